@@ -1,0 +1,24 @@
+# How all of Teff is compiled, and where it is built to.
+option(TEFF_WERROR "Treat warnings as errors" OFF)
+set(TEFF_SANITIZE "" CACHE STRING "Sanitizers to compile with, as -fsanitize= takes them")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # one core library serves programs and the shared C library
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+add_compile_options(-Wall -Wextra)
+if(TEFF_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(TEFF_SANITIZE)
+  add_compile_options(-fsanitize=${TEFF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${TEFF_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)

@@ -1,0 +1,27 @@
+"""`teff systems`: the paper's Table 4, for this machine."""
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+) -> None:
+    """List the systems under test: what they are, and which are here. Nothing is installed by it.
+
+    Example:  teff systems --json
+    """
+    from tefflab import project_root
+    from tefflab.systems import load_systems, probe_all
+    from tefflab.systems_table import to_json, to_table
+    from tefflab.terminal import output, progress
+
+    root = project_root()
+    systems = load_systems(root)
+    with progress().status(f"asking {len(systems)} systems whether they are there"):
+        probes = probe_all(systems, root)
+    if as_json:
+        typer.echo(to_json(systems, probes))
+    else:
+        output().print(to_table(systems, probes))

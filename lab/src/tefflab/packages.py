@@ -1,0 +1,107 @@
+"""Debian packages: which of the wanted ones are there, which can be had, and who may install them.
+
+A requirement is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`), of which
+the first that can be had is meant: names differ between releases of Debian and Ubuntu.
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+PLAIN = {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+def alternatives(requirement: str) -> tuple[str, ...]:
+    """The packages of which one is wanted, best first."""
+    return tuple(name.strip() for name in requirement.split("|"))
+
+
+@dataclass(frozen=True)
+class PackageState:
+    """Which packages are installed. On a machine without dpkg nothing is known, so nothing is missing."""
+
+    installed: frozenset[str]
+    known: bool
+
+    @classmethod
+    def of(cls, requirements: Iterable[str]) -> "PackageState":
+        """Asks dpkg, once, about every package of `requirements`."""
+        names = sorted({name for requirement in requirements for name in alternatives(requirement)})
+        if shutil.which("dpkg-query") is None:
+            return cls(frozenset(), known=False)
+        if not names:
+            return cls(frozenset(), known=True)
+        query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *names]
+        answer = subprocess.run(query, capture_output=True, text=True, check=False, env=os.environ | PLAIN)
+        return cls(installed_packages(answer.stdout), known=True)
+
+    def missing(self, requirements: Iterable[str]) -> list[str]:
+        """The requirements of which no alternative is installed, each once, in order."""
+        if not self.known:
+            return []
+        wanted = dict.fromkeys(requirements)
+        return [one for one in wanted if self.installed.isdisjoint(alternatives(one))]
+
+
+def installed_packages(dpkg_answer: str) -> frozenset[str]:
+    """Reads lines of `package status`; unpacked or removed packages do not count."""
+    lines = (line.split() for line in dpkg_answer.splitlines())
+    return frozenset(words[0] for words in lines if words[1:] == ["installed"])
+
+
+def candidates(policy_answer: str) -> frozenset[str]:
+    """Reads `apt-cache policy`: the packages that can be installed."""
+    found: set[str] = set()
+    package = ""
+    for line in policy_answer.splitlines():
+        if line and not line[0].isspace():
+            package = line.rstrip(":")
+        elif line.strip().startswith("Candidate:") and "(none)" not in line:
+            found.add(package)
+    return frozenset(found)
+
+
+def available(requirements: Iterable[str]) -> frozenset[str]:
+    """The packages of `requirements` that apt knows where to get."""
+    names = sorted({name for requirement in requirements for name in alternatives(requirement)})
+    answer = subprocess.run(
+        ["apt-cache", "policy", *names], capture_output=True, text=True, check=False, env=os.environ | PLAIN
+    )
+    return candidates(answer.stdout)
+
+
+def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
+    """The first alternative that can be had, if any can."""
+    return next((name for name in alternatives(requirement) if name in obtainable), None)
+
+
+@functools.cache
+def as_root() -> tuple[str, ...] | None:
+    """What goes before a command that needs root: nothing for root, sudo where it asks no password."""
+    if os.geteuid() == 0:
+        return ()
+    if shutil.which("sudo"):
+        granted = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+        if granted.returncode == 0:
+            return ("sudo", "-n")
+    return None
+
+
+def install_command(packages: Sequence[str]) -> str:
+    """What a person types to install the first alternative of each."""
+    return "sudo apt-get install " + " ".join(alternatives(requirement)[0] for requirement in packages)
+
+
+def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
+    """An apt-get command line that asks nothing and waits for another apt that is at work."""
+    settings = [f"{name}={value}" for name, value in PLAIN.items()]
+    return [*prefix, "env", *settings, "apt-get", "-y", "-o", "DPkg::Lock::Timeout=300", *words]
+
+
+def missing_by_owner(wanted: Mapping[str, Sequence[str]], state: PackageState) -> dict[str, list[str]]:
+    """What is missing of what each owner (a system, or the core) wants; only those who lack something."""
+    lacks = {owner: state.missing(requirements) for owner, requirements in wanted.items()}
+    return {owner: missing for owner, missing in lacks.items() if missing}

@@ -1,0 +1,64 @@
+"""Table 4 of the paper, for this machine: the systems, what they are, and which are here."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from tefflab.systems import Probe, System
+
+
+def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
+    """Table 4 as a JSON list: an object a system, its variants inside."""
+    return json.dumps([_as_object(system, probes) for system in systems], indent=2, ensure_ascii=False)
+
+
+def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
+    first = probes[system.variants[0].id]
+    return {
+        "name": system.name,
+        "found": any(probes[variant.id].found for variant in system.variants),
+        "version": first.version,
+        "title": system.title,
+        "paradigm": system.paradigm,
+        "parallelism": system.parallelism,
+        "distributed": system.distributed,
+        "language": system.language,
+        "homepage": system.homepage,
+        "color": system.color,
+        "variants": [
+            {
+                "id": variant.id,
+                "title": variant.title,
+                "found": probes[variant.id].found,
+                "version": probes[variant.id].version,
+                "reason": probes[variant.id].reason,
+                "why": variant.why,
+            }
+            for variant in system.variants
+        ],
+        "install": first.how_to_install,
+    }
+
+
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Table:
+    """A row a system; below it, a row for each further variant."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "system", "version", "paradigm", "parallelism", "distributed", "variant"):
+        table.add_column(title)
+    for system in systems:
+        facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
+        for number, variant in enumerate(system.variants):
+            found = probes[variant.id]
+            table.add_row(
+                "[green]✓[/]" if found.found else "[red]✗[/]",
+                f"[{system.color}]●[/] {escape(system.title)}" if number == 0 else "",
+                escape(found.version or "?") if found.found else "-",
+                *(map(escape, facts) if number == 0 else ("", "", "")),
+                f"{escape(variant.id)}  [dim]{escape(variant.title)}[/]",
+            )
+            if not found.found:
+                why = f"[dim]{escape(found.reason or '')} - {escape(found.how_to_install)}[/]"
+                table.add_row("", "", "", "", "", "", why)
+    return table
