@@ -17,7 +17,8 @@ from rich.console import Console
 
 from tefflab.errors import TeffError
 from tefflab.logged import TAIL_LINES, Step, run_logged, tail
-from tefflab.systems import load_systems
+from tefflab.provision import PIP_LEDGER
+from tefflab.systems import BROKEN_FOLDER, SKIPPED_FOLDER, load_systems
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
@@ -82,12 +83,13 @@ class Build:
         self._build_log = root / ".teff" / "log" / f"build-{preset}.log"
         self._ninja = working_tool("ninja")
 
-    def make(self, *, reconfigure: bool = False, prefix: Sequence[str] = ()) -> dict[str, str]:
+    def make(self, *, prefix: Sequence[str] = ()) -> dict[str, str]:
         """Brings every program up to date; returns, for each system that failed, the reason.
 
         `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
         """
-        left_out = self._configure(prefix) if reconfigure or not self._is_configured() else {}
+        left_out = self._configure(prefix) if not self._is_configured() else {}
+        shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         code = self._run_ninja(prefix)
         if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
             left_out = self._configure(prefix)
@@ -104,9 +106,10 @@ class Build:
     def _fingerprint(self) -> str:
         """Changes whenever CMake might find something else than it did: new packages, presets, places."""
         packages = DPKG_STATUS.stat().st_mtime_ns if DPKG_STATUS.is_file() else 0
-        presets = (self.root / "CMakePresets.json").read_bytes()
+        files = [self.root / "CMakePresets.json", PIP_LEDGER]
+        contents = [file.read_bytes() for file in files if file.is_file()]
         places = [str(self.root), os.environ.get("CMAKE_PREFIX_PATH", "")]
-        return hashlib.sha256(repr((packages, presets, places)).encode()).hexdigest()
+        return hashlib.sha256(repr((packages, contents, places)).encode()).hexdigest()
 
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
         """Runs CMake; a system whose CMakeLists.txt fails is left out, and CMake is run again."""
@@ -120,9 +123,7 @@ class Build:
                 if culprit is None or culprit in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
                 left_out[culprit] = f"its CMakeLists.txt fails; see {self._configure_log}"
-        (self.folder / "skipped").mkdir(exist_ok=True)
-        for name, reason in left_out.items():
-            (self.folder / "skipped" / name).write_text(reason + "\n", encoding="utf-8")
+        self._keep_reasons(SKIPPED_FOLDER.name, left_out)
         self._stamp.parent.mkdir(parents=True, exist_ok=True)
         self._stamp.write_text(json.dumps({"fingerprint": self._fingerprint(), "left_out": sorted(left_out)}))
         return left_out
@@ -172,7 +173,14 @@ class Build:
         for program, owner in programs.items():
             if owner in reasons:
                 (self.folder / "bin" / program).unlink(missing_ok=True)
+        self._keep_reasons(BROKEN_FOLDER.name, reasons)
         return reasons
+
+    def _keep_reasons(self, folder: str, reasons: dict[str, str]) -> None:
+        """Leaves the reasons where `teff systems` finds them."""
+        (self.folder / folder).mkdir(exist_ok=True)
+        for name, reason in reasons.items():
+            (self.folder / folder / name).write_text(reason + "\n", encoding="utf-8")
 
 
 def working_tool(name: str) -> str:

@@ -139,7 +139,7 @@ def _format(shop: Workshop) -> Count:
 
 def _lint(shop: Workshop) -> Count:
     cache = shop.root / ".teff" / "mypy"
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache]
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache)]
     types = shop.ask(*mypy, folder=shop.root / "lab")
     return _ruff(shop, "check") + types + shop.ask(shop.tool("shellcheck"), "teff", ".ci/run")
 
@@ -147,7 +147,7 @@ def _lint(shop: Workshop) -> Count:
 def _ruff(shop: Workshop, *words: str) -> Count:
     """Ruff on the lab and on the adapters, by the lab's rules (which count from the lab's folder)."""
     options = ["--config", "pyproject.toml", "--cache-dir", str(shop.root / ".teff" / "ruff")]
-    files = [shop.root / name for name in shop.sources("*.py")]
+    files = [str(shop.root / name) for name in shop.sources("*.py")]
     return shop.ask(sys.executable, "-m", "ruff", *words, *options, *files, folder=shop.root / "lab")
 
 

@@ -34,9 +34,7 @@ def examine() -> list[Finding]:
 def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | None) -> list[Finding]:
     """What the kernel's files below `root` say; `others` and `stolen` have been measured."""
     cpu = root / "sys/devices/system/cpu"
-    virtual = findings.hypervisor(
-        _text(root / "proc/cpuinfo") or "", _text(root / "sys/class/dmi/id/sys_vendor")
-    )
+    virtual = findings.hypervisor(_text(root / "proc/cpuinfo") or "", _text(root / "sys/class/dmi/id/sys_vendor"))
     governors = [file.read_text() for file in sorted(cpu.glob("cpu[0-9]*/cpufreq/scaling_governor"))]
     return [
         findings.governor(governors),
@@ -109,10 +107,7 @@ def _cpu_times(without: Iterable[int]) -> dict[tuple[int, str], float]:
 def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
     """Lost part of a spin of `seconds` on every core at once, each by a process of its own."""
     command = [sys.executable, "-I", "-S", str(Path(spin.__file__))]
-    spins = [
-        subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True)
-        for core in cores
-    ]
+    spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}
     return {core: float(answer) for core, answer in answers.items() if answer.strip()}
 

@@ -65,9 +65,7 @@ def smt(active: str | None) -> Finding:
         "unknown" if on is None else "warn" if on else "ok",
         "not told" if on is None else "on" if on else "off",
         "two hardware threads share a core's units, so two workers there are slower than on two cores",
-        "use a worker a core (taskset), or: echo off | sudo tee /sys/devices/system/cpu/smt/control"
-        if on
-        else "",
+        "use a worker a core (taskset), or: echo off | sudo tee /sys/devices/system/cpu/smt/control" if on else "",
     )
 
 
@@ -81,9 +79,7 @@ def hypervisor(cpuinfo: str, vendor: str | None) -> Finding:
         "warn" if virtual else "ok",
         (f"yes ({named})" if named else "yes") if virtual else "none seen",
         "the host may take a core away at any time, and the guest's counters need not show it",
-        "compare ratios of one sitting only; measure on bare metal where absolute times matter"
-        if virtual
-        else "",
+        "compare ratios of one sitting only; measure on bare metal where absolute times matter" if virtual else "",
     )
 
 

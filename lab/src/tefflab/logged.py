@@ -36,7 +36,7 @@ class Step:
         if self._status is None:
             return
         self._status.stop()
-        outcome = "interrupted" if kind else f"{self.seconds:.0f} s"
+        outcome = "not finished" if kind else f"{self.seconds:.0f} s"
         self._console.print(f"[dim]teff:[/] {escape(self._text)} [dim]({outcome})[/]")
 
     @property

@@ -22,6 +22,8 @@ from tefflab.packages import (
 )
 
 RETRY_AFTER = 24 * 3600.0  # seconds until something that could not be had is asked for again
+# What was installed by pip for systems; it stands inside the environment, so that they go together.
+PIP_LEDGER = Path(sys.prefix) / "systems.json"
 _PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
 _APT_STEP = re.compile(r"^(Unpacking|Setting up) (\S+)")
 _PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
@@ -31,10 +33,9 @@ Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 
 @dataclass
 class Provision:
-    """What became of it: reasons by owner, and whether anything was installed."""
+    """What became of it: the reason, for each owner who does not have what it wants."""
 
     problems: dict[str, str] = field(default_factory=dict)
-    changed: bool = False
 
     def blame(self, owners: Iterable[str], reason: str) -> None:
         for owner in owners:
@@ -62,9 +63,7 @@ class Unavailable:
         for owner, requirements in wanted.items():
             if hopeless := [one for one in requirements if one in self._noted]:
                 names = ", ".join(hopeless)
-                provision.blame(
-                    [owner], f"{names} can't be had here (asked again in a day, or without {self._file})"
-                )
+                provision.blame([owner], f"{names} can't be had here (asked again in a day, or without {self._file})")
         left = {owner: [one for one in wanted[owner] if one not in self._noted] for owner in wanted}
         return {owner: requirements for owner, requirements in left.items() if requirements}
 
@@ -107,9 +106,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
         with Step(console, f"installing {_listed(packages)} by apt") as step:
             step.show()
             command = apt_get(prefix, "install", "--no-install-recommends", *packages)
-            done = run_logged(command, log, on_line=_follow(step, _APT_STEP), append=True) == 0
-        provision.changed |= done
-        return done
+            return run_logged(command, log, on_line=_follow(step, _APT_STEP), append=True) == 0
 
     for owner in install_for_owners(lacking, install):
         memory.note(lacking[owner])
@@ -121,8 +118,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
     """Installs Python packages into the environment that runs this, within the lab's own pins."""
     provision = Provision()
     memory = Unavailable(root / ".teff" / "stamps" / "unavailable-pip.json")
-    installed_file = Path(sys.prefix) / "systems.json"  # inside the environment, so that they go together
-    installed: list[str] = json.loads(installed_file.read_text()) if installed_file.is_file() else []
+    installed: list[str] = json.loads(PIP_LEDGER.read_text()) if PIP_LEDGER.is_file() else []
     missing = {owner: [one for one in wanted[owner] if one not in installed] for owner in wanted}
     lacking = memory.sift({owner: some for owner, some in missing.items() if some}, provision)
     log = root / ".teff" / "log" / "pip.log"
@@ -138,8 +134,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
             done = run_logged(command, log, on_line=_follow(step, _PIP_STEP), append=True) == 0
         if done:
             installed.extend(one for one in requirements if one not in installed)
-            installed_file.write_text(json.dumps(installed))
-            provision.changed = True
+            PIP_LEDGER.write_text(json.dumps(installed))
         return done
 
     for owner in install_for_owners(lacking, install):

@@ -62,7 +62,7 @@ def ensure(
         for owner, reason in problems.items():
             warn(console, owner, reason)
         if need_programs:
-            failed = Build(root, console).make(reconfigure=by_apt.changed or by_pip.changed)
+            failed = Build(root, console).make()
             for one in systems:
                 if one.name in failed:
                     warn(console, one.name, failed[one.name])

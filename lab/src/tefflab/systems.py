@@ -31,7 +31,8 @@ from tefflab.record import first_fault
 
 SYSTEMS_FOLDER = Path("bench/systems")
 BUILD_FOLDER = Path(".teff/build")
-SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system it had to leave out
+SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system it had to leave out,
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the build for one that does not compile
 
 PLACEHOLDERS = ("program", "workers", "python", "folder", "build")
 COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
@@ -244,9 +245,10 @@ def _identity_of(variant: Variant, root: Path) -> Identity | str:
 def _why_not_built(variant: Variant, root: Path) -> str:
     if variant.is_python:
         return f"{variant.program} is not in its folder"
-    skipped = root / SKIPPED_FOLDER / variant.system_name
-    if skipped.is_file():
-        return skipped.read_text(encoding="utf-8").strip()
+    for folder in (BROKEN_FOLDER, SKIPPED_FOLDER):
+        reason = root / folder / variant.system_name
+        if reason.is_file():
+            return reason.read_text(encoding="utf-8").strip()
     return f"{variant.program} has not been built"
 
 

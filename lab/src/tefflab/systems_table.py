@@ -3,8 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from rich.console import Group
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from tefflab.systems import Probe, System
 
@@ -42,11 +44,12 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
     }
 
 
-def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Table:
-    """A row a system; below it, a row for each further variant."""
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
+    """A row a system and, below it, one for each further variant; then a line for each that is not here."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in ("", "system", "version", "paradigm", "parallelism", "distributed", "variant"):
         table.add_column(title)
+    missing: list[Text] = []
     for system in systems:
         facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
         for number, variant in enumerate(system.variants):
@@ -59,6 +62,5 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Table:
                 f"{escape(variant.id)}  [dim]{escape(variant.title)}[/]",
             )
             if not found.found:
-                why = f"[dim]{escape(found.reason or '')} - {escape(found.how_to_install)}[/]"
-                table.add_row("", "", "", "", "", "", why)
-    return table
+                missing.append(Text.assemble((variant.id, "bold"), f": {found.reason} - {found.how_to_install}"))
+    return Group(table, *(["", *missing] if missing else []))

@@ -5,7 +5,7 @@ from rich.console import Console
 
 def output() -> Console:
     """Where results go."""
-    return Console()
+    return Console(highlight=False)
 
 
 def progress() -> Console:

@@ -19,6 +19,7 @@ def command(
     """
     from tefflab import project_root
     from tefflab.checks import run_checks
-    from tefflab.terminal import progress
+    from tefflab.terminal import output, progress
 
-    raise typer.Exit(run_checks(project_root(), names or [], quick=quick, console=progress()))
+    code = run_checks(project_root(), names or [], quick=quick, results=output(), progress=progress())
+    raise typer.Exit(code)

@@ -1,0 +1,81 @@
+"""How a quantity is written for a person: three digits, one unit, an honest sign of a bound.
+
+Every table, plot and report takes its text from here, so one number never has two spellings.
+"""
+
+import math
+from collections.abc import Sequence
+
+_TIMES: Sequence[tuple[float, str]] = (
+    (1.0, "s"),
+    (1e-3, "ms"),
+    (1e-6, "µs"),
+    (1e-9, "ns"),
+)
+_DECIMALS: Sequence[tuple[float, str]] = (
+    (1e15, "P"),
+    (1e12, "T"),
+    (1e9, "G"),
+    (1e6, "M"),
+    (1e3, "k"),
+    (1.0, ""),
+)
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """`value` with so many significant digits and no exponent: 0.0123, 1.23, 12.3, 123, 1230."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{significant - 1}e}")
+    decimals = max(0, significant - 1 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:.{decimals}f}"
+
+
+def _unit_of(value: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
+    """The largest unit in which `value`, as it will be rounded, is at least one."""
+    for size, name in units:
+        if abs(value) >= size * 0.9995:
+            return size, name
+    return units[-1]
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it: `1.23 µs`."""
+    size, name = _unit_of(seconds, _TIMES)
+    return f"{digits(seconds / size)} {name}"
+
+
+def duration_range(low: float, high: float) -> str:
+    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`."""
+    known = high if math.isfinite(high) else low
+    size, name = _unit_of(known, _TIMES)
+    top = digits(high / size) if math.isfinite(high) else "∞"
+    return f"{digits(low / size)} – {top} {name}"
+
+
+def rate(value: float, unit: str) -> str:
+    """A rate with a decimal prefix: `92.1 GFLOP/s`."""
+    size, prefix = _unit_of(value, _DECIMALS)
+    return f"{digits(value / size)} {prefix}{unit}"
+
+
+def percent(share: float) -> str:
+    """A share of one in per cent: `0 %`, `0.4 %`, `12 %`."""
+    if share and abs(share) < 0.0995:
+        return f"{share * 100:.1f} %"
+    return f"{share * 100:.0f} %"
+
+
+def bound(relation: str, text: str) -> str:
+    """`text` as it stands for `=`, with the sign of the bound before it for `<` and `>`."""
+    return text if relation == "=" else f"{relation} {text}"
+
+
+def size(count: int) -> str:
+    """Bytes with a binary prefix where it is exact: `16 B`, `64 KiB`."""
+    value, prefixes = count, ("B", "KiB", "MiB", "GiB", "TiB")
+    for prefix in prefixes[:-1]:
+        if value < 1024 or value % 1024:
+            return f"{value} {prefix}"
+        value //= 1024
+    return f"{value} {prefixes[-1]}"
