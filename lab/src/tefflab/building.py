@@ -18,7 +18,7 @@ from rich.console import Console
 from tefflab.errors import TeffError
 from tefflab.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.provision import PIP_LEDGER
-from tefflab.systems import BROKEN_FOLDER, SKIPPED_FOLDER, load_systems
+from tefflab.systems import BROKEN_FOLDER, load_systems
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
@@ -88,8 +88,8 @@ class Build:
 
         `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
         """
-        left_out = self._configure(prefix) if not self._is_configured() else {}
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
+        left_out = self._configure(prefix) if not self._is_configured() else {}
         code = self._run_ninja(prefix)
         if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
             left_out = self._configure(prefix)
@@ -123,7 +123,7 @@ class Build:
                 if culprit is None or culprit in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
                 left_out[culprit] = f"its CMakeLists.txt fails; see {self._configure_log}"
-        self._keep_reasons(SKIPPED_FOLDER.name, left_out)
+        self._keep_reasons(left_out)
         self._stamp.parent.mkdir(parents=True, exist_ok=True)
         self._stamp.write_text(json.dumps({"fingerprint": self._fingerprint(), "left_out": sorted(left_out)}))
         return left_out
@@ -173,14 +173,15 @@ class Build:
         for program, owner in programs.items():
             if owner in reasons:
                 (self.folder / "bin" / program).unlink(missing_ok=True)
-        self._keep_reasons(BROKEN_FOLDER.name, reasons)
+        self._keep_reasons(reasons)
         return reasons
 
-    def _keep_reasons(self, folder: str, reasons: dict[str, str]) -> None:
+    def _keep_reasons(self, reasons: dict[str, str]) -> None:
         """Leaves the reasons where `teff systems` finds them."""
-        (self.folder / folder).mkdir(exist_ok=True)
+        folder = self.folder / BROKEN_FOLDER.name
+        folder.mkdir(exist_ok=True)
         for name, reason in reasons.items():
-            (self.folder / folder / name).write_text(reason + "\n", encoding="utf-8")
+            (folder / name).write_text(reason + "\n", encoding="utf-8")
 
 
 def working_tool(name: str) -> str:

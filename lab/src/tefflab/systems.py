@@ -32,7 +32,7 @@ from tefflab.record import first_fault
 SYSTEMS_FOLDER = Path("bench/systems")
 BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system it had to leave out,
-BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the build for one that does not compile
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built
 
 PLACEHOLDERS = ("program", "workers", "python", "folder", "build")
 COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
@@ -195,7 +195,10 @@ def usable_cores() -> int:
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a variant is there and answers; `reason` says why where it is not."""
+    """Whether a variant is there and answers; `reason` says why where it is not.
+
+    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken.
+    """
 
     found: bool
     version: str | None
@@ -205,7 +208,8 @@ class Probe:
 
 def probe(variant: Variant, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks the variant's program who it is. Nothing is installed or built; a program that hangs is ended."""
-    how = _how_to_install(system, packages or PackageState.of(system.install.apt))
+    broken = (root / BROKEN_FOLDER / system.name).is_file()
+    how = "" if broken else _how_to_install(system, packages or PackageState.of(system.install.apt))
     identity = _identity_of(variant, root)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how)

@@ -62,5 +62,6 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
                 f"{escape(variant.id)}  [dim]{escape(variant.title)}[/]",
             )
             if not found.found:
-                missing.append(Text.assemble((variant.id, "bold"), f": {found.reason} - {found.how_to_install}"))
-    return Group(table, *(["", *missing] if missing else []))
+                advice = f" - {found.how_to_install}" if found.how_to_install else ""
+                missing.append(Text.assemble((variant.id, "bold"), f": {found.reason}{advice}"))
+    return Group(table, *([Text(), *missing] if missing else []))
