@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 
@@ -40,7 +39,6 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
             text=True,
             errors="replace",
             env={**os.environ, **environment},
-            start_new_session=True,
         )
     except OSError as error:
         raise IdentityError(f"{command[0]} can't be started: {error.strerror}") from None
@@ -80,10 +78,11 @@ def _end(process: "subprocess.Popen[str]") -> None:
     if process.poll() is not None:
         return
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
-    _, alive = psutil.wait_procs(family, timeout=_GRACE)
-    for member in alive:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            member.kill()
-    process.communicate()
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                end(member)
+        _, family = psutil.wait_procs(family, timeout=_GRACE)
+    for pipe in (process.stdout, process.stderr):
+        if pipe:
+            pipe.close()

@@ -37,7 +37,7 @@ class Step:
             return
         self._status.stop()
         outcome = "not finished" if kind else f"{self.seconds:.0f} s"
-        self._console.print(f"[dim]teff:[/] {escape(self._text)} [dim]({outcome})[/]")
+        self._console.print(f"[dim]teff:[/] {escape(self._text)} [dim]({outcome})[/]", soft_wrap=True)
 
     @property
     def seconds(self) -> float:
@@ -51,7 +51,7 @@ class Step:
             self._status = self._console.status(line)
             self._status.start()
             if not self._console.is_terminal:
-                self._console.print(f"teff: {escape(self._text)} …")
+                self._console.print(f"teff: {escape(self._text)} …", soft_wrap=True)
         self._status.update(line)
 
 

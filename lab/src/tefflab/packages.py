@@ -90,9 +90,16 @@ def as_root() -> tuple[str, ...] | None:
     return None
 
 
-def install_command(packages: Sequence[str]) -> str:
-    """What a person types to install the first alternative of each."""
-    return "sudo apt-get install " + " ".join(alternatives(requirement)[0] for requirement in packages)
+def install_command(requirements: Sequence[str], obtainable: frozenset[str]) -> str:
+    """What a person types to install what can be had of the requirements.
+
+    An apt that knows none of them has not fetched its lists yet, as on a fresh machine; then all are named.
+    """
+    chosen = [package for one in requirements if (package := choose(one, obtainable))]
+    if chosen:
+        return "sudo apt-get install " + " ".join(dict.fromkeys(chosen))
+    first = dict.fromkeys(alternatives(one)[0] for one in requirements)
+    return "sudo apt-get update && sudo apt-get install " + " ".join(first)
 
 
 def apt_get(prefix: Sequence[str], *words: str) -> list[str]:

@@ -33,9 +33,13 @@ Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 
 @dataclass
 class Provision:
-    """What became of it: the reason, for each owner who does not have what it wants."""
+    """What became of it: the reason, for each owner who does not have what it wants.
+
+    `command` is what a person with root's rights has to type, where only that would help.
+    """
 
     problems: dict[str, str] = field(default_factory=dict)
+    command: str = ""
 
     def blame(self, owners: Iterable[str], reason: str) -> None:
         for owner in owners:
@@ -89,7 +93,9 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
     prefix = as_root()
     if prefix is None:
         for owner, requirements in lacking.items():
-            provision.blame([owner], f"needs packages; type: {install_command(requirements)}")
+            provision.blame([owner], f"needs {', '.join(requirements)}")
+        everything = [one for requirements in lacking.values() for one in requirements]
+        provision.command = install_command(everything, available(everything))
         return provision
 
     log = root / ".teff" / "log" / "apt.log"

@@ -61,6 +61,8 @@ def ensure(
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)
+        if by_apt.command:
+            console.print(f"teff: only root may install packages; type: [bold]{by_apt.command}[/]", soft_wrap=True)
         if need_programs:
             failed = Build(root, console).make()
             for one in systems:

@@ -26,7 +26,7 @@ from pydantic import (
 
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.identity import Identity, IdentityError, ask_identity
-from tefflab.packages import PackageState, as_root, install_command
+from tefflab.packages import PackageState, as_root, available, install_command
 from tefflab.record import first_fault
 
 SYSTEMS_FOLDER = Path("bench/systems")
@@ -225,7 +225,11 @@ def probe_all(systems: Sequence[System], root: Path) -> dict[str, Probe]:
             for system in systems
             for variant in system.variants
         }
-        return {name: answer.result() for name, answer in asked.items()}
+        try:
+            return {name: answer.result() for name, answer in asked.items()}
+        except KeyboardInterrupt:  # has ended the programs that were asked, too
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _identity_of(variant: Variant, root: Path) -> Identity | str:
@@ -261,5 +265,5 @@ def _how_to_install(system: System, packages: PackageState) -> str:
         return f"install it from {system.homepage}, with CMAKE_PREFIX_PATH saying where it is"
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
-        return install_command(missing)
+        return install_command(missing, available(missing))
     return f"./teff metg --systems {system.name} sets it up"

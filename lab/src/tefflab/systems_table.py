@@ -21,7 +21,7 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
     return {
         "name": system.name,
         "found": any(probes[variant.id].found for variant in system.variants),
-        "version": first.version,
+        "version": next((version for one in system.variants if (version := probes[one.id].version)), None),
         "title": system.title,
         "paradigm": system.paradigm,
         "parallelism": system.parallelism,

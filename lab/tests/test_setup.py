@@ -1,0 +1,450 @@
+"""What is missing is set up once; what can't be had is told, and spoils nothing else."""
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tefflab import packages, project_root, provision, setup
+from tefflab.building import Build, failures, owner_of
+from tefflab.errors import TeffError
+from tefflab.packages import PackageState, candidates, choose, install_command, installed_packages
+from tefflab.provision import Provision, Unavailable, install_for_owners
+from tefflab.systems import load_systems
+
+POLICY = """liblake-dev:
+  Installed: (none)
+  Candidate: 2.1-1
+  Version table:
+libpond-dev:
+  Installed: (none)
+  Candidate: (none)
+"""
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), width=500)
+
+
+def told(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+# ---- packages
+
+
+def test_only_packages_that_are_installed_count() -> None:
+    answer = "cmake installed\ng++ config-files\nninja-build half-installed\n"
+    assert installed_packages(answer) == {"cmake"}
+
+
+def test_any_alternative_satisfies_a_requirement() -> None:
+    state = PackageState(frozenset({"b"}), known=True)
+    assert state.missing(["a | b", "b", "c", "c"]) == ["c"]
+
+
+def test_nothing_is_missing_where_there_is_no_dpkg_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert PackageState.of(["cmake"]).missing(["cmake"]) == []
+
+
+def test_the_first_alternative_that_can_be_had_is_chosen() -> None:
+    obtainable = candidates(POLICY)
+    assert obtainable == {"liblake-dev"}
+    assert choose("libpond-dev | liblake-dev", obtainable) == "liblake-dev"
+    assert choose("libpond-dev", obtainable) is None
+
+
+def test_the_command_to_type_has_only_what_can_be_had() -> None:
+    wanted = ["libpond-dev", "liblake-dev"]
+    assert install_command(wanted, frozenset({"liblake-dev"})) == "sudo apt-get install liblake-dev"
+
+
+def test_the_command_to_type_asks_for_lists_where_there_are_none() -> None:
+    command = install_command(["liblake-2-dev | liblake-dev"], frozenset())
+    assert command == "sudo apt-get update && sudo apt-get install liblake-2-dev"
+
+
+# ---- provision
+
+
+def test_everything_is_installed_in_one_go() -> None:
+    calls: list[list[str]] = []
+
+    def install(requirements: Sequence[str]) -> bool:
+        calls.append([*requirements])
+        return True
+
+    assert install_for_owners({"a": ["x", "y"], "b": ["y"]}, install) == []
+    assert calls == [["x", "y"]]
+
+
+def test_one_owners_bad_package_does_not_keep_the_others_from_theirs() -> None:
+    done: list[str] = []
+
+    def install(requirements: Sequence[str]) -> bool:
+        if "bad" in requirements:
+            return False
+        done.extend(requirements)
+        return True
+
+    assert install_for_owners({"a": ["x"], "b": ["bad"], "c": ["z"]}, install) == ["b"]
+    assert done == ["x", "z"]
+
+
+def test_what_could_not_be_had_is_asked_again_only_after_a_day(tmp_path: Path) -> None:
+    file = tmp_path / "unavailable.json"
+    Unavailable(file).note(["x"])
+    outcome = Provision()
+    assert Unavailable(file).sift({"a": ["x", "y"], "b": ["x"]}, outcome) == {"a": ["y"]}
+    assert outcome.problems.keys() == {"a", "b"}
+    file.write_text(json.dumps({"x": time.time() - provision.RETRY_AFTER}))
+    assert Unavailable(file).sift({"b": ["x"]}, Provision()) == {"b": ["x"]}
+
+
+def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
+    monkeypatch.setattr(provision, "as_root", lambda: None)
+    monkeypatch.setattr(provision, "available", lambda _: frozenset({"x", "y"}))
+    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
+    assert outcome.command == "sudo apt-get install x y"
+    assert outcome.problems == {"a": "needs x", "b": "needs x, y | z"}
+
+
+class FakeApt:
+    """Stands in for apt: what it has, what fails to install, and the commands it was given."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has: set[str], broken: set[str] | None = None) -> None:
+        self.installs: list[list[str]] = []
+        self._broken = broken or set()
+        monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(), known=True))
+        monkeypatch.setattr(provision, "as_root", lambda: ())
+        monkeypatch.setattr(provision, "available", lambda _: frozenset(has))
+        monkeypatch.setattr(provision, "run_logged", self._run)
+
+    def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
+        if "install" not in command:
+            return 0
+        names = [word for word in command[command.index("install") + 1 :] if not word.startswith("-")]
+        self.installs.append(names)
+        return 100 if self._broken & set(names) else 0
+
+
+def test_a_package_apt_has_not_got_is_not_asked_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apt = FakeApt(monkeypatch, has={"x", "z"})
+    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["gone"], "c": ["y | z"]}, quiet())
+    assert apt.installs == [["x", "z"]]
+    assert outcome.problems.keys() == {"b"}
+    again = FakeApt(monkeypatch, has={"x", "z"})
+    assert "gone" in provision.provide_apt(tmp_path, {"b": ["gone"]}, quiet()).problems["b"]
+    assert again.installs == []
+
+
+def test_a_package_that_fails_to_install_is_told_with_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apt = FakeApt(monkeypatch, has={"x", "bad"}, broken={"bad"})
+    outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["bad"]}, quiet())
+    assert apt.installs == [["x", "bad"], ["x"], ["bad"]]
+    assert outcome.problems.keys() == {"b"}
+    assert "apt.log" in outcome.problems["b"]
+
+
+def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(provision, "PIP_LEDGER", tmp_path / "systems.json")
+
+    def pip(command: Sequence[str], *_: object, **__: object) -> int:
+        commands.append([*command])
+        return 0
+
+    monkeypatch.setattr(provision, "run_logged", pip)
+    provision.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
+    provision.provide_pip(tmp_path, {"a": ["one==1"]}, quiet())
+    assert len(commands) == 1
+    provision.provide_pip(tmp_path, {"a": ["one==1"], "b": ["two"]}, quiet())
+    assert commands[1][-2:] == ["one==1", "two"]
+    assert str(tmp_path / "lab/constraints.txt") in commands[1]
+
+
+# ---- building
+
+NINJA = """[1/4] Building CXX object bench/systems/lake/CMakeFiles/lake_tasks.dir/main.cpp.o
+FAILED: bench/systems/lake/CMakeFiles/lake_tasks.dir/main.cpp.o
+/usr/bin/c++ -c main.cpp
+main.cpp:1:2: error: no water
+[2/4] Building CXX object bench/core/CMakeFiles/teff_bench.dir/core.cpp.o
+[3/4] Linking CXX executable bin/pond_tasks
+FAILED: [code=1] bin/pond_tasks
+: && /usr/bin/c++ -o bin/pond_tasks
+/usr/bin/ld: undefined reference to `fish'
+collect2: error: ld returned 1 exit status
+ninja: build stopped: cannot make progress due to previous errors.
+"""
+
+
+def test_failures_are_read_from_what_ninja_says() -> None:
+    compiling, linking = failures(NINJA)
+    assert compiling.lines == ("main.cpp:1:2: error: no water",)
+    assert linking.outputs == "bin/pond_tasks"
+    assert len(linking.lines) == 2
+
+
+def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
+    programs = {"pond_tasks": "pond"}
+    assert [owner_of(failure, programs) for failure in failures(NINJA)] == ["lake", "pond"]
+    core = failures(NINJA.replace("bench/systems/lake", "bench/core"))[0]
+    assert owner_of(core, programs) is None
+
+
+TOML = """name = "{0}"
+title = "{0}"
+paradigm = "task-based"
+parallelism = "implicit"
+distributed = false
+language = "C++"
+homepage = "https://example.org"
+color = "#000000"
+[[variants]]
+name = "tasks"
+title = "tasks"
+program = "{0}_tasks"
+"""
+
+
+def checkout(folder: Path, **systems: str) -> Path:
+    """A small project with our own CMake files: a core, and these systems with their source text."""
+    ours = project_root()
+    shutil.copytree(ours / "cmake", folder / "cmake")
+    for name in ("CMakeLists.txt", "CMakePresets.json"):
+        shutil.copy(ours / name, folder / name)
+    core = folder / "bench/core"
+    core.mkdir(parents=True)
+    (core / "core.cpp").write_text("int answer() { return 42; }\n")
+    (core / "CMakeLists.txt").write_text(
+        "add_library(teff_bench STATIC core.cpp)\nadd_library(teff::bench ALIAS teff_bench)\n"
+    )
+    for name, source in systems.items():
+        add_system(folder, name, source)
+    return folder
+
+
+def add_system(folder: Path, name: str, source: str, *, first: str = "") -> None:
+    place = folder / "bench/systems" / name
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "system.toml").write_text(TOML.format(name))
+    (place / "main.cpp").write_text(source)
+    (place / "CMakeLists.txt").write_text(f"{first}\nteff_add_system_program({name}_tasks main.cpp)\n")
+
+
+GOOD = "int answer(); int main() { return answer() - 42; }\n"
+BAD = "int main() { return no_such_name; }\n"
+
+
+def test_a_system_that_does_not_compile_spoils_no_other_and_leaves_no_old_program(tmp_path: Path) -> None:
+    root = checkout(tmp_path / "with space", lake=GOOD, pond=GOOD)
+    bin_folder = root / ".teff/build/bin"
+    assert Build(root, quiet()).make() == {}
+    assert subprocess.run([bin_folder / "lake_tasks"], check=False).returncode == 0
+
+    again = quiet()
+    assert Build(root, again).make() == {}
+    assert told(again) == "", "nothing was to be done, so nothing is said"
+
+    (root / "bench/systems/pond/main.cpp").write_text(BAD)
+    problems = Build(root, quiet()).make()
+    assert problems.keys() == {"pond"}
+    assert "no_such_name" in problems["pond"]
+    assert (root / ".teff/build/broken/pond").is_file()
+    assert (bin_folder / "lake_tasks").is_file()
+    assert not (bin_folder / "pond_tasks").exists()
+
+    (root / "bench/systems/pond/main.cpp").write_text(GOOD)
+    assert Build(root, quiet()).make() == {}
+    assert (bin_folder / "pond_tasks").is_file()
+    assert not (root / ".teff/build/broken").exists()
+
+
+def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:
+    root = checkout(tmp_path, lake=GOOD)
+    add_system(root, "rogue", GOOD, first='message(FATAL_ERROR "boom")')
+    add_system(root, "absent", GOOD, first='teff_skip_system("libabsent is not here")')
+    assert Build(root, quiet()).make().keys() == {"rogue"}
+    assert (root / ".teff/build/bin/lake_tasks").is_file()
+    assert (root / ".teff/build/skipped/absent").read_text() == "libabsent is not here\n"
+    add_system(root, "rogue", GOOD)
+    assert Build(root, quiet()).make() == {}
+    assert (root / ".teff/build/bin/rogue_tasks").is_file()
+
+
+def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:
+    root = checkout(tmp_path)
+    (root / "bench/core/core.cpp").write_text(BAD)
+    with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
+        Build(root, quiet()).make()
+
+
+def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:
+    root = checkout(tmp_path / "here", lake=GOOD)
+    Build(root, quiet()).make()
+    root.rename(tmp_path / "there")
+    assert Build(tmp_path / "there", quiet()).make() == {}
+
+
+# ---- all of it
+
+
+def test_only_one_sets_up_at_a_time(tmp_path: Path) -> None:
+    second = (
+        "import sys; from pathlib import Path; from rich.console import Console; from tefflab.setup import alone\n"
+        "with alone(Path(sys.argv[1]), Console(stderr=True)): print('in')"
+    )
+    with setup.alone(tmp_path, quiet()):
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", second, str(tmp_path)], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert waiting.stderr is not None
+        assert "waiting for another teff" in waiting.stderr.readline()
+        assert waiting.poll() is None
+    assert waiting.communicate()[0] == "in\n"
+
+
+def test_the_report_names_every_system_that_is_not_going_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = checkout(tmp_path, lake=GOOD, pond=BAD, swamp=GOOD)
+    toml = root / "bench/systems/swamp/system.toml"
+    toml.write_text(TOML.format("swamp").replace("[[variants]]", '[install]\napt = ["mud"]\n[[variants]]'))
+    monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(frozenset(setup.CORE_APT), known=True))
+    monkeypatch.setattr(provision, "as_root", lambda: None)
+    monkeypatch.setattr(provision, "available", lambda _: frozenset({"mud"}))
+    console = quiet()
+    report = setup.ensure(root, load_systems(root), console=console)
+    assert report.problems.keys() == {"pond", "swamp"}
+    assert "type: sudo apt-get install mud\n" in told(console)
+    assert "pond: does not compile" in told(console)
+
+
+# ---- the entry script, with stand-ins for Python and pip
+
+PYTHON = r"""#!/bin/sh
+# Stands in for a Python: makes an environment whose own python notes what pip is asked, and "installs" teff.
+case "$*" in
+    "-m venv -- "*)
+        mkdir -p "$4/bin" && cp "$0" "$4/bin/python" && echo venv >>"$NOTES" ;;
+    "-m pip "*)
+        echo pip >>"$NOTES"
+        [ ! -e "$NOTES.fail" ] || exit 1
+        bin=$(dirname "$0")
+        printf '#!/bin/sh
+echo ran "$@"
+' >"$bin/teff" && chmod +x "$bin/teff" ;;
+    --version) echo Python 3.13.99 ;;
+esac
+"""
+
+
+class Script:
+    """A checkout with nothing but what the entry script reads, and a PATH on which our stand-ins come first."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "a checkout"
+        (self.root / "lab").mkdir(parents=True)
+        shutil.copy(project_root() / "teff", self.root / "teff")
+        for name in ("pyproject.toml", "constraints.txt"):
+            (self.root / "lab" / name).write_text(name)
+        self.notes = folder / "notes"
+        self._bin = folder / "bin"
+        self._bin.mkdir()
+        self.command("python3.13", PYTHON)
+
+    def command(self, name: str, text: str) -> None:
+        (self._bin / name).write_text(text)
+        (self._bin / name).chmod(0o755)
+
+    def start(self, *words: str, script: str = "teff") -> "subprocess.Popen[str]":
+        environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "NOTES": str(self.notes)}
+        return subprocess.Popen(
+            [self.root / script, *words],
+            cwd="/",
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(self, *words: str) -> tuple[int, str, str]:
+        process = self.start(*words)
+        out, err = process.communicate()
+        return process.returncode, out, err
+
+    def done(self) -> list[str]:
+        """What was asked of the stand-ins since the last call."""
+        text = self.notes.read_text() if self.notes.exists() else ""
+        self.notes.unlink(missing_ok=True)
+        return text.split()
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    return Script(tmp_path)
+
+
+def test_the_script_sets_up_once_and_hands_its_words_on(script: Script) -> None:
+    code, out, err = script.run("metg", "two words")
+    assert (code, out) == (0, "ran metg two words\n")
+    assert "making the Python environment" in err
+    assert script.done() == ["venv", "pip"]
+    assert script.run("metg") == (0, "ran metg\n", "")
+    assert script.done() == []
+
+
+def test_a_python_that_only_fails_is_passed_over(script: Script) -> None:
+    script.command("python3.12", PYTHON)
+    script.command("python3.13", "#!/bin/sh\necho no such version >&2; exit 127\n")
+    assert script.run()[:2] == (0, "ran\n")
+
+
+def test_a_set_up_that_failed_half_way_is_begun_anew(script: Script) -> None:
+    failing = Path(f"{script.notes}.fail")
+    failing.touch()
+    code, out, err = script.run()
+    assert (code, out) == (1, "")
+    assert "python.log" in err
+    failing.unlink()
+    assert script.done() == ["venv", "pip"]
+    assert script.run()[0] == 0
+    assert script.done() == ["venv", "pip"]
+
+
+def test_new_pins_are_installed_into_the_environment_that_is_there(script: Script) -> None:
+    script.run()
+    script.done()
+    (script.root / "lab/constraints.txt").write_text("newer")
+    assert script.run()[0] == 0
+    assert script.done() == ["pip"]
+
+
+def test_an_environment_that_was_moved_is_made_anew(script: Script) -> None:
+    script.run()
+    script.done()
+    script.root = script.root.rename(script.root.with_name("elsewhere"))
+    assert script.run()[0] == 0
+    assert script.done() == ["venv", "pip"]
+
+
+def test_the_script_started_twice_sets_up_once(script: Script) -> None:
+    both = [script.start("a"), script.start("b")]
+    assert [one.communicate()[0] for one in both] == ["ran a\n", "ran b\n"]
+    assert script.done() == ["venv", "pip"]
+
+
+def test_the_script_works_through_a_link(script: Script, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(script.root / "teff")
+    assert script.start("x", script="../link").communicate()[0] == "ran x\n"

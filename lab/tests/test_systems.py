@@ -1,0 +1,222 @@
+"""What a system.toml may say, how its programs are started, and how one learns whether they are there."""
+
+import json
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from tefflab import project_root
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.packages import PackageState
+from tefflab.systems import System, load_system, load_systems, probe, probe_all
+from tefflab.systems_table import to_json, to_table
+
+GOOD = """
+name = "lake"
+title = "Lake Tasks"
+paradigm = "task-based"
+parallelism = "implicit"
+distributed = false
+language = "C++"
+homepage = "https://example.org/lake"
+color = "#0072B2"
+
+[install]
+apt = ["liblake-2-dev | liblake-dev"]
+
+[[variants]]
+name = "tasks"
+title = "tasks"
+program = "lake_tasks"
+command = ["{program}", "--threads={workers}"]
+environment = { LAKE_HOME = "{build}/lake", LAKE_FOLDER = "{folder}" }
+[variants.why]
+LAKE_HOME = "it looks there for its table"
+LAKE_FOLDER = "and there for its chair"
+
+[[variants]]
+name = "script"
+title = "from Python"
+program = "lake.py"
+"""
+
+
+def write(root: Path, text: str = GOOD, name: str = "lake") -> Path:
+    file = root / "bench/systems" / name / "system.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def lake(root: Path) -> System:
+    return load_system(write(root))
+
+
+def script(root: Path, body: str) -> None:
+    write(root).with_name("lake.py").write_text(body, encoding="utf-8")
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is there and alive; one that has ended may wait for a parent that never asks."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_the_first_variant_has_the_systems_name_and_further_ones_add_their_own(tmp_path: Path) -> None:
+    assert [variant.id for variant in lake(tmp_path).variants] == ["lake", "lake/script"]
+
+
+def test_a_command_line_has_its_placeholders_filled(tmp_path: Path) -> None:
+    variant = lake(tmp_path).variants[0]
+    program = str(tmp_path / ".teff/build/bin/lake_tasks")
+    assert variant.command_line(tmp_path, 3) == [program, "--threads=3"]
+    assert variant.environment_for(tmp_path, 3) == {
+        "LAKE_HOME": str(tmp_path / ".teff/build/lake"),
+        "LAKE_FOLDER": str(tmp_path / "bench/systems/lake"),
+    }
+
+
+def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
+    variant = lake(tmp_path).variants[1]
+    assert variant.is_python
+    assert variant.command_line(tmp_path, 1) == [sys.executable, str(tmp_path / "bench/systems/lake/lake.py")]
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ('name = "lake"', 'name = "pond"', "'pond' is not the folder's name, 'lake'"),
+        ('color = "#0072B2"', 'color = "blue"', "color"),
+        ('parallelism = "implicit"', 'parallelism = "some"', "parallelism"),
+        ("distributed = false", "distribution = false", "distributed"),
+        ("{workers}", "{worker}", "{worker} is no placeholder"),
+        ('["{program}", ', "[", "{program} does not occur"),
+        ('LAKE_HOME = "it looks', 'LAKE_HOUSE = "it looks', "environment sets LAKE_HOME"),
+        ('name = "script"', 'name = "tasks"', "two variants are named 'tasks'"),
+        ('homepage = "https:', 'homepage = "htps:', "homepage"),
+        ('title = "Lake Tasks"', "title = Lake", "is no TOML"),
+        ('language = "C++"', 'language = ""', "language"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_file_and_key(tmp_path: Path, was: str, becomes: str, told: str) -> None:
+    assert was in GOOD
+    file = write(tmp_path, GOOD.replace(was, becomes))
+    with pytest.raises(TeffError) as caught:
+        load_system(file)
+    assert str(caught.value).startswith(f"{file}: ")
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == BAD_INPUT
+
+
+def test_a_system_without_variants_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TeffError, match="variants"):
+        load_system(write(tmp_path, GOOD.partition("[[variants]]")[0]))
+
+
+def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "bench/systems/empty").mkdir()
+    assert [system.name for system in load_systems(tmp_path)] == ["lake"]
+
+
+def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> None:
+    answer = json.dumps({"system": "lake", "variant": "script", "version": "Lake 2.1", "workers": 2})
+    script(tmp_path, f"import sys\nassert sys.argv[1:] == ['--identity']\nprint('hello')\nprint('''{answer}''')")
+    system = lake(tmp_path)
+    found = probe(system.variants[1], system, tmp_path)
+    assert (found.found, found.version, found.reason) == (True, "Lake 2.1", None)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("raise SystemExit('no liblake.so')", "--identity failed with 1: no liblake.so"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by signal 9"),
+        ("print('Lake 2.1')", "answers --identity with something else: Lake 2.1"),
+        ("""print('{"system": "pond", "variant": "script"}')""", "the program says it is 'pond'"),
+    ],
+)
+def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path, body: str, reason: str) -> None:
+    script(tmp_path, body)
+    system = lake(tmp_path)
+    found = probe(system.variants[1], system, tmp_path)
+    assert not found.found
+    assert reason in (found.reason or "")
+
+
+def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tefflab.systems.PYTHON_TIMEOUT", 1.0)
+    child = "import os, time; os.setpgid(0, 0); open('child', 'w').write(str(os.getpid())); time.sleep(1000)"
+    body = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}], cwd={str(tmp_path)!r})"
+    script(tmp_path, body)
+    system = lake(tmp_path)
+    found = probe(system.variants[1], system, tmp_path)
+    assert found.reason == "did not say who it is within 1 s"
+    assert not runs(int((tmp_path / "child").read_text()))
+
+
+def test_a_system_that_was_left_out_says_why(tmp_path: Path) -> None:
+    system = lake(tmp_path)
+    reason = tmp_path / ".teff/build/skipped/lake"
+    reason.parent.mkdir(parents=True)
+    reason.write_text("liblake is older than 2\n")
+    packages = PackageState(frozenset({"liblake-dev"}), known=True)
+    found = probe(system.variants[0], system, tmp_path, packages=packages)
+    assert found.reason == "liblake is older than 2"
+    assert found.how_to_install == "./teff metg --systems lake sets it up"
+
+
+def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
+    system = lake(tmp_path)
+    reason = tmp_path / ".teff/build/broken/lake"
+    reason.parent.mkdir(parents=True)
+    reason.write_text("does not compile\n")
+    found = probe(system.variants[0], system, tmp_path)
+    assert (found.reason, found.how_to_install) == ("does not compile", "")
+
+
+def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tefflab.systems.as_root", lambda: None)
+    monkeypatch.setattr("tefflab.systems.available", lambda _: frozenset({"liblake-dev"}))
+    system = lake(tmp_path)
+    found = probe(system.variants[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
+    assert found.how_to_install == "sudo apt-get install liblake-dev"
+
+
+def test_a_system_no_registry_has_is_told_its_homepage(tmp_path: Path) -> None:
+    system = load_system(write(tmp_path, GOOD.replace('["liblake-2-dev | liblake-dev"]', "[]")))
+    assert "https://example.org/lake" in probe(system.variants[0], system, tmp_path).how_to_install
+
+
+def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
+    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
+    systems = load_systems(write(tmp_path).parents[3])
+    (listed,) = json.loads(to_json(systems, probe_all(systems, tmp_path)))
+    assert listed["found"] is True
+    assert listed["version"] == "2.1"
+    assert [(variant["id"], variant["found"]) for variant in listed["variants"]] == [
+        ("lake", False),
+        ("lake/script", True),
+    ]
+    assert {"name", "title", "paradigm", "parallelism", "distributed", "install"} <= listed.keys()
+
+
+def test_the_table_says_below_it_what_is_missing(tmp_path: Path) -> None:
+    systems = [lake(tmp_path)]
+    console = Console(width=200, record=True, quiet=False, file=(tmp_path / "out").open("w"))
+    console.print(to_table(systems, probe_all(systems, tmp_path)))
+    text = console.export_text()
+    assert "Lake Tasks" in text
+    assert "lake: lake_tasks has not been built" in text
+
+
+def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:
+    systems = load_systems(project_root())
+    colors = [system.color.lower() for system in systems]
+    assert len(set(colors)) == len(colors), dict(zip([system.name for system in systems], colors, strict=True))
