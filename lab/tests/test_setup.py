@@ -17,7 +17,7 @@ from tefflab.building import Build, failures, owner_of
 from tefflab.errors import TeffError
 from tefflab.packages import PackageState, candidates, choose, install_command, installed_packages
 from tefflab.provision import Provision, Unavailable, install_for_owners
-from tefflab.systems import load_systems
+from tefflab.systems import load_systems, usable_cores
 
 POLICY = """liblake-dev:
   Installed: (none)
@@ -271,6 +271,13 @@ def test_a_system_that_does_not_compile_spoils_no_other_and_leaves_no_old_progra
     assert not (root / ".teff/build/broken").exists()
 
 
+def test_every_system_that_does_not_compile_is_named(tmp_path: Path) -> None:
+    bad = {f"bad{number}": BAD for number in range(2 * usable_cores() + 4)}
+    root = checkout(tmp_path, lake=GOOD, **bad)
+    assert Build(root, quiet()).make().keys() == bad.keys()
+    assert (root / ".teff/build/bin/lake_tasks").is_file()
+
+
 def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:
     root = checkout(tmp_path, lake=GOOD)
     add_system(root, "rogue", GOOD, first='message(FATAL_ERROR "boom")')
@@ -311,7 +318,8 @@ def test_only_one_sets_up_at_a_time(tmp_path: Path) -> None:
         )
         assert waiting.stderr is not None
         assert "waiting for another teff" in waiting.stderr.readline()
-        assert waiting.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=0.5)
     assert waiting.communicate()[0] == "in\n"
 
 

@@ -153,8 +153,10 @@ def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path
 def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tefflab.systems.PYTHON_TIMEOUT", 1.0)
     child = "import os, time; os.setpgid(0, 0); open('child', 'w').write(str(os.getpid())); time.sleep(1000)"
-    body = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {child!r}], cwd={str(tmp_path)!r})"
-    script(tmp_path, body)
+    launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    script(
+        tmp_path, f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {launcher!r}], cwd={str(tmp_path)!r})"
+    )
     system = lake(tmp_path)
     found = probe(system.variants[1], system, tmp_path)
     assert found.reason == "did not say who it is within 1 s"

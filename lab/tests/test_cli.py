@@ -1,0 +1,60 @@
+"""The command line: what it prints where, and how it ends."""
+
+import json
+
+import pytest
+import typer
+
+from tefflab import __version__, cli
+from tefflab.errors import BAD_INPUT, TeffError
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """The exit code of `teff WORDS`."""
+    monkeypatch.setattr("sys.argv", ["teff", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_the_version_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out == f"teff {__version__}\n"
+
+
+def test_every_command_has_an_example_in_its_help() -> None:
+    for name, command in typer.main.get_command(cli.app).commands.items():  # type: ignore[attr-defined]
+        assert f"Example:  teff {name}" in command.help, name
+
+
+def test_a_command_that_is_not_there_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, "nonsense") == BAD_INPUT
+
+
+def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "systems", "--json") == 0
+    assert isinstance(json.loads(capsys.readouterr().out), list)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "said"),
+    [
+        (TeffError("width 0: give at least 1", exit_code=BAD_INPUT), 2, "teff: width 0: give at least 1\n"),
+        (TeffError("no compiler"), 1, "teff: no compiler\n"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    raised: BaseException,
+    code: int,
+    said: str,
+) -> None:
+    def fail(_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("tefflab.systems.load_systems", fail)
+    assert run(monkeypatch, "systems") == code
+    assert capsys.readouterr().err == said
