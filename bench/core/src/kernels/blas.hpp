@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace teff::bench::kernels {
+
+/// N of the three N x N matrices that fit `scratch_bytes`: floor(sqrt(scratch_bytes / 24)).
+[[nodiscard]] std::int64_t matrix_order(std::int64_t scratch_bytes);
+
+/// Loads OpenBLAS for one thread a call, the first time. Returns why that failed, or nothing.
+///
+/// A program linked to OpenBLAS starts a thread for each core before main(), and each spins for 0.1 s: right
+/// where the first tasks would be measured. So it is loaded where a kernel needs it, and told of one thread
+/// first.
+[[nodiscard]] const std::string& load_blas();
+
+/// C = A * B, the three matrices one after the other in the scratch. Call it after load_blas() succeeded.
+void multiply_matrices(std::span<std::byte> scratch);
+
+}  // namespace teff::bench::kernels
