@@ -22,23 +22,23 @@ struct named {
   std::string_view name;
 };
 
-constexpr std::array kind_names{
-    named{kernel_kind::empty, "empty"},
-    named{kernel_kind::busy_wait, "busy_wait"},
-    named{kernel_kind::compute_bound, "compute_bound"},
-    named{kernel_kind::compute_bound2, "compute_bound2"},
-    named{kernel_kind::memory_bound, "memory_bound"},
-    named{kernel_kind::compute_dgemm, "compute_dgemm"},
-    named{kernel_kind::memory_daxpy, "memory_daxpy"},
-    named{kernel_kind::io_bound, "io_bound"},
-    named{kernel_kind::load_imbalance, "load_imbalance"},
-};
+constexpr std::array<named<kernel_kind>, 9> kind_names{{
+    {kernel_kind::empty, "empty"},
+    {kernel_kind::busy_wait, "busy_wait"},
+    {kernel_kind::compute_bound, "compute_bound"},
+    {kernel_kind::compute_bound2, "compute_bound2"},
+    {kernel_kind::memory_bound, "memory_bound"},
+    {kernel_kind::compute_dgemm, "compute_dgemm"},
+    {kernel_kind::memory_daxpy, "memory_daxpy"},
+    {kernel_kind::io_bound, "io_bound"},
+    {kernel_kind::load_imbalance, "load_imbalance"},
+}};
 
-constexpr std::array isa_names{
-    named{isa::baseline, "baseline"},
-    named{isa::avx2, "avx2"},
-    named{isa::avx512, "avx512"},
-};
+constexpr std::array<named<isa>, 3> isa_names{{
+    {isa::baseline, "baseline"},
+    {isa::avx2, "avx2"},
+    {isa::avx512, "avx512"},
+}};
 
 template <class Names, class Value>
 std::string_view name_in(const Names& names, Value value) {

@@ -3,28 +3,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <numeric>
-#include <random>
-#include <set>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "kernels/busy_wait.hpp"
 #include "kernels/last_level_cache.hpp"
-#include "kernels/vectorized.hpp"
 #include "kernels/windows.hpp"
+#include "supported_isas.hpp"
 
 namespace teff::bench {
 namespace {
 
 using namespace kernels;
-
-constexpr std::array some_iterations = {0, 1, 2, 3, 4, 5, 6, 7, 13, 100, 1001};
 
 kernel make_kernel(kernel_kind kind, std::int64_t iterations = 1, std::int64_t samples = 16) {
   return {.kind = kind, .iterations = iterations, .samples = samples};
@@ -45,120 +39,15 @@ class scratch {
   std::size_t bytes_;
 };
 
-/// Calls function with a null vectorized<level>*, whose type says what to call.
-template <class Function>
-void with_vectorized(isa level, const Function& function) {
-  switch (level) {
-    case isa::baseline:
-      return function(static_cast<vectorized<isa::baseline>*>(nullptr));
-#if defined(__x86_64__)
-    case isa::avx2:
-      return function(static_cast<vectorized<isa::avx2>*>(nullptr));
-    case isa::avx512:
-      return function(static_cast<vectorized<isa::avx512>*>(nullptr));
-#else
-    default:
-      break;
-#endif
-  }
-}
-
-std::vector<isa> supported_isas() {
-  std::vector<isa> levels{isa::baseline, isa::avx2, isa::avx512};
-  std::erase_if(levels, [](isa level) { return !supported(level); });
-  return levels;
-}
-
-void expect_near_relative(double actual, double expected, double tolerance) {
-  EXPECT_NEAR(actual, expected, std::abs(expected) * tolerance);
-}
-
-/// A double that counts the operations on it.
-struct counted {
-  double value = 0;
-  static inline std::int64_t operations = 0;
-
-  friend counted operator*(counted a, counted b) {
-    ++operations;
-    return {a.value * b.value};
-  }
-  friend counted operator+(counted a, counted b) {
-    ++operations;
-    return {a.value + b.value};
-  }
-};
-
-template <class Value>
-Value square_and_add_naively(std::span<Value> values, std::int64_t iterations) {
-  for (std::int64_t i = 0; i < iterations; ++i)
-    for (Value& a : values) a = a * a + a;
-  Value product{1};
-  for (const Value& a : values) product = product * a;
-  return product;
-}
-
-template <class Value>
-void multiply_and_add_naively(std::span<Value> c, std::span<const Value> a, std::span<const Value> b,
-                              std::int64_t iterations) {
-  for (std::int64_t i = 0; i < iterations; ++i)
-    for (std::size_t j = 0; j < c.size(); ++j) c[j] = c[j] + a[j] * b[j];
-}
-
 class kernels_of_isa : public testing::TestWithParam<isa> {};
-
-TEST_P(kernels_of_isa, square_and_add_gives_what_a_naive_loop_gives) {
-  for (const std::int64_t iterations : some_iterations) {
-    std::array<double, compute_bound_values> values{}, expected{};
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = expected[i] = -0.99 + 0.4 * static_cast<double>(i) / 64;
-    const double expected_product = square_and_add_naively<double>(expected, iterations);
-    double product = 0;
-    with_vectorized(GetParam(),
-                    [&](auto* code) { product = code->square_and_add(values.data(), iterations); });
-    SCOPED_TRACE(iterations);
-    expect_near_relative(product, expected_product, 1e-10);
-    for (std::size_t i = 0; i < values.size(); ++i) expect_near_relative(values[i], expected[i], 1e-12);
-  }
-}
-
-TEST_P(kernels_of_isa, multiply_and_add_gives_what_a_naive_loop_gives) {
-  for (const std::int64_t iterations : some_iterations) {
-    std::array<double, compute_bound2_values> a{}, b{}, c{}, expected{};
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      a[i] = 1 + 0.37 * static_cast<double>(i);
-      b[i] = 3 - 0.05 * static_cast<double>(i);
-      c[i] = expected[i] = static_cast<double>(i);
-    }
-    multiply_and_add_naively<double>(expected, a, b, iterations);
-    with_vectorized(GetParam(),
-                    [&](auto* code) { code->multiply_and_add(c.data(), a.data(), b.data(), iterations); });
-    SCOPED_TRACE(iterations);
-    for (std::size_t i = 0; i < c.size(); ++i) expect_near_relative(c[i], expected[i], 1e-12);
-  }
-}
-
-TEST_P(kernels_of_isa, stream_copy_copies_all_and_nothing_else_at_every_alignment) {
-  for (std::size_t offset = 0; offset < 9; ++offset)
-    for (const std::size_t count : {0, 1, 5, 8, 31, 32, 33, 100, 1000}) {
-      std::vector<double> from(count), to(count + offset + 9, -1.0);
-      std::iota(from.begin(), from.end(), 1.0);
-      with_vectorized(GetParam(), [&](auto* code) {
-        code->stream_copy(to.data() + offset, from.data(), count);
-        code->stream_fence();
-      });
-      std::vector<double> expected(to.size(), -1.0);
-      std::ranges::copy(from, expected.begin() + static_cast<std::ptrdiff_t>(offset));
-      EXPECT_EQ(to, expected) << count << " doubles at offset " << offset;
-    }
-}
 
 TEST_P(kernels_of_isa, memory_bound_copies_in_the_windows_of_its_timestep_and_no_other) {
   constexpr std::int64_t samples = 5, iterations = 2, timestep = 4;  // samples 8 and 9 modulo 5: 3 and 4
-  constexpr std::size_t half = 7;
-  scratch memory(samples * 2 * half * sizeof(double));
+  constexpr std::int64_t half = 7;
+  scratch memory(static_cast<std::size_t>(samples * 2 * half) * sizeof(double));
   std::iota(memory.doubles().begin(), memory.doubles().end(), 0.0);
   std::vector<double> expected(memory.doubles().begin(), memory.doubles().end());
-  for (const std::size_t window : {3, 4})
+  for (const std::int64_t window : {3, 4})
     std::copy_n(expected.begin() + window * 2 * half, half, expected.begin() + window * 2 * half + half);
   const kernel memory_bound = make_kernel(kernel_kind::memory_bound, iterations, samples);
   select_kernel(memory_bound.kind, GetParam())(memory_bound, iterations, timestep, memory.span());
@@ -215,25 +104,10 @@ TEST(kernel, without_iterations_leaves_the_scratch_as_it_is) {
   }
 }
 
-TEST(kernel, counts_the_flops_that_a_naive_loop_does) {
-  for (const std::int64_t iterations : some_iterations) {
-    std::array<counted, compute_bound_values> values{};
-    counted::operations = 0;
-    square_and_add_naively<counted>(values, iterations);
-    EXPECT_EQ(make_kernel(kernel_kind::compute_bound).flops(iterations, 0), counted::operations);
-    EXPECT_EQ(make_kernel(kernel_kind::load_imbalance).flops(iterations, 0), counted::operations);
-
-    std::array<counted, compute_bound2_values> a{}, b{}, c{};
-    counted::operations = 0;
-    multiply_and_add_naively<counted>(c, a, b, iterations);
-    EXPECT_EQ(make_kernel(kernel_kind::compute_bound2).flops(iterations, 0), counted::operations);
-  }
-}
-
 TEST(kernel, counts_two_flops_for_each_multiply_add_of_a_matrix_product) {
   const kernel dgemm = make_kernel(kernel_kind::compute_dgemm);
-  EXPECT_EQ(dgemm.flops(3, 24 * 10 * 10), 2 * 10 * 10 * 10 * 3);
-  EXPECT_EQ(dgemm.flops(3, 24 * 10 * 10 - 1), 2 * 9 * 9 * 9 * 3);
+  EXPECT_EQ(dgemm.flops(3, 2400), 2 * 10 * 10 * 10 * 3);
+  EXPECT_EQ(dgemm.flops(3, 2399), 2 * 9 * 9 * 9 * 3);
   EXPECT_EQ(dgemm.flops(1, 24), 2);
   EXPECT_EQ(dgemm.flops(1, 23), 0);
 }
@@ -301,55 +175,6 @@ TEST(load_imbalance, is_for_load_imbalance_only) {
   }
 }
 
-TEST(busy_wait, is_a_power_of_its_multiplier) {
-  std::uint64_t power = 1;
-  for (const std::int64_t iterations : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
-    power = power * 48271 % 2147483647;
-    EXPECT_EQ(kernels::busy_wait(iterations), power);
-  }
-  EXPECT_EQ(kernels::busy_wait(0), 1U);
-  EXPECT_EQ(kernels::busy_wait(10000), 399268537U);  // the check value of std::minstd_rand
-}
-
-TEST(windows, share_out_the_scratch_in_equal_halves) {
-  const std::uint64_t seed = std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "seed " << seed);
-  std::mt19937_64 random(seed);
-  for (int trial = 0; trial < 300; ++trial) {
-    const std::int64_t samples = std::uniform_int_distribution<std::int64_t>(1, 40)(random);
-    const std::int64_t bytes =
-        std::uniform_int_distribution<std::int64_t>(smallest_window * samples, 9000)(random);
-    scratch memory(static_cast<std::size_t>(bytes));
-    const windows cut(memory.span(), samples);
-    const double* next = memory.doubles().data();
-    std::set<std::size_t> counts;
-    for (std::int64_t sample = 0; sample < samples; ++sample) {
-      const auto [first, second, count] = cut[sample];
-      EXPECT_EQ(first, next);
-      EXPECT_EQ(second, first + count);
-      next = second + count;
-      counts.insert(count);
-    }
-    EXPECT_EQ(next, memory.doubles().data() + bytes / smallest_window * 2);
-    EXPECT_LE(*counts.rbegin() - *counts.begin(), 1U);
-    EXPECT_GE(*counts.begin(), 1U);
-  }
-}
-
-TEST(samples, follow_on_from_timestep_to_timestep_without_overflow) {
-  const auto samples_of = [](std::int64_t samples, std::int64_t iterations, std::int64_t timestep) {
-    std::vector<std::int64_t> taken;
-    for_each_sample(samples, iterations, timestep, [&](std::int64_t sample) { taken.push_back(sample); });
-    return taken;
-  };
-  EXPECT_EQ(samples_of(16, 5, 0), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(samples_of(16, 5, 3), (std::vector<std::int64_t>{15, 0, 1, 2, 3}));
-  EXPECT_EQ(samples_of(1, 2, 9), (std::vector<std::int64_t>{0, 0}));
-  // (2^62 + 1) * 2 modulo 2^31 - 1, where 2^62 is 1
-  EXPECT_EQ(samples_of((std::int64_t{1} << 31) - 1, 2, (std::int64_t{1} << 62) + 1),
-            (std::vector<std::int64_t>{4, 5}));
-}
-
 TEST(compute_dgemm, multiplies_the_matrices_in_the_scratch) {
   constexpr std::size_t order = 7;
   scratch memory(3 * order * order * sizeof(double) + 8);
@@ -373,7 +198,7 @@ TEST(compute_dgemm, starts_no_threads) {
     return std::distance(begin(tasks), end(tasks));
   };
   const auto before = threads();
-  constexpr std::int64_t scratch_bytes = 24 * 300 * 300;  // large enough to be worth threads
+  constexpr std::int64_t scratch_bytes = std::int64_t{24} * 300 * 300;  // large enough to be worth threads
   const kernel dgemm = make_kernel(kernel_kind::compute_dgemm);
   if (const std::string reason = check(dgemm, scratch_bytes); !reason.empty()) GTEST_SKIP() << reason;
   scratch memory(scratch_bytes);

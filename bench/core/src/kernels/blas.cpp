@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace teff::bench::kernels {
 namespace {
@@ -62,7 +63,9 @@ void multiply_matrices(std::span<std::byte> scratch) {
   double* b = a + order * order;
   double* c = b + order * order;
   const auto n = static_cast<int>(order);
-  the_blas().dgemm(row_major, no_transpose, no_transpose, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
+  const dgemm_function dgemm = the_blas().dgemm;
+  if (!dgemm) throw std::runtime_error(the_blas().error);
+  dgemm(row_major, no_transpose, no_transpose, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
 }
 
 }  // namespace teff::bench::kernels

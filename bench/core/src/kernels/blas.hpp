@@ -16,7 +16,8 @@ namespace teff::bench::kernels {
 /// first.
 [[nodiscard]] const std::string& load_blas();
 
-/// C = A * B, the three matrices one after the other in the scratch. Call it after load_blas() succeeded.
+/// C = A * B, the three matrices one after the other in the scratch. Throws std::runtime_error where
+/// load_blas() gives a reason.
 void multiply_matrices(std::span<std::byte> scratch);
 
 }  // namespace teff::bench::kernels

@@ -41,8 +41,7 @@ constexpr std::size_t smallest_streamed_half = 4096 / sizeof(double);
 void run_empty(const kernel&, std::int64_t, std::int64_t, std::span<std::byte>) {}
 
 void run_busy_wait(const kernel&, std::int64_t iterations, std::int64_t, std::span<std::byte>) {
-  std::uint64_t state = busy_wait(iterations);
-  asm volatile("" : "+r"(state));
+  asm volatile("" : : "r"(busy_wait(iterations)));
 }
 
 template <isa I>

@@ -93,12 +93,8 @@ void multiply_and_add_block(double* c, const double* a, const double* b, std::in
   const auto rounds = iterations / static_cast<std::int64_t>(Sums);
   for (std::int64_t round = 0; round < rounds; ++round) (step(c0[J], c1[J]), ...);
   for (auto left = iterations % static_cast<std::int64_t>(Sums); left > 0; --left) step(c0[0], c1[0]);
-  for (std::size_t sum = 1; sum < Sums; ++sum) {
-    c0[0] += c0[sum];
-    c1[0] += c1[sum];
-  }
-  store<I>(c, c0[0]);
-  store<I>(c + lanes<I>, c1[0]);
+  store<I>(c, (c0[J] + ...));
+  store<I>(c + lanes<I>, (c1[J] + ...));
 }
 
 constexpr std::size_t line_bytes = 64;
@@ -117,8 +113,10 @@ template <isa I>
 
 }  // namespace
 
-// A multiply-add of today's processors takes 4 cycles, and each starts two a cycle: 8 chains of dependent
-// ones keep the units busy if no start is ever late, a few more than 8 if some are.
+// A fused multiply-add of today's processors takes 4 cycles, and two start each cycle: 8 chains of dependent
+// ones keep the units busy if none is ever late. AVX-512's 64 values are just 8 chains, and on Zen 5 one
+// start in 10 to 15 is late. Unrolling, padding and other orders were tried: they moved it by a few percent
+// from run to run, not for good.
 template <isa I>
 double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace teff::bench {
+
+/// How disturbed a timed region was. On a virtual machine the steal time says nothing; gaps in a spin loop
+/// do.
+struct disturbance {
+  double cpu_seconds = 0;  ///< CPU time of the process in the region
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+  double gap_share_before = 0;  ///< part of a spin just before the region that was lost in gaps over 1 us
+  double gap_share_after = 0;   ///< the same just after it
+
+  /// Over ranks: times and counts add up, the worst gap stands.
+  disturbance& operator+=(const disturbance& other);
+};
+
+/// A timed region with the CPU time and the context switches in it.
+class region_meter {
+ public:
+  void start();
+  void stop();
+  [[nodiscard]] std::chrono::duration<double> elapsed() const { return elapsed_; }
+  [[nodiscard]] const disturbance& seen() const { return seen_; }
+
+ private:
+  std::chrono::steady_clock::time_point start_{};
+  std::chrono::duration<double> elapsed_{};
+  disturbance seen_;
+};
+
+/// Spins on the clock for `length` and returns the part of it that was lost in gaps over one microsecond.
+[[nodiscard]] double measure_gap_share(std::chrono::microseconds length);
+
+}  // namespace teff::bench

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+#include "teff/bench/dependence_table.hpp"
+#include "teff/bench/random.hpp"
+
+namespace teff::bench {
+
+/// What was done, and an order-independent fingerprint of it: tallies of workers add up to the tally of a
+/// run.
+struct tally {
+  std::int64_t tasks = 0;
+  std::int64_t dependencies = 0;  ///< consumed inputs
+  std::int64_t flops = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t checksum = 0;
+
+  constexpr tally& operator+=(const tally& other) {
+    tasks += other.tasks;
+    dependencies += other.dependencies;
+    flops += other.flops;
+    bytes += other.bytes;
+    checksum += other.checksum;
+    return *this;
+  }
+  friend constexpr bool operator==(const tally&, const tally&) = default;
+};
+
+/// The checksum of a run is the sum, modulo 2^64, over its tasks of
+///   task_weight(task) x (1 + sum over the task's inputs of point_weight(input's point)).
+/// Sums forget the order. Weights are odd and well mixed, so a task that ran twice, or not, or a dependence
+/// consumed twice, not, or in another's place leaves the analytic sum but by a chance of about 2^-63.
+[[nodiscard]] constexpr std::uint64_t task_weight(std::int64_t graph, std::int64_t timestep,
+                                                  std::int64_t point) {
+  const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return mix(word(timestep) * 0x9e3779b97f4a7c15 + word(point) * 0xd1b54a32d192ed03 + word(graph)) | 1;
+}
+
+[[nodiscard]] constexpr std::uint64_t point_weight(std::int64_t point) {
+  const std::uint64_t product = (static_cast<std::uint64_t>(point) + 1) * 0xff51afd7ed558ccd;
+  return product ^ (product >> 32);
+}
+
+/// What a valid run of this graph has to add up to, from its definition alone.
+[[nodiscard]] tally expected_tally(const dependence_table& table);
+
+/// Dependences whose two ends share a node, and those that don't, where point p of a graph of width W lives
+/// on node p * nodes / W.
+struct locality {
+  std::int64_t local = 0;
+  std::int64_t nonlocal = 0;
+};
+[[nodiscard]] locality estimate_locality(const dependence_table& table, std::int64_t nodes);
+
+}  // namespace teff::bench
