@@ -1,0 +1,51 @@
+// OpenMP, bulk-synchronous: one work-shared loop over the points of each timestep, whose barrier is the
+// dependence.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "columns.hpp"
+#include "teff/bench/adapter.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+class parallel_for final : public adapter {
+ public:
+  explicit parallel_for(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+
+  [[nodiscard]] identity describe() const override {
+    return {.system = "openmp", .variant = "parallel_for", .version = openmp_version(), .workers = workers_};
+  }
+
+  void run(workload& work) override {
+    std::vector<columns> all = make_columns(work);
+    std::int64_t steps = 0;
+    for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+#pragma omp parallel
+    {
+#pragma omp single
+      work.start();
+      for (std::int64_t timestep = 0; timestep < steps; ++timestep) {
+        for (std::size_t index = 0; index < work.graphs(); ++index) {
+          const interval points = work.table(index).points(timestep);
+#pragma omp for schedule(static) nowait
+          for (std::int64_t point = points.first; point <= points.last; ++point)
+            execute(work, all, index, timestep, point, omp_get_thread_num());
+        }
+#pragma omp barrier
+      }
+    }
+    work.stop();
+  }
+
+ private:
+  int workers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<parallel_for>(workers); });
+}

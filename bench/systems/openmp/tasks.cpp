@@ -1,0 +1,67 @@
+// OpenMP tasks with depend clauses: one thread creates all tasks, the runtime orders them by the output
+// buffers they name.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "columns.hpp"
+#include "teff/bench/adapter.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+class tasks final : public adapter {
+ public:
+  explicit tasks(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+
+  [[nodiscard]] identity describe() const override {
+    return {.system = "openmp", .variant = "tasks", .version = openmp_version(), .workers = workers_};
+  }
+
+  void run(workload& work) override {
+    std::vector<columns> all = make_columns(work);
+    std::int64_t steps = 0;
+    for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+#pragma omp parallel
+#pragma omp single
+    {
+      work.start();
+      for (std::int64_t timestep = 0; timestep < steps; ++timestep)
+        for (std::size_t index = 0; index < work.graphs(); ++index) {
+          const interval points = work.table(index).points(timestep);
+          for (std::int64_t point = points.first; point <= points.last; ++point)
+            create(work, all, index, timestep, point);
+        }
+#pragma omp taskwait
+      work.stop();
+    }
+  }
+
+ private:
+  /// The output's first byte stands for the whole of it. `out` on it also waits for those that read what it
+  /// held two timesteps ago.
+  static void create(workload& work, std::vector<columns>& all, std::size_t index, std::int64_t timestep,
+                     std::int64_t point) {
+    std::byte* output = all[index].output(timestep, point).data();
+    thread_local std::vector<std::byte*> inputs;
+    inputs.clear();
+    for (const std::int64_t each : work.table(index).inputs(timestep, point))
+      inputs.push_back(all[index].output(timestep - 1, each).data());
+    std::byte* const* first = inputs.data();
+    const std::size_t count = inputs.size();
+    workload* const load = &work;
+    std::vector<columns>* const outputs = &all;
+#pragma omp task depend(iterator(std::size_t i = 0 : count), in : *first[i]) depend(out : *output) \
+    firstprivate(load, outputs, index, timestep, point)
+    execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
+  }
+
+  int workers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<tasks>(workers); });
+}
