@@ -1,6 +1,5 @@
 // How near the kernels come to what this machine can do: compute_bound and compute_bound2 to the peak of
-// multiply-adds at each instruction set, memory_bound to STREAM's copy. Runs with nothing else on the
-// machine.
+// multiply-adds at each instruction set, memory_bound to STREAM's copy. Run it with nothing else running.
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -11,9 +11,9 @@ namespace teff::bench::kernels {
 
 /// Loads OpenBLAS for one thread a call, the first time. Returns why that failed, or nothing.
 ///
-/// A program linked to OpenBLAS starts a thread for each core before main(), and each spins for 0.1 s: right
-/// where the first tasks would be measured. So it is loaded where a kernel needs it, and told of one thread
-/// first.
+/// A program linked to OpenBLAS starts a thread on each core before main(), and each spins for 0.1 s, right
+/// where the first tasks are measured. So it is loaded where a kernel needs it, and told of one thread
+/// before.
 [[nodiscard]] const std::string& load_blas();
 
 /// C = A * B, the three matrices one after the other in the scratch. Throws std::runtime_error where

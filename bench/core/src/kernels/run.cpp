@@ -27,8 +27,8 @@ constexpr std::array<double, Count> progression(double first, double step) {
   return values;
 }
 
-// a * a + a takes what lies in (-1, 0) nearer to 0 and never out of it. So no number of iterations leads to
-// an infinity, nor, 1/a growing by about 1 a step, to numbers so small that processors slow down.
+// a * a + a takes what lies in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
+// about 1 each. So the values meet no infinity and none of the tiny numbers that slow processors down.
 constexpr auto compute_bound_start = progression<compute_bound_values>(-63.5 / 64, 1.0 / 64);
 constexpr auto compute_bound2_a = progression<compute_bound2_values>(0.5, 1.0 / 64);
 constexpr auto compute_bound2_b = progression<compute_bound2_values>(1.0, 1.0 / 128);

@@ -1,7 +1,7 @@
-// The definitions of vectorized<I>, for the files that instantiate it; see vectors.hpp for what may be called
-// here.
+// The definitions of vectorized<I>, for the files that instantiate it. What may be called here, vectors.hpp
+// says.
 
-#include <cstring>
+#include <cstdint>
 #include <utility>
 
 #include "kernels/vectorized.hpp"
@@ -29,30 +29,30 @@ void store(double* to, const vector<I>& value) {
 template <isa I>
 constexpr std::size_t square_vectors = compute_bound_values / lanes<I>;
 
-/// a = a * a + a in place.
-template <class Vector>
-[[gnu::always_inline]] inline void square_and_add_once(Vector& a) {
-  if constexpr (fused) {
-    a = a * a + a;
-  } else {
-    // Two-operand instructions. Compilers that may choose add a to the square in the square's register, and
-    // then move all of a loop's registers (Clang: half the speed). A square that lives on can't be that
-    // place.
-    Vector square = a;
-    forget(square);
-    square *= square;
-    a += square;
-    forget(square);
+/// One step of vector J of a block.
+template <isa I, std::size_t J>
+[[gnu::always_inline]] inline void square_and_add_once(vector<I>& b) {
+  b = b * b + 0.25;
+  // With 8 chains Zen 5 settles in one of two rhythms, and in the one a start in 13 is missed. It takes the
+  // full one where it is given the work piecemeal. Processors that take 4 instructions a cycle have room for
+  // this.
+  if constexpr (I == isa::avx512 && J % 4 != 3) {
+    forget(b);
+    asm volatile("nop");
   }
 }
 
-/// The vectors First, First + 1 ... of the values, counted round and round, stay in registers for all
-/// `iterations`.
+/// a = a * a + a, `iterations` times on the vectors First, First + 1 ... of the values, counted round and
+/// round. They stay in registers.
+///
+/// What is computed is b = b * b + 1/4, the same thing for b = a + 1/2 and as many operations, because what
+/// is added is no result then. Separate instructions need no copy of a, and Zen 5 starts a fused multiply-add
+/// late, one in 10 to 15, where what it adds was just computed: with no more than 8 chains that is lost.
 template <isa I, std::size_t First, std::size_t... J>
 void square_and_add_block(double* values, std::int64_t iterations, std::index_sequence<J...>) {
-  vector<I> a[] = {load<I>(values + (First + J) % square_vectors<I> * lanes<I>)...};
-  for (; iterations > 0; --iterations) (square_and_add_once(a[J]), ...);
-  (store<I>(values + (First + J) % square_vectors<I> * lanes<I>, a[J]), ...);
+  vector<I> b[] = {(load<I>(values + (First + J) % square_vectors<I> * lanes<I>) + 0.5)...};
+  for (; iterations > 0; --iterations) (square_and_add_once<I, J>(b[J]), ...);
+  (store<I>(values + (First + J) % square_vectors<I> * lanes<I>, b[J] - 0.5), ...);
 }
 
 /// Goes round the values Laps times in blocks of (at the end, up to) Block vectors.
@@ -113,20 +113,19 @@ template <isa I>
 
 }  // namespace
 
-// A fused multiply-add of today's processors takes 4 cycles, and two start each cycle: 8 chains of dependent
-// ones keep the units busy if none is ever late. AVX-512's 64 values are just 8 chains, and on Zen 5 one
-// start in 10 to 15 is late. Unrolling, padding and other orders were tried: they moved it by a few percent
-// from run to run, not for good.
+// Two fused multiply-adds start in each cycle and take 4: 8 chains of dependent ones keep the units busy if
+// none is ever late, a few more if some are. With AVX-512 the 64 values are 8 chains and can't be more. AVX2
+// has registers for 12, and for the constant. Separate instructions take 7 cycles: 14 chains, which SSE2 has
+// registers for. 12 and 14 don't divide the vectors, but three rounds of them, exactly and nearly.
 template <isa I>
 double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;
-  if constexpr (vectors <= 16) {
+  if constexpr (I == isa::avx512) {
     square_and_add_laps<I, 1, vectors>(values, iterations);
   } else {
-    // 32 vectors, 16 registers, one of them for the square, and separate instructions take 7 cycles at two a
-    // cycle: 14 chains are wanted. Going round three times makes 96 vectors, six blocks of 14 and one of 12.
-    square_and_add_laps<I, 3, 14>(values, iterations / 3);
-    if (iterations % 3) square_and_add_laps<I, 1, 8>(values, iterations % 3);
+    constexpr std::size_t laps = 3;
+    if (iterations >= laps) square_and_add_laps<I, laps, I == isa::avx2 ? 12 : 14>(values, iterations / laps);
+    if (iterations % laps) square_and_add_laps<I, 1, 8>(values, iterations % laps);
   }
   return product<I>(values, std::make_index_sequence<vectors>{});
 }

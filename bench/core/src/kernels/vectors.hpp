@@ -1,9 +1,9 @@
 #pragma once
 
 // For the files that are compiled for one instruction set each. The linker keeps one copy of an inline
-// function for the whole program, and must not keep one with instructions that the processor lacks: such a
-// file calls nothing inline but what is here, whose names carry the set, and what is in an anonymous
-// namespace.
+// function for the whole program, and must not keep one with instructions that the processor lacks. So such a
+// file calls no inline function but those below, whose names carry the set, and those of anonymous
+// namespaces.
 
 #include <cstddef>
 
