@@ -1,0 +1,30 @@
+"""Calls a bench program in the place of this process's own work: its output and exit code are passed on."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import typer
+
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.setup import ensure
+from tefflab.systems import Variant, load_systems
+from tefflab.terminal import progress
+
+
+def find_variant(root: Path, name: str) -> Variant:
+    """The variant with this id; TeffError where there is none."""
+    variants = {variant.id: variant for system in load_systems(root) for variant in system.variants}
+    if name not in variants:
+        raise TeffError(f"no system is called {name!r}; there are: {' '.join(variants)}", exit_code=BAD_INPUT)
+    return variants[name]
+
+
+def call_program(
+    root: Path, program: Path | str, words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> None:
+    """Sets up what is missing, runs the program, and leaves with its exit code."""
+    ensure(root, load_systems(root), console=progress())
+    finished = subprocess.run([str(program), *words], env={**os.environ, **(environment or {})}, check=False)
+    raise typer.Exit(finished.returncode)
