@@ -1,5 +1,4 @@
-// The definitions of vectorized<I>, for the files that instantiate it. What may be called here, vectors.hpp
-// says.
+// The definitions of vectorized<I>, for the files that instantiate it. vectors.hpp says what they may call.
 
 #include <cstdint>
 #include <utility>
@@ -33,9 +32,8 @@ constexpr std::size_t square_vectors = compute_bound_values / lanes<I>;
 template <isa I, std::size_t J>
 [[gnu::always_inline]] inline void square_and_add_once(vector<I>& b) {
   b = b * b + 0.25;
-  // With 8 chains Zen 5 settles in one of two rhythms, and in the one a start in 13 is missed. It takes the
-  // full one where it is given the work piecemeal. Processors that take 4 instructions a cycle have room for
-  // this.
+  // With 8 chains Zen 5 settles in one of two rhythms, and one of them misses a start in 13. Given the work
+  // piecemeal, it takes the other. Processors of four instructions a cycle have room for this.
   if constexpr (I == isa::avx512 && J % 4 != 3) {
     forget(b);
     asm volatile("nop");
@@ -123,7 +121,7 @@ double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
   if constexpr (I == isa::avx512) {
     square_and_add_laps<I, 1, vectors>(values, iterations);
   } else {
-    constexpr std::size_t laps = 3;
+    constexpr int laps = 3;
     if (iterations >= laps) square_and_add_laps<I, laps, I == isa::avx2 ? 12 : 14>(values, iterations / laps);
     if (iterations % laps) square_and_add_laps<I, 1, 8>(values, iterations % laps);
   }

@@ -2,8 +2,7 @@
 
 // For the files that are compiled for one instruction set each. The linker keeps one copy of an inline
 // function for the whole program, and must not keep one with instructions that the processor lacks. So such a
-// file calls no inline function but those below, whose names carry the set, and those of anonymous
-// namespaces.
+// file calls no inline functions but these, whose names carry the set, and those of anonymous namespaces.
 
 #include <cstddef>
 
