@@ -5,7 +5,6 @@ Names: ideal = efficiency * granularity, a task's time at the ceiling's rate; sl
 crossing slowdown = level + slope / ideal, where slope is the overhead of a task and level the kernel's own slowdown.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -21,8 +20,10 @@ RESAMPLES = 2000
 _WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, says nothing about it
 _SPIKE_SHARE = 0.15  # so often a disturbance puts a run on the wrong side of the threshold, at worst
 _DOUBT = 0.002  # a point is believed to be where its runs say if disturbances alone would do it less often
+_ENOUGH = 4  # runs without which that is never so
 _MAJORITY = 0.75  # and so many of its runs say it: at the crossing itself both sides have many
 _BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares where noise is normal
+_FREEDOM = 10  # runs share their launch, so more of them do not make the scatter better known than ten would
 _LEAST_SCALE = 0.002  # relative noise below which nothing is an outlier
 _STEPS = 12  # of reweighting; the weights are still to three digits after about eight
 
@@ -52,17 +53,23 @@ class Line:
     slope: float
     moments: Floats  # a row a run: weight * (1, x, x*x, y, x*y), y already drawn in by the robust fit
     trust: Floats  # a run's weight, 0 (an outlier, or far away) to 1
+    residual: Floats  # log(y / line) of each run that is not an outlier, 0 of one that is
     inflation: float  # by which fixed weights understate the spread of the refitted lines
+    least: float  # what the line's height is kept above, since a slowdown or a time is positive
 
     def at(self, x: Floats) -> Floats:
-        """The line's height; kept positive, since a slowdown or a time is."""
-        return np.maximum(self.level + self.slope * x, 1e-9)
+        """The line's height."""
+        return np.maximum(self.level + self.slope * x, self.least)
 
-    def refitted(self, counts: Floats) -> tuple[Floats, Floats]:
-        """Level and slope with run i counted counts[:, i] times; resamples with too little to fit are left out."""
+    def refitted(self, counts: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Level and slope with run i counted counts[:, i] times, and whether there was enough to fit."""
         level, slope, solvable = _solve(counts @ self.moments)
-        kept = solvable if self.slope != 0 else self.moments[:, 0] @ counts.T > 0
-        return level[kept], slope[kept]
+        return level, slope, solvable if self.slope != 0 else counts @ self.moments[:, 0] > 0
+
+    def shifted(self, counts: Floats) -> Floats:
+        """How far the runs so counted lie above the line, in log y, where there are any."""
+        share = counts @ self.trust
+        return (counts @ (self.trust * self.residual)) / np.where(share > 0, share, 1.0) * self.inflation
 
 
 def robust_line(x: Floats, y: Floats, kernel: Floats) -> Line:
@@ -71,22 +78,24 @@ def robust_line(x: Floats, y: Floats, kernel: Floats) -> Line:
     With one distinct x only the level is fitted. `kernel` weighs each run by its nearness.
     """
     level, slope = _repeated_medians(x, y)
-    freedom = max(len(y) - (2 if slope else 1), 1)
+    least = 1e-3 * float(y.min())
+    freedom = min(max(len(y) - (2 if slope else 1), 1), _FREEDOM)
     for _ in range(_STEPS):
-        fitted = np.maximum(level + slope * x, 1e-9)
+        fitted = np.maximum(level + slope * x, least)
         residual = np.log(y / fitted)
         # Rousseeuw and Leroy's small-sample factor: few runs look closer to a line through them than they are
         scale = max(1.4826 * (1 + 5 / freedom) * float(np.median(np.abs(residual))), _LEAST_SCALE)
         distance = np.minimum((residual / (_BISQUARE * scale)) ** 2, 1.0)
         trust = kernel * (1 - distance) ** 2
         weight = trust / fitted**2
-        working = fitted * (1 + np.where(distance < 1, residual, 0.0))
+        inlying = np.where(distance < 1, residual, 0.0)
+        working = fitted * (1 + inlying)
         moments = np.stack([weight, weight * x, weight * x * x, weight * working, weight * x * working], axis=1)
         levels, slopes, _solvable = _solve(moments.sum(axis=0, keepdims=True))
         level, slope = float(levels[0]), float(slopes[0])
     bend = float(np.sum(kernel * (1 - distance) * (1 - 5 * distance)))
     total = float(np.sum(trust))
-    return Line(level, slope, moments, trust, total / max(bend, total / 2))
+    return Line(level, slope, moments, trust, inlying, total / max(bend, total / 2), least)
 
 
 def _repeated_medians(x: Floats, y: Floats) -> tuple[float, float]:
@@ -150,9 +159,16 @@ class Crossing:
     def iterations(self) -> float:
         """Of the crossing: the inverse of ideal = per * iterations + fixed."""
         lowest, highest = float(self.runs.iterations.min()), float(self.runs.iterations.max())
-        if self.work.level <= 0:
+        if self.relation == "<" or self.work.level <= 0:
             return lowest
+        if self.relation == ">":
+            return highest
         return float(np.clip((self.ideal - self.work.slope) / self.work.level, lowest, highest))
+
+    @property
+    def undecided(self) -> bool:
+        """Runs on both sides of the threshold, yet no line through them that crosses it: nothing is known yet."""
+        return self.relation == "=" and self.line.slope <= 0
 
     @property
     def effective_rounds(self) -> float:
@@ -170,68 +186,88 @@ class Crossing:
         arm = self._arm(x, confidence, seed)
         target = -np.log(self.threshold)
         under, over = middle - arm - target, middle + arm - target  # both fall along x
-        first = int(np.searchsorted(-x, -self.x))
+        first = {"<": 0, ">": len(x), "=": int(np.searchsorted(-x, -self.x))}[self.relation]
         low, high = 0.0, float("inf")
-        if self.relation != "<":
-            slower = np.flatnonzero(under[:first] > 0)
-            if len(slower) == len(x):
-                low = self.granularity * float(np.exp(-arm[-1]))
-            elif len(slower):
-                low = self._granularity_between(x, under, int(slower[-1]))
-        if self.relation != ">":
-            faster = first + np.flatnonzero(over[first:] < 0)
-            if len(faster) and faster[0] == 0:
-                high = self.granularity * float(np.exp(arm[0]))
-            elif len(faster):
-                high = self._granularity_between(x, over, int(faster[0]) - 1)
-        return low, high
+        slower, faster = np.flatnonzero(under[:first] > 0), first + np.flatnonzero(over[first:] < 0)
+        if len(slower):
+            low = self._granularity_after(x, under, int(slower[-1]), arm)
+        if len(faster):
+            high = self._granularity_after(x, over, int(faster[0]) - 1, arm)
+        return min(low, self.granularity), max(high, self.granularity)
 
-    def _granularity_between(self, x: Floats, height: Floats, i: int) -> float:
-        """Of the crossing of `height` and 0 between the points i and i + 1."""
+    def _granularity_after(self, x: Floats, height: Floats, i: int, arm: Floats) -> float:
+        """Where `height` passes 0 between the points i and i + 1; past either end, the bound itself and its error."""
+        if i < 0:
+            return self.granularity * float(np.exp(arm[0]))
         if i + 1 >= len(x):
-            return self.granularity
+            return self.granularity * float(np.exp(-arm[-1]))
         share = np.clip(height[i] / (height[i] - height[i + 1]), 0, 1)
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
     def _arm(self, x: Floats, confidence: float, seed: int) -> Floats:
-        """Half the band's height, in log slowdown: from drawing rounds, or runs where there is but one round."""
-        rounds = np.unique(self.runs.round)
-        cluster = self.runs.round if len(rounds) > 1 else np.arange(len(self.runs.round))
-        names, index = np.unique(cluster, return_inverse=True)
-        effective = self._effective(cluster) - (1 if len(rounds) == 1 and self.line.slope else 0)
-        level, slope = self.line.refitted(draw(len(names), seed)[:, index])
-        if len(level) < 2 or (self.relation == "=" and self.line.slope <= 0):
+        """Half the band's height, in log slowdown.
+
+        From drawing rounds and from drawing single runs, added as a hierarchical bootstrap adds its two stages: few
+        rounds may agree by chance, and by rounds alone the interval held the truth in 95.4 %, so in 97.5 %.
+        """
+        rounds, index = np.unique(self.runs.round, return_inverse=True)
+        by_run = self._arm_by(np.arange(len(index)), 2, x, confidence, seed)
+        return by_run if len(rounds) < 2 else np.hypot(by_run, self._arm_by(index, 1, x, confidence, seed))
+
+    def _arm_by(self, cluster: Integers, lost: int, x: Floats, confidence: float, seed: int) -> Floats:
+        counts = draw(int(cluster.max()) + 1, seed)[:, cluster]
+        level, slope, kept = self.line.refitted(counts)
+        factor = widening(self._effective(cluster) - lost + 1, confidence)
+        if np.count_nonzero(kept) < 2 or self.undecided or np.isinf(factor):
             return np.full(len(x), np.inf)
-        spread = np.cov(level, slope)
+        spread = np.cov(level[kept], slope[kept])
         variance = spread[0, 0] + 2 * x * spread[0, 1] + x**2 * spread[1, 1]
-        error = np.sqrt(np.maximum(variance, 0)) / self.line.at(x) * self.line.inflation
-        return error * widening(effective, confidence)
+        error: Floats = np.sqrt(np.maximum(variance, 0)) / self.line.at(x) * self.line.inflation
+        return error * factor
+
+    def drift(self, confidence: float, seed: int) -> float | None:
+        """Half-width, in log time, of the machine's mean speed over the rounds; None where there is but one."""
+        rounds, index = np.unique(self.runs.round, return_inverse=True)
+        if len(rounds) < 2:
+            return None
+        speeds = self.work.shifted(draw(len(rounds), seed)[:, index])
+        return float(np.std(speeds)) * widening(self.effective_rounds, confidence)
 
     def shifts(self, counts: Floats) -> Floats:
         """How far resampled runs move log METG, to first order (so that no resample lacks a crossing)."""
-        level, slope, solvable = _solve(counts @ self.line.moments)
+        level, slope, kept = self.line.refitted(counts)
         height = (level + slope * self.x) * self.threshold - 1
         moved = height * self.line.inflation / max(1 - self.threshold * self.line.level, 1e-9)
-        return np.where(solvable, moved, np.nan)
+        return np.where(kept, moved, np.nan)
+
+    def run_error(self, confidence: float, seed: int) -> float:
+        """Half-width of log METG, to first order, from drawing single runs."""
+        runs = len(self.runs.round)
+        return float(np.nanstd(self.shifts(draw(runs, seed)))) * widening(runs - 1, confidence)
 
 
 def find_crossing(runs: Runs, threshold: float) -> Crossing:
     """The crossing above which efficiency stays at or above the threshold, as far as the runs let one believe."""
     points = _Points.of(runs, threshold)
     split, start = points.split()
-    kept = runs.where(runs.iterations >= points.iterations[start])
-    ideal = points.ideal[start:]
-    at = split - start
-    centre = float(np.sqrt(ideal[max(at - 1, 0)] * ideal[min(at, len(ideal) - 1)]))
-    for crossing in _fits(kept, points.iterations[start:], ideal, centre, threshold):
-        last = crossing
-    if last.line.slope <= 0 and 0 < split < len(points.iterations):
-        return replace(last, relation="=", x=last.unit / centre)  # both sides were seen, yet no line tells them apart
-    return last
+    iterations, ideal = points.iterations[start:], points.ideal[start:]
+    after = split - start
+    centre = float(np.sqrt(ideal[max(after - 1, 0)] * ideal[min(after, len(ideal) - 1)]))
+    crossing = _follow(runs, iterations, ideal, centre, threshold)
+    if not 0 < split < len(points.iterations):
+        return crossing
+    strayed = crossing.relation != "=" or abs(np.log(crossing.ideal / centre)) > _WINDOW / 2
+    if strayed and points.sure_below[split - 1] and points.sure_above[split]:
+        pair = slice(after - 1, after + 1)  # a step in the curve, which no line over more points follows
+        crossing = _follow(runs, iterations[pair], ideal[pair], centre, threshold)
+    if crossing.line.slope <= 0:  # both sides were seen, yet no line tells them apart
+        return replace(crossing, relation="=", x=crossing.unit / centre)
+    return crossing
 
 
-def _fits(runs: Runs, iterations: Floats, ideal: Floats, centre: float, threshold: float) -> Iterator[Crossing]:
-    """Fits in a window that follows the crossing, until it stays."""
+def _follow(runs: Runs, iterations: Floats, ideal: Floats, centre: float, threshold: float) -> Crossing:
+    """The fit, to the runs of these points, in a window that follows the crossing until it stays."""
+    runs = runs.where(np.isin(runs.iterations, iterations))
     position = np.searchsorted(iterations, runs.iterations)
     for _ in range(5):
         distance = np.abs(np.log(ideal / centre))
@@ -240,11 +276,10 @@ def _fits(runs: Runs, iterations: Floats, ideal: Floats, centre: float, threshol
         nearness = (1 - np.minimum(distance / reach, 1.0) ** 3) ** 3
         inside = nearness[position] > 0
         crossing = _fit(runs.where(inside), nearness[position][inside], centre, threshold)
-        yield crossing
-        moved = abs(float(np.log(crossing.ideal / centre)))
+        if abs(np.log(crossing.ideal / centre)) < 0.02:
+            break
         centre = crossing.ideal
-        if moved < 0.02:
-            return
+    return crossing
 
 
 def _fit(runs: Runs, nearness: Floats, unit: float, threshold: float) -> Crossing:
@@ -282,21 +317,30 @@ class _Points:
         total = np.array([np.count_nonzero(each) for each in members])
         return _Points(iterations, np.maximum.accumulate(ideal), below, total - below)
 
+    @property
+    def sure_below(self) -> NDArray[np.bool_]:
+        return _believed(self.below, self.below + self.above)
+
+    @property
+    def sure_above(self) -> NDArray[np.bool_]:
+        return _believed(self.above, self.below + self.above)
+
     def split(self) -> tuple[int, int]:
         """(points under the crossing, the first point to be used).
 
-        Above the last point that is believed to lie below, the split that contradicts the fewest runs. Points under
-        the crossing that are believed to lie above (a dip in the curve) belong to another crossing: left out.
+        Above the last point that surely lies below, the split that contradicts the fewest runs. Points under the
+        crossing that surely lie above (left of a dip in the curve) belong to another crossing: they are not used.
         """
-        runs = self.below + self.above
-        lowest = int(np.max(np.flatnonzero(_believed(self.below, runs)) + 1, initial=0))
-        splits = range(lowest, len(runs) + 1)
+        lowest = int(np.max(np.flatnonzero(self.sure_below) + 1, initial=0))
+        splits = range(lowest, len(self.iterations) + 1)
         contradicted = [int(self.above[:i].sum() + self.below[i:].sum()) for i in splits]
         split = lowest + int(np.argmin(contradicted))
-        strangers = np.flatnonzero(_believed(self.above, runs)[: max(split - 1, 0)])
-        return split, int(np.max(strangers + 1, initial=0))
+        strange = self.sure_above
+        if split > 0 and self.sure_below[split - 1]:
+            strange |= (self.below + self.above >= _ENOUGH) & (self.above > self.below)
+        return split, int(np.max(np.flatnonzero(strange[: max(split - 1, 0)]) + 1, initial=0))
 
 
 def _believed(votes: Integers, runs: Integers) -> NDArray[np.bool_]:
-    """Whether a point's runs on one side are too many to be disturbances (it takes four runs at least)."""
+    """Whether a point's runs on one side are too many to be disturbances (it takes _ENOUGH runs at least)."""
     return np.asarray((special.bdtrc(votes - 1, runs, _SPIKE_SHARE) < _DOUBT) & (votes >= _MAJORITY * runs))

@@ -1,0 +1,151 @@
+"""What a record is, what it is not, and that it agrees with the schema the programs are held to."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samples import failed_record, good_record
+from tefflab.record import Record, RecordError, parse_line
+
+SCHEMA = Path(__file__).parents[2] / "bench" / "core" / "record.schema.json"
+
+
+def parsed(record: dict[str, Any]) -> Record:
+    return parse_line(json.dumps(record))
+
+
+def without(name: str) -> dict[str, Any]:
+    record = good_record()
+    del record[name]
+    return record
+
+
+def test_granularity_is_wall_time_times_workers_over_tasks() -> None:
+    assert parsed(good_record()).granularity == pytest.approx(0.05 * 2 / 2000)
+
+
+def test_rates_are_counts_over_wall_time() -> None:
+    record = parsed(good_record(bytes=1_000_000))
+    assert record.flops_per_second == pytest.approx(16_512_000 / 0.05)
+    assert record.bytes_per_second == pytest.approx(1_000_000 / 0.05)
+    assert record.tasks_per_second == pytest.approx(2000 / 0.05)
+
+
+@pytest.mark.parametrize(
+    ("flops", "moved", "unit", "rate"),
+    [(1000, 0, "FLOP/s", 20_000), (0, 500, "B/s", 10_000), (0, 0, "task/s", 40_000)],
+)
+def test_rate_is_the_one_that_suits_the_kernel(flops: int, moved: int, unit: str, rate: float) -> None:
+    record = parsed(good_record(flops=flops, bytes=moved))
+    assert record.rate_unit == unit
+    assert record.rate == pytest.approx(rate)
+
+
+def test_cpu_share_says_how_much_of_its_cores_a_run_had() -> None:
+    assert parsed(good_record()).cpu_share == pytest.approx(0.9)
+
+
+def test_record_survives_writing_and_reading() -> None:
+    record = parsed(good_record())
+    assert parse_line(record.model_dump_json(by_alias=True)) == record
+
+
+@pytest.mark.parametrize("name", sorted(good_record().keys() - {"local_dependencies", "nonlocal_dependencies"}))
+def test_a_record_without_error_and_without_a_number_is_refused_by_name(name: str) -> None:
+    with pytest.raises(RecordError, match=name):
+        parsed(without(name))
+
+
+def test_a_failed_record_needs_only_its_head_and_its_error() -> None:
+    record = parsed(failed_record())
+    assert not record.ok
+    assert not record.proven
+    assert "-width 0" in (record.error or "")
+
+
+def test_no_number_can_be_had_from_a_failed_record() -> None:
+    record = parsed(good_record(error="validation failed at point 3"))
+    for name in ("granularity", "flops_per_second", "bytes_per_second", "rate", "cpu_share"):
+        with pytest.raises(RecordError, match="validation failed at point 3"):
+            getattr(record, name)
+
+
+def test_failed_validation_without_an_error_is_refused() -> None:
+    validation = good_record()["validation"] | {"passed": False}
+    with pytest.raises(RecordError, match="validation did not pass"):
+        parsed(good_record(validation=validation))
+
+
+def test_passed_validation_with_another_checksum_is_refused() -> None:
+    validation = good_record()["validation"] | {"checksum": "0x0000000000000000"}
+    with pytest.raises(RecordError, match="checksum"):
+        parsed(good_record(validation=validation))
+
+
+def test_a_run_with_validation_switched_off_is_good_but_not_proven() -> None:
+    validation = {"enabled": False, "passed": None, "checksum": None, "expected": None, "error": None}
+    record = parsed(good_record(validation=validation))
+    assert record.ok
+    assert not record.proven
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"tasks": "2000"}, "tasks"),
+        ({"tasks": -1}, "tasks"),
+        ({"workers": 0}, "workers"),
+        ({"elapsed_seconds": "fast"}, "elapsed_seconds"),
+        ({"schema": "teff-record-2"}, "schema"),
+        ({"surprise": 1}, "surprise"),
+        ({"started_at": "yesterday"}, "started_at"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_the_name_of_its_field(changes: dict[str, Any], named: str) -> None:
+    with pytest.raises(RecordError, match=named) as failure:
+        parsed(good_record(**changes))
+    assert "\n" not in str(failure.value)
+
+
+def test_a_wrong_value_within_a_graph_is_named_with_its_place() -> None:
+    record = copy.deepcopy(good_record())
+    record["graphs"][0]["imbalance"] = 3.0
+    with pytest.raises(RecordError, match=r"graphs\.0\.imbalance"):
+        parsed(record)
+
+
+@pytest.mark.parametrize("line", ["", "  \n", "Segmentation fault", "{", "[]", '{"tasks": NaN}'])
+def test_what_is_no_record_is_refused_in_one_line(line: str) -> None:
+    with pytest.raises(RecordError) as failure:
+        parse_line(line)
+    assert "\n" not in str(failure.value)
+
+
+def test_a_time_of_zero_gives_no_rate_but_an_explanation() -> None:
+    with pytest.raises(RecordError, match="add timesteps"):
+        _ = parsed(good_record(elapsed_seconds=0.0)).granularity
+
+
+@pytest.mark.skipif(not SCHEMA.exists(), reason=f"{SCHEMA} is not written yet")
+def test_model_and_schema_agree_on_what_is_a_record() -> None:
+    import jsonschema
+
+    judge = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text()))
+    for record in (good_record(), failed_record(), good_record(error="killed after 10 s")):
+        parsed(record)
+        judge.validate(record)
+    for changes in ({"tasks": "2000"}, {"workers": 0}, {"schema": "teff-record-2"}, {"surprise": 1}):
+        with pytest.raises(RecordError):
+            parsed(good_record(**changes))
+        assert not judge.is_valid(good_record(**changes)), changes
+    assert not judge.is_valid(without("tasks"))
+
+
+@pytest.mark.skipif(not SCHEMA.exists(), reason=f"{SCHEMA} is not written yet")
+def test_schema_and_model_have_the_same_fields() -> None:
+    schema = json.loads(SCHEMA.read_text())
+    model = Record.model_json_schema(by_alias=True)
+    assert set(schema["properties"]) == set(model["properties"])

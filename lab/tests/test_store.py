@@ -1,0 +1,186 @@
+"""The store keeps what it is given, through crashes and crowds, and answers in SQL."""
+
+import multiprocessing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from samples import envelope, estimate, failed_record, good_record, sitting
+from tefflab.store import RECORDS, RunKey, Store, StoreError, new_sitting_name
+
+
+def test_a_store_gives_back_what_was_appended(tmp_path: Path) -> None:
+    first, second = envelope(flags="-iter 64"), envelope(flags="-iter 32", record=failed_record())
+    with Store.create(tmp_path / "s") as store:
+        store.begin(sitting())
+        store.append(first)
+        store.append(second)
+    again = Store.open(tmp_path / "s")
+    assert list(again.envelopes("one")) == [first, second]
+    assert again.sitting() == sitting()
+    assert again.damage() == []
+
+
+def test_a_line_is_readable_as_soon_as_append_returns(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s")
+    store.append(envelope())
+    assert len(list(Store.open(tmp_path / "s").envelopes())) == 1
+    store.close()
+
+
+def test_done_tells_each_question_with_its_attempts_in_order(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append(envelope(disturbed=True))
+        store.append(envelope(attempt=1))
+        store.append(envelope(round=1))
+        store.append(envelope(sitting="other"))
+        done = store.done("one")
+    key = RunKey(0, "system", "sample", "-iter 64")
+    assert [answer.attempt for answer in done[key]] == [0, 1]
+    assert [answer.disturbed for answer in done[key]] == [True, False]
+    assert set(done) == {key, RunKey(1, "system", "sample", "-iter 64")}
+
+
+@pytest.mark.parametrize("cut", [1, 40, 200])
+def test_a_torn_last_line_is_reported_and_the_next_line_is_whole(tmp_path: Path, cut: int) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append(envelope(flags="-iter 1"))
+        store.append(envelope(flags="-iter 2"))
+    file = tmp_path / "s" / RECORDS
+    file.write_bytes(file.read_bytes()[:-cut])
+    lost = cut > 1  # with only the line's end missing, the record itself is whole
+
+    torn = Store.open(tmp_path / "s")
+    assert len(list(torn.envelopes())) == 2 - lost
+    assert len(torn.damage()) == int(lost)
+    if lost:
+        assert "torn" in str(torn.damage()[0])
+        assert f"{RECORDS}:2" in str(torn.damage()[0])
+    assert torn.query("select count(*) from records").item() == 2 - lost
+
+    with Store.create(tmp_path / "s") as store:
+        store.append(envelope(flags="-iter 3"))
+        assert [found.flags for found in store.envelopes()][-1] == "-iter 3"
+        assert store.query("select flags from records order by line")["flags"][-1] == "-iter 3"
+        assert len(store.damage()) == int(lost)
+
+
+def _write_many(folder: Path, writer: int) -> None:
+    with Store.create(folder) as store:
+        for number in range(100):
+            store.append(envelope(flags=f"-iter {number}", system_id=f"writer{writer}"))
+
+
+def test_writers_in_several_processes_never_mix_their_lines(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_write_many, args=(tmp_path / "s", number)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    store = Store.open(tmp_path / "s")
+    assert store.damage() == []
+    for number in range(4):
+        flags = [line.flags for line in store.envelopes() if line.system_id == f"writer{number}"]
+        assert flags == [f"-iter {count}" for count in range(100)]
+
+
+def test_a_store_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    Store.create(tmp_path / "monday").close()
+    with pytest.raises(StoreError, match="monday"):
+        Store.open(tmp_path / "tuesday")
+    assert not (tmp_path / "tuesday").exists()
+
+
+def test_a_sitting_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.begin(sitting())
+        with pytest.raises(StoreError, match="already"):
+            store.begin(sitting())
+
+
+def test_a_sitting_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.begin(sitting("one"))
+        with pytest.raises(StoreError, match="there is one"):
+            store.sitting("two")
+
+
+def test_sql_columns_say_what_the_record_says(tmp_path: Path) -> None:
+    line = envelope()
+    with Store.create(tmp_path / "s") as store:
+        store.append(line)
+        row = store.query("select * from records").row(0, named=True)
+    record = line.record
+    for name in ("granularity", "flops_per_second", "bytes_per_second", "tasks_per_second", "cpu_share"):
+        assert row[name] == pytest.approx(getattr(record, name)), name
+    for name in ("system", "workers", "tasks", "flops", "elapsed_seconds", "proven"):
+        assert row[name] == getattr(record, name), name
+    assert record.started_at is not None
+    assert row["started_at"] == record.started_at.replace(tzinfo=None)  # UTC throughout
+    graph = record.graphs[0]
+    assert (row["pattern"], row["kernel"]) == (graph.type, graph.kernel)
+    for name in ("iterations", "steps", "width", "radix", "output_bytes"):
+        assert row[name] == getattr(graph, name), name
+
+
+def test_sql_sees_every_graph_of_a_configuration(tmp_path: Path) -> None:
+    two = good_record()
+    two["graphs"] = [two["graphs"][0], two["graphs"][0] | {"type": "fft"}]
+    with Store.create(tmp_path / "s") as store:
+        store.append(envelope(record=two))
+        assert store.query("select type from graphs order by index")["type"].to_list() == [
+            "stencil_1d",
+            "fft",
+        ]
+        assert store.query("select graph_count from records").item() == 2
+
+
+def test_sql_shows_a_failed_run_as_failed_and_never_as_proven(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append(envelope(record=failed_record()))
+        row = store.query("select * from records").row(0, named=True)
+    assert row["proven"] is False
+    assert "-width 0" in row["error"]
+    assert row["granularity"] is None
+
+
+def test_sql_over_an_empty_store_gives_no_rows(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        for view in ("records", "graphs", "sittings", "metg"):
+            assert store.query(f"select * from {view}").height == 0
+
+
+@pytest.mark.parametrize("sql", ["selec 1", "select nothing from records", "", "select 'x'::int"])
+def test_a_wrong_query_is_refused_in_one_line(tmp_path: Path, sql: str) -> None:
+    with Store.create(tmp_path / "s") as store, pytest.raises(StoreError) as failure:
+        store.query(sql)
+    assert "\n" not in str(failure.value)
+
+
+def test_metg_gives_the_latest_estimate_of_each_kind(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append_metg(estimate())
+        store.append_metg(estimate(metg={"value": 3e-6, "low": 2e-6, "high": None, "relation": ">"}))
+        store.append_metg(estimate(configuration="fft"))
+        rows = store.metg().rows(named=True)
+    assert [(row["configuration"], row["metg"], row["relation"]) for row in rows] == [
+        ("stencil_1d", 3e-6, ">"),
+        ("fft", 2e-6, "="),
+    ]
+    assert rows[0]["metg_high"] is None
+    assert rows[0]["ceiling_unit"] == "FLOP/s"
+
+
+def test_an_estimate_that_could_not_be_found_again_is_refused(tmp_path: Path) -> None:
+    line = estimate()
+    del line["configuration"]
+    with Store.create(tmp_path / "s") as store, pytest.raises(StoreError, match="configuration"):
+        store.append_metg(line)
+
+
+def test_names_of_sittings_sort_by_time_and_differ_within_a_second() -> None:
+    early, late = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
+    assert new_sitting_name(early) < new_sitting_name(late)
+    assert len({new_sitting_name(early) for _ in range(8)}) > 1
