@@ -96,12 +96,13 @@ def test_efficient_at_the_fewest_iterations_is_an_upper_bound_found_with_two_run
     assert len(runs) == 2
 
 
-@pytest.mark.parametrize(("overhead", "slowdown"), [(1e-3, 1.0), (1e-6, 2.5), (1e-6, 100.0)])
+@pytest.mark.parametrize(("overhead", "slowdown"), [(1e-3, 2.0), (1e-6, 2.5), (1e-6, 100.0), (50e-9, 2.001)])
 def test_efficiency_never_reached_is_a_lower_bound_at_the_limit(overhead: float, slowdown: float) -> None:
     system = SimulatedSystem(overhead, (0,), QUIET, slowdown=slowdown)
     bracket, runs = scouted(system.run, maximum=100_000)
     assert bracket == Bracket(">", 100_000, 100_000, 100_000.0)
     assert len(runs) <= 12
+    assert len(scouted(system.run)[1]) <= 13
     bracket, runs = scouted(system.run, longest_task=1e-4)
     assert bracket.relation == ">"
     assert max(each.iterations for each in runs) == round(1e-4 / SECONDS_PER_ITERATION)
@@ -124,6 +125,17 @@ def test_of_two_crossings_among_the_points_measured_the_upper_is_taken() -> None
     assert search.bracket is not None
     assert (search.bracket.lower, search.bracket.upper) == (1600, 6400)
     assert 1600 < search.bracket.iterations < 6400
+
+
+@pytest.mark.parametrize("plateau", [1.9, 2.01, 2.5])
+def test_curve_unlike_the_model_is_bracketed_all_the_same(plateau: float) -> None:
+    def shape(iterations: int) -> float:
+        """Seconds: a tenth at first, then in proportion to the work - a plateau under the threshold - then none."""
+        return 0.1 if iterations < 10 else plateau * 5e-9 * (iterations + 0.5) if iterations < 10**6 else 0.0
+
+    bracket, runs = scouted(SimulatedSystem(1.0, (0,), QUIET, shape=shape).run)
+    assert bracket.lower < 10**6 <= bracket.upper <= 6 * bracket.lower
+    assert len(runs) <= 15
 
 
 @settings(max_examples=200, deadline=None)

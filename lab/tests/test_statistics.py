@@ -102,7 +102,7 @@ def test_resampled_lines_spread_as_lines_through_new_runs_do() -> None:
 def test_interval_widened_by_the_drift_holds_the_metg_at_nominal_speed() -> None:
     missed = []
     for seed in range(SEEDS):
-        system = SimulatedSystem(1e-6, (seed,), Noise(drift=0.1))
+        system = SimulatedSystem(1e-6, (seed,), Noise(drift=0.15, period=45, launch=0.01))  # 45 runs are 1.5 sittings
         estimate = metg(measured(system, 5))
         assert estimate.drift is not None
         low, high = (math.log(end / estimate.value) for end in (estimate.low, estimate.high))
@@ -232,7 +232,7 @@ def test_of_two_crossings_the_one_above_which_efficiency_stays_is_taken() -> Non
 
 
 def test_many_runs_on_both_sides_of_the_threshold_are_no_reason_to_leave_points_out() -> None:
-    for seed in range(SEEDS):
+    for seed in range(30):
         system = SimulatedSystem(50e-9, (seed, 12), Noise(0.05, 0.10, 0.01, 0.05, 0.10))
         runs = measured(system, 12, repeats=2)
         estimate = metg(runs)
@@ -367,7 +367,7 @@ def test_median_interval_holds_the_median_however_few_the_samples(count: int) ->
         assert interval.low <= interval.value <= interval.high
         if not interval.low <= 1.0 <= interval.high:
             missed.append(seed)
-    assert_held(missed, allowed=CHANCE)
+    assert_held(missed, allowed=5 if count <= 3 else CHANCE)
 
 
 def test_median_interval_of_one_sample_is_open_and_of_equal_samples_a_point() -> None:

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Relation = Literal["=", "<", ">"]
 
-RESAMPLES = 2000
+RESAMPLES = 1000
 _WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, says nothing about it
 _SPIKE_SHARE = 0.15  # so often a disturbance puts a run on the wrong side of the threshold, at worst
 _DOUBT = 0.002  # a point is believed to be where its runs say if disturbances alone would do it less often

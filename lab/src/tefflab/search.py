@@ -5,9 +5,9 @@ predicts the crossing: a task of overhead o and ideal time w has efficiency w / 
 then measures twice and half the predicted iterations, and is done where those lie on either side of the threshold
 and agree about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
 
-Disturbances only ever look like a lower efficiency (or, in the ceiling, like an impossibly high one), and such a run
-disagrees with the other end of the bracket about the overhead; a point in doubt is measured again, up to five times,
-and its median counts. Of a curve that crosses more than once, the highest crossing among the points measured is taken.
+A disturbed run looks less efficient than it is (or more, where the ceiling was disturbed) and so disagrees with the
+other end of the bracket about the overhead; a point in doubt is measured again, up to five times, and its median
+counts. Of a curve that crosses more than once, the highest crossing among the points measured is taken.
 """
 
 import math
@@ -20,7 +20,6 @@ from tefflab.statistics import Observation
 _SPREAD = 2.0  # the bracket's ends lie this factor from the crossing
 _WIDEST = 6.0  # a bracket whose ends differ by no more is narrow enough (4, and what rounding adds)
 _DISAGREEMENT = 1.2  # a factor between a run's efficiency and that predicted from another run
-_IMPOSSIBLE = 1.1  # an efficiency above this tells of a disturbed ceiling
 _REPEATS = 5  # of one point, at most
 
 
@@ -132,15 +131,11 @@ class MetgSearch:
         return min(max(math.ceil(_SPREAD * self._predicted()), math.ceil(step * lower)), self._maximum)
 
     def _between(self, lower: int, upper: int) -> int:
-        """A point inside a wide bracket: half or twice the predicted crossing; each third time the middle.
-
-        Every integer inside is new, so the bracket shrinks by each; the middle makes it fast where the model is wrong.
-        """
+        """A point inside a wide bracket: half or twice the predicted crossing, or else the middle."""
         crossing = self._predicted()
-        if len(self._runs) % 3 != 0:
-            for wish in (math.floor(crossing / _SPREAD), math.ceil(crossing * _SPREAD)):
-                if lower < wish < upper:
-                    return wish
+        for wish in (math.floor(crossing / _SPREAD), math.ceil(crossing * _SPREAD)):
+            if lower < wish < upper:
+                return wish
         return min(max(round(math.sqrt(lower * upper)), lower + 1), upper - 1)
 
     def _disputed(self, lower: int, upper: int) -> int | None:
@@ -162,8 +157,7 @@ class MetgSearch:
             return None
         below = sum(each.efficiency < self._threshold for each in runs)
         split = 0 < below < len(runs) and abs(2 * below - len(runs)) < 2
-        impossible = self._efficiency(iterations) > _IMPOSSIBLE
-        return iterations if len(runs) < at_least or split or impossible else None
+        return iterations if len(runs) < at_least or split else None
 
     def _interpolated(self, lower: int, upper: int) -> float:
         """Between the ends, where log odds over log iterations is nearly a straight line."""
