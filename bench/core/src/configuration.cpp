@@ -231,6 +231,12 @@ std::vector<std::string> normalise(const flag_reader& reader, std::span<const st
   return words;
 }
 
+/// Whether a rewritten flag says something to the program rather than of the graphs.
+[[nodiscard]] bool is_for_program(std::string_view word) {
+  constexpr std::array flags{"--workers", "--report", "--batch", "--identity", "--verbose", "--help"};
+  return std::ranges::find(flags, word.substr(0, word.find('='))) != flags.end();
+}
+
 void parse(flag_reader& reader, std::vector<std::string> words) {
   std::ranges::reverse(words);  // the library takes them last first
   try {
@@ -269,12 +275,14 @@ command parse_command(std::span<const std::string> flags) {
   flag_reader reader;
   std::vector<task_graph> graphs;
   std::vector<std::string> segment;
+  std::string line;
   const auto end_graph = [&] {
     reader.graph = {};
     parse(reader, std::exchange(segment, {}));
     if (!reader.help) graphs.push_back(reader.graph.build(static_cast<int64_t>(graphs.size())));
   };
   for (std::string& word : normalise(reader, flags)) {
+    if (!is_for_program(word)) line += (line.empty() ? "" : " ") + word;
     if (word == "--and") {
       end_graph();
     } else {
@@ -284,6 +292,7 @@ command parse_command(std::span<const std::string> flags) {
   end_graph();
   command result = finish(reader);
   result.work.graphs = std::move(graphs);
+  result.work.flags = std::move(line);
   return result;
 }
 

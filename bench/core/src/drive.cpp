@@ -1,56 +1,28 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <chrono>
 #include <cstdio>
 #include <iostream>
 
+#include "measured_run.hpp"
+#include "session.hpp"
 #include "teff/bench/adapter.hpp"
 #include "teff/bench/record.hpp"
 
 namespace teff::bench {
 namespace {
 
-using namespace std::chrono_literals;
-
-constexpr auto gap_spin = 500us;
-constexpr int failed = 1;
-constexpr int bad_input = 2;
-
-std::string time_now() {
-  const auto now = std::chrono::system_clock::now();
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
-                     milliseconds);
-}
-
 /// Runs a configuration on all ranks; the record is rank 0's.
-record run_once(adapter& system, const configuration& work) {
-  const std::string started_at = time_now();
-  workload load(work, system.local_workers());
-  outcome mine;
-  const double gap_share_before = measure_gap_share(gap_spin);
+record run_once(adapter& system, configuration work) {
+  measured_run run(std::move(work), system.local_workers());
+  std::string error;
   try {
-    system.run(load);
+    system.run(run.load());
   } catch (const std::exception& failure) {
-    mine.error = failure.what();
+    error = failure.what();
   }
-  mine.seen = load.region().seen();
-  mine.seen.gap_share_before = gap_share_before;
-  mine.seen.gap_share_after = measure_gap_share(gap_spin);
-  mine.elapsed_seconds = load.region().elapsed().count();
-  mine.done = load.done();
-  if (mine.error.empty()) mine.error = load.error();
-  return judge(system.describe(), load, system.gather(mine), started_at);
-}
-
-void print(adapter& system, const std::string& text) {
-  if (system.rank() != 0) return;
-  std::fputs(text.c_str(), stdout);
-  std::fputc('\n', stdout);
-  std::fflush(stdout);
+  const outcome mine = run.finish(std::move(error));
+  return judge(system.describe(), run.load(), system.gather(mine), run.started_at());
 }
 
 /// A line of the batch from rank 0 for everyone; false at its end.
@@ -59,27 +31,6 @@ bool next_line(adapter& system, std::string& line) {
   if (system.rank() == 0 && !std::getline(std::cin, line)) line = end;
   system.broadcast(line);
   return line != end;
-}
-
-void run_batch(adapter& system) {
-  std::string line;
-  while (next_line(system, line)) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    try {
-      print(system, to_json(run_once(system, parse_configuration(line))));
-    } catch (const std::exception& failure) {
-      print(system, error_json(system.describe(), failure.what()));
-    }
-  }
-}
-
-int run_single(adapter& system, const command& asked) {
-  if (asked.work.verbosity > 0) print(system, describe(asked.work));
-  const record run = run_once(system, asked.work);
-  print(system, asked.report ? to_report(run) : to_json(run));
-  if (run.error.empty() || system.rank() != 0) return 0;
-  fmt::print(stderr, "error: {}\n", run.error);
-  return failed;
 }
 
 }  // namespace
@@ -119,22 +70,22 @@ int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(in
     return 0;
   }
   const std::unique_ptr<adapter> system = make(asked.workers.value_or(usable_cores()));
-  switch (asked.what) {
-    case command::mode::identity:
-      print(*system, to_json(system->describe()));
-      return 0;
-    case command::mode::batch:
-      run_batch(*system);
-      return 0;
-    default:
-      return run_single(*system, asked);
+  session asked_for(asked, system->describe(), system->rank() == 0,
+                    [&](std::string& line) { return next_line(*system, line); });
+  while (std::optional<configuration> work = asked_for.next()) {
+    try {
+      asked_for.answer(run_once(*system, *std::move(work)));
+    } catch (const std::exception& failure) {
+      asked_for.refuse(failure.what());
+    }
   }
+  return asked_for.code();
 } catch (const usage_error& failure) {
   fmt::print(stderr, "error: {}\n", failure.what());
-  return bad_input;
+  return session::bad_input;
 } catch (const std::exception& failure) {
   fmt::print(stderr, "error: {}\n", failure.what());
-  return failed;
+  return session::failed;
 }
 
 }  // namespace teff::bench

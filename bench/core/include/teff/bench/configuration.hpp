@@ -24,6 +24,9 @@ struct configuration {
   bench::isa isa = best_isa();
   bool validate = true;
   int verbosity = 0;  ///< 1: show the graph, 2: with reverse dependencies
+  /// What it was parsed from, as a line that parse_configuration takes: another process gets the same from
+  /// it.
+  std::string flags;
 };
 
 /// What a bench program is asked to do.
