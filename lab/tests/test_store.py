@@ -36,10 +36,10 @@ def test_done_tells_each_question_with_its_attempts_in_order(tmp_path: Path) -> 
         store.append(envelope(round=1))
         store.append(envelope(sitting="other"))
         done = store.done("one")
-    key = RunKey(0, "system", "sample", "-iter 64")
+    key = RunKey(0, "system", "sample", "", "-iter 64")
     assert [answer.attempt for answer in done[key]] == [0, 1]
     assert [answer.disturbed for answer in done[key]] == [True, False]
-    assert set(done) == {key, RunKey(1, "system", "sample", "-iter 64")}
+    assert set(done) == {key, RunKey(1, "system", "sample", "", "-iter 64")}
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])

@@ -1,14 +1,12 @@
 """Asking a program who it is: `PROGRAM --identity` answers with one JSON line."""
 
-import contextlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
-import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-_GRACE = 2.0  # seconds between asking a program to end and ending it
+from tefflab.processes import end
 
 
 class Identity(BaseModel):
@@ -47,7 +45,7 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
     except subprocess.TimeoutExpired:
         raise IdentityError(f"did not say who it is within {timeout:g} s") from None
     finally:
-        _end(process)
+        end(process)
     if process.returncode != 0:
         raise IdentityError(f"{_how_it_ended(process.returncode)}{_last_line(err, before=': ')}")
     return _parsed(out)
@@ -71,18 +69,3 @@ def _how_it_ended(code: int) -> str:
 def _last_line(text: str, *, before: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f"{before}{lines[-1][:200]}" if lines else ""
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    """Ends the program and all it started: launchers give their ranks process groups of their own."""
-    if process.poll() is not None:
-        return
-    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    for end in (psutil.Process.terminate, psutil.Process.kill):
-        for member in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                end(member)
-        _, family = psutil.wait_procs(family, timeout=_GRACE)
-    for pipe in (process.stdout, process.stderr):
-        if pipe:
-            pipe.close()

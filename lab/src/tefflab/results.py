@@ -69,9 +69,7 @@ class MetgRow:
             "threshold": self.threshold,
             "metg": None if self.metg is None else _finite(asdict(self.metg)),
             "overhead": None if self.overhead is None else _finite(asdict(self.overhead)),
-            "ceiling": None
-            if self.ceiling is None
-            else _finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
+            "ceiling": None if self.ceiling is None else _finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
             "rounds": self.rounds,
             "repeats": self.runs,
             "disturbed_share": self.disturbed_share,

@@ -32,7 +32,7 @@ from tefflab.store_sql import query_files
 RECORDS, SITTINGS, METG = "records.jsonl", "sittings.jsonl", "metg.jsonl"
 _SYNC_EVERY_SECONDS = 1.0
 
-Role = Literal["system", "ceiling"]
+Role = Literal["system", "ceiling", "probe"]  # a probe warms a launch up; no result comes from it
 
 
 class StoreError(TeffError):
@@ -73,11 +73,13 @@ class Envelope(_Line):
     command: str
     flags: str  # the configuration line that was fed to the program
     record: Record
+    configuration: str = ""  # that the run is about, without steps and iterations
+    ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit
 
     @property
     def key(self) -> "RunKey":
         """What this run answers; repeats after a disturbance share a key and differ in `attempt`."""
-        return RunKey(self.round, self.role, self.system_id, self.flags)
+        return RunKey(self.round, self.role, self.system_id, self.configuration, self.flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class RunKey:
     round: int
     role: Role
     system_id: str
+    configuration: str
     flags: str
 
 

@@ -35,6 +35,8 @@ _COLUMNS = {
         "command": "varchar",
         "flags": "varchar",
         "record": _RECORD,
+        "configuration": "varchar",
+        "ceilings": "double[]",
     },
     "raw_sittings": {
         "sitting": "varchar",
@@ -64,6 +66,7 @@ _COLUMNS = {
 _VIEWS = """
 create view records as select
     row_number() over () as line, sitting, round, system_id, role, attempt, disturbed, command, flags,
+    configuration, ceilings[1] as ceiling_before, ceilings[2] as ceiling_after,
     record.system, record.variant, record.version,
     record.graphs[1].type as pattern, record.graphs[1].kernel as kernel,
     record.graphs[1].iterations as iterations, record.graphs[1].steps as steps,

@@ -1,0 +1,125 @@
+"""What is known of one system under one configuration, and what a round is to measure of it."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from tefflab.configuration import Configuration
+from tefflab.crossing import Relation
+from tefflab.instruments import Instruments
+from tefflab.judge import judge_row, observations
+from tefflab.results import Contender, MetgRow
+from tefflab.search import MetgSearch, measurement_grid
+from tefflab.shape import PROBE_STEPS, steps_for
+from tefflab.statistics import is_known, metg
+from tefflab.store import Envelope
+
+LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
+_LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+_WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
+_WIDE_ROUNDS = 3  # in so many rounds
+
+
+class Inquiry(ABC):
+    """One system under one configuration. A round is one launch of the system.
+
+    `seconds_per_iteration`: ideal time of one iteration of one task on one core.
+    """
+
+    def __init__(self, contender: Contender, configuration: Configuration, seconds_per_iteration: float) -> None:
+        self.contender = contender
+        self.configuration = configuration
+        self.runs: list[Envelope] = []
+        self._seconds = seconds_per_iteration
+        self._overhead = 0.0  # seconds a task, about: to choose the number of timesteps
+
+    @abstractmethod
+    def measure(self, instruments: Instruments, turn: int) -> None:
+        """One round."""
+
+    def _warm_up(self, instruments: Instruments, turn: int) -> None:
+        steps = self.configuration.steps or PROBE_STEPS
+        record = instruments.probe(self.configuration, turn, self.configuration.line(steps, 0))
+        self._overhead = self._overhead or record.granularity
+
+    def _run(self, instruments: Instruments, turn: int, iterations: int) -> Sequence[Envelope]:
+        granularity = self._overhead + iterations * self._seconds
+        steps = self.configuration.steps or steps_for(granularity, self.configuration.width, instruments.workers)
+        attempts = instruments.measure(self.configuration, turn, self.configuration.line(steps, iterations))
+        self.runs += attempts
+        return attempts
+
+
+class MetgInquiry(Inquiry):
+    """A line of a METG table while it is made: round 0 looks for the crossing, the others measure around it."""
+
+    def __init__(
+        self, contender: Contender, configuration: Configuration, seconds_per_iteration: float, threshold: float
+    ) -> None:
+        super().__init__(contender, configuration, seconds_per_iteration)
+        self.threshold = threshold
+        self._grid: tuple[int, ...] = ()
+        self._wide: tuple[int, ...] = ()
+        self._relation: Relation = "="
+
+    def measure(self, instruments: Instruments, turn: int) -> None:
+        self._warm_up(instruments, turn)
+        empty = self._run(instruments, turn, 0)
+        if not self._grid:
+            self._overhead = min(run.record.granularity for run in empty)
+            self._scout(instruments, turn)
+            return
+        for iterations in (*self._grid, *(self._wide if turn <= _WIDE_ROUNDS else ())):
+            self._run(instruments, turn, iterations)
+        if self._strayed():
+            self._grid = ()  # the next round looks for the crossing again
+
+    def row(self, note: str = "") -> MetgRow:
+        return judge_row(self.contender, self.threshold, self.runs, note)
+
+    @staticmethod
+    def is_settled(row: MetgRow) -> bool:
+        """Whether another round would tell nothing that matters."""
+        return row.metg is not None and row.rounds >= _LEAST_ROUNDS and is_known(row.metg)
+
+    def _strayed(self) -> bool:
+        """Whether the scout saw a crossing and the rounds since see none there: one of them was disturbed."""
+        seen = metg(observations(self.runs), self.threshold)
+        return self._relation == "=" and not self._grid[0] <= round(seen.iterations) <= self._grid[-1]
+
+    def _scout(self, instruments: Instruments, turn: int) -> None:
+        search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
+        while (iterations := search.next_iterations()) is not None:
+            for each in observations(self._run(instruments, turn, iterations)):
+                search.add(each)
+        assert search.bracket is not None
+        self._relation = search.bracket.relation
+        crossing, longest = search.bracket.iterations, max(1, int(LONGEST_TASK / self._seconds))
+        self._grid = measurement_grid(crossing, maximum=longest)
+        wide = {min(max(round(crossing * factor), 1), longest) for factor in _WIDE}
+        self._wide = tuple(sorted(wide - set(self._grid)))
+
+
+class CurveInquiry(Inquiry):
+    """A curve while it is made: the same iterations in every round."""
+
+    def __init__(
+        self,
+        contender: Contender,
+        configuration: Configuration,
+        seconds_per_iteration: float,
+        iterations: Sequence[int],
+    ) -> None:
+        super().__init__(contender, configuration, seconds_per_iteration)
+        self._iterations = iterations
+
+    def measure(self, instruments: Instruments, turn: int) -> None:
+        self._warm_up(instruments, turn)
+        for iterations in self._iterations:
+            self._run(instruments, turn, iterations)
+
+
+def curve_iterations(seconds_per_iteration: float, longest_task: float, points: int) -> tuple[int, ...]:
+    """So many iteration counts, evenly in log, from 1 to tasks of `longest_task` seconds."""
+    most = math.log(max(2.0, longest_task / seconds_per_iteration))
+    return tuple(sorted({round(math.exp(most * i / (points - 1))) for i in range(points)}))

@@ -1,0 +1,203 @@
+"""The hands of a sitting: runs a configuration on a system with the ceiling just before and just after it.
+
+Every answer is in the store before the next question is asked. A sitting that is resumed asks its questions again, in
+the same order, and takes what the store has; programs are started only when something is left to be measured.
+"""
+
+import statistics
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tefflab.batch import BatchProgram, ProgramError
+from tefflab.configuration import Configuration
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.record import Record
+from tefflab.store import Envelope, Role, RunKey, Store
+from tefflab.systems import BUILD_FOLDER, Variant
+
+CEILING = "ceiling"
+ATTEMPTS = 3  # of one point, where it is disturbed
+TIMEOUT = 120.0  # seconds for one answer
+_LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
+_CEILING_SECONDS = 0.02  # of one run of the ceiling
+_FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
+_GAPS = 0.10  # share of the spins beside a run that may be lost in gaps
+_CEILINGS_APART = 0.05  # by which the ceilings before and after may differ
+_SLOW = 0.90  # share of the sitting's usual ceiling under which the machine was busy elsewhere
+
+
+class Instruments:
+    """The ceiling's program, the system at hand, and the store of one sitting. Close it when done."""
+
+    def __init__(self, root: Path, store: Store, sitting: str, workers: int) -> None:
+        self.workers = workers
+        self._root = root
+        self._store = store
+        self._sitting = sitting
+        self._known = {key: deque(answers) for key, answers in store.done(sitting).items()}
+        self._attempts: Counter[RunKey] = Counter()
+        self._ceiling = BatchProgram(
+            CEILING, [str(root / BUILD_FOLDER / "bin" / "ceiling"), "--workers", str(workers)], {}
+        )
+        self._ceiling_lines: dict[Configuration, str] = {}
+        self._rates: dict[Configuration, list[float]] = {}
+        self._latest: tuple[Configuration, float, float] | None = None  # configuration, rate, when it was measured
+        self._variant: Variant | None = None
+        self._program: BatchProgram | None = None
+
+    def close(self, patiently: bool = True) -> None:
+        self._leave(patiently)
+        self._ceiling.close(patiently)
+
+    @contextmanager
+    def launch(self, variant: Variant) -> Iterator[None]:
+        """Within it `measure` asks this variant, which is started by the first question new to the store."""
+        self._variant = variant
+        try:
+            yield
+        except BaseException:
+            self._leave(patiently=False)
+            raise
+        self._leave(patiently=True)
+
+    def seconds_per_iteration(self, configuration: Configuration) -> float:
+        """Ideal time of one iteration of one task on one core. Runs the ceiling until its tasks are long enough.
+
+        TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
+        """
+        iterations = 1
+        while True:
+            line = configuration.ceiling_line(self.workers, 10, iterations)
+            known = self._known.get(RunKey(0, "ceiling", CEILING, configuration.flags, line))
+            record = known.popleft().record if known else self._run_ceiling(line, 0, configuration)
+            if not record.flops and not record.bytes:
+                raise TeffError(
+                    f"{configuration.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; "
+                    "METG needs one that does, as -kernel compute_bound",
+                    exit_code=BAD_INPUT,
+                )
+            if record.granularity >= _LEAST_TASK:
+                break
+            if iterations > 1 << 30:
+                raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
+            iterations *= 2
+        steps = max(10, round(_CEILING_SECONDS / record.granularity))
+        self._ceiling_lines[configuration] = configuration.ceiling_line(self.workers, steps, iterations)
+        return record.granularity / iterations
+
+    def probe(self, configuration: Configuration, turn: int, line: str) -> Record:
+        """A run that only warms the launch up and says about how long a task takes."""
+        return self._asked("probe", configuration, turn, line).record
+
+    def measure(self, configuration: Configuration, turn: int, line: str) -> list[Envelope]:
+        """One run with its ceilings; where it is disturbed again, ATTEMPTS times in all. All attempts, in order."""
+        attempts = [self._asked("system", configuration, turn, line)]
+        while attempts[-1].disturbed and len(attempts) < ATTEMPTS:
+            attempts.append(self._asked("system", configuration, turn, line))
+        return attempts
+
+    def _asked(self, role: Role, configuration: Configuration, turn: int, line: str) -> Envelope:
+        """The store's next answer to this question, or a new one."""
+        assert self._variant is not None
+        key = RunKey(turn, role, self._variant.id, configuration.flags, line)
+        known = self._known.get(key)
+        if known:
+            self._attempts[key] += 1
+            return known.popleft()
+        run = self._with_ceilings if role == "system" else self._without
+        envelope = run(key, configuration, line)
+        self._attempts[key] += 1
+        self._store.append(envelope)
+        return envelope
+
+    def _without(self, key: RunKey, _configuration: Configuration, line: str) -> Envelope:
+        record = self._ask_system(line)
+        return self._envelope(key, record, disturbed=False, ceilings=None)
+
+    def _with_ceilings(self, key: RunKey, configuration: Configuration, line: str) -> Envelope:
+        before = self._ceiling_before(configuration, key.round)
+        record = self._ask_system(line)
+        after = self._ceiling_now(configuration, key.round)
+        return self._envelope(key, record, self._was_disturbed(configuration, record, before, after), (before, after))
+
+    def _envelope(self, key: RunKey, record: Record, disturbed: bool, ceilings: tuple[float, float] | None) -> Envelope:
+        assert self._program is not None
+        return Envelope(
+            sitting=self._sitting,
+            round=key.round,
+            system_id=key.system_id,
+            role=key.role,
+            attempt=self._attempts[key],
+            disturbed=disturbed,
+            command=self._program.command,
+            flags=key.flags,
+            record=record,
+            configuration=key.configuration,
+            ceilings=ceilings,
+        )
+
+    def _ask_system(self, line: str) -> Record:
+        if self._program is None:
+            assert self._variant is not None
+            self._program = BatchProgram(
+                self._variant.id,
+                [*self._variant.command_line(self._root, self.workers), "--workers", str(self.workers)],
+                self._variant.environment_for(self._root, self.workers),
+            )
+        record = self._program.ask(line, TIMEOUT)
+        self._program.suspend()
+        if record.error is not None:
+            raise ProgramError(f"{self._program.name}: {record.error} ({line})")
+        return record
+
+    def _ceiling_before(self, configuration: Configuration, turn: int) -> float:
+        if self._latest is not None:
+            of, rate, at = self._latest
+            if of == configuration and time.monotonic() - at < _FRESH:
+                return rate
+        return self._ceiling_now(configuration, turn)
+
+    def _ceiling_now(self, configuration: Configuration, turn: int) -> float:
+        rate = self._run_ceiling(self._ceiling_lines[configuration], turn, configuration).rate
+        self._latest = (configuration, rate, time.monotonic())
+        self._rates.setdefault(configuration, []).append(rate)
+        return rate
+
+    def _run_ceiling(self, line: str, turn: int, configuration: Configuration) -> Record:
+        record = self._ceiling.ask(line, TIMEOUT)
+        self._ceiling.suspend()
+        if record.error is not None:
+            raise TeffError(f"the ceiling could not be measured: {record.error} ({line})")
+        self._store.append(
+            Envelope(
+                sitting=self._sitting,
+                round=turn,
+                system_id=CEILING,
+                role="ceiling",
+                attempt=0,
+                disturbed=False,
+                command=self._ceiling.command,
+                flags=line,
+                record=record,
+                configuration=configuration.flags,
+            )
+        )
+        return record
+
+    def _was_disturbed(self, configuration: Configuration, record: Record, before: float, after: float) -> bool:
+        assert record.disturbance is not None
+        gaps = max(record.disturbance.gap_share_before, record.disturbance.gap_share_after)
+        usual = statistics.median(self._rates[configuration])
+        return (
+            gaps > _GAPS
+            or abs(before - after) > _CEILINGS_APART * max(before, after)
+            or min(before, after) < _SLOW * usual
+        )
+
+    def _leave(self, patiently: bool) -> None:
+        if self._program is not None:
+            self._program.close(patiently)
+        self._program = None

@@ -1,0 +1,85 @@
+"""How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from tefflab.quantities import bound, duration, percent
+from tefflab.results import Contender, MetgRow
+from tefflab.systems import Variant
+
+
+class LiveTable:
+    """An audience of a sitting. On a terminal a table; elsewhere a line a round of a system."""
+
+    def __init__(self, console: Console, contenders: Sequence[Contender], budget: float) -> None:
+        self._console = console
+        self._titles = {each.id: each.title for each in contenders}
+        self._state = dict.fromkeys(self._titles, "waits")
+        self._values: dict[str, str] = dict.fromkeys(self._titles, "")
+        self._rounds = dict.fromkeys(self._titles, 0)
+        self._budget = budget
+        self._started = time.monotonic()
+        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.__exit__(kind, failure, trace)
+
+    def begins(self, turn: int, variant: Variant) -> None:
+        self._state[variant.id] = "looks for the crossing" if turn == 0 else f"round {turn + 1}"
+        self._draw()
+
+    def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:
+        self._rounds[variant.id] += 1
+        self._state[variant.id] = ""
+        if rows and rows[0].metg is not None:
+            self._values[variant.id] = _summary(rows)
+        if self._live is None:
+            self._console.print(
+                f"teff: {variant.id}: round {self._rounds[variant.id]} {self._values[variant.id]}".rstrip(),
+                soft_wrap=True,
+            )
+        self._draw()
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        self._state[variant.id] = "failed"
+        self._console.print(f"teff: [yellow]{reason}[/]", soft_wrap=True)
+        self._draw()
+
+    def _draw(self) -> None:
+        if self._live:
+            self._live.update(self._table(), refresh=True)
+
+    def _table(self) -> Group:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("system")
+        table.add_column("so far", justify="right")
+        table.add_column("rounds", justify="right")
+        table.add_column("")
+        for id_, title in self._titles.items():
+            table.add_row(title, self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
+        spent = time.monotonic() - self._started
+        return Group(table, Text(f"{spent:.0f} s of at most {self._budget:.0f} s; Ctrl-C keeps what is measured"))
+
+
+def _summary(rows: Sequence[MetgRow]) -> str:
+    known = [row.metg for row in rows if row.metg is not None]
+    values = ", ".join(bound(each.relation, duration(each.value)) for each in known[:3])
+    widest = max(each.relative_half_width for each in known)
+    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+    spread = f" ± {percent(widest)}" if widest < 10 else ""
+    return f"{values}{more}{spread}"

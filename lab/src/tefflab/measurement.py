@@ -1,0 +1,191 @@
+"""From a request to judged results: finds the systems, keeps a sitting in the store, measures, judges.
+
+A request that was interrupted goes on from the store: its plan is there, and so is every answer so far.
+"""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from tefflab import sitting as sittings
+from tefflab.configuration import Configuration, parse
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.inquiry import CurveInquiry, Inquiry, MetgInquiry, curve_iterations
+from tefflab.instruments import Instruments
+from tefflab.judge import judge
+from tefflab.machine import read_machine, read_revision
+from tefflab.results import Contender, Judgement
+from tefflab.store import Sitting, Store, new_sitting_name
+from tefflab.systems import Probe, System, Variant, load_systems
+
+RESULTS_FOLDER = Path("results")
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Question(_Frozen):
+    """One configuration that all systems are asked about."""
+
+    name: str
+    flags: str
+    steps: int | None = None
+
+    @classmethod
+    def of(cls, configuration: Configuration, name: str | None = None) -> "Question":
+        return cls(name=name or configuration.title, flags=configuration.flags, steps=configuration.steps)
+
+    def configuration(self, workers: int) -> Configuration:
+        return Configuration(parse(shlex.split(self.flags), workers).graphs, self.steps)
+
+
+class Competitor(_Frozen):
+    """A contender as a plan keeps it."""
+
+    id: str
+    title: str
+    version: str
+    color: str
+    variant_index: int
+
+
+class Plan(_Frozen):
+    """What a sitting is to find out. The store keeps it beside the machine, for resuming and for reports."""
+
+    kind: Literal["metg", "curve"]
+    title: str
+    questions: tuple[Question, ...]
+    contenders: tuple[Competitor, ...]
+    workers: int
+    threshold: float = 0.5
+    longest_task: float = 3e-3  # seconds: where a curve ends
+    points: int = 12  # of a curve
+    experiment: str | None = None
+
+    def people(self) -> list[Contender]:
+        return [Contender(**each.model_dump()) for each in self.contenders]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What came of a plan. `interrupted` where Ctrl-C ended it: what is there is there."""
+
+    sitting: Sitting
+    plan: Plan
+    judgements: tuple[Judgement, ...]
+    interrupted: bool
+
+
+def contenders(root: Path, wanted: Sequence[str], probes: dict[str, Probe]) -> list[Competitor]:
+    """The variants that `wanted` names (by system or by id; all where it is empty) and that are here."""
+    systems = load_systems(root)
+    known = [name for system in systems for name in (system.name, *(variant.id for variant in system.variants))]
+    for name in wanted:
+        if name not in known:
+            there = " ".join(dict.fromkeys(known))
+            raise TeffError(f"no system is called {name!r}; there are: {there}", exit_code=BAD_INPUT)
+    chosen = [
+        _competitor(system, index, variant, probes[variant.id])
+        for system in systems
+        for index, variant in enumerate(system.variants)
+        if (not wanted or system.name in wanted or variant.id in wanted) and probes[variant.id].found
+    ]
+    if not chosen:
+        raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")
+    return chosen
+
+
+def begin(root: Path, store: Store, plan: Plan) -> Sitting:
+    """A new sitting for a plan, in the store."""
+    sitting = Sitting(
+        sitting=new_sitting_name(),
+        started_at=datetime.now(UTC),
+        machine=read_machine(),
+        revision=read_revision(root),
+        versions={each.id: each.version for each in plan.contenders},
+        command=shlex.join(["teff", *sys.argv[1:]]),
+        plan=plan.model_dump(mode="json"),
+    )
+    store.begin(sitting)
+    return sitting
+
+
+def plan_of(sitting: Sitting) -> Plan:
+    return Plan.model_validate(sitting.plan)
+
+
+def measure(
+    root: Path, store: Store, sitting: Sitting, audience: sittings.Audience, budget: float, rounds: int
+) -> Results:
+    """Measures what the store does not have yet, and judges all of it. Ctrl-C ends the measuring, not the judging."""
+    plan = plan_of(sitting)
+    instruments = Instruments(root, store, sitting.sitting, plan.workers)
+    entrants: list[sittings.Entrant] = []
+    interrupted = False
+    try:
+        entrants = _entrants(root, plan, instruments)
+        sittings.Sitting(entrants, instruments, audience, budget, rounds).run()
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        instruments.close(patiently=not interrupted)
+    results = Results(sitting, plan, judged(store, sitting, sittings.notes(entrants)), interrupted)
+    _keep(store, results)
+    return results
+
+
+def judged(store: Store, sitting: Sitting, notes: Mapping[str, str] | None = None) -> tuple[Judgement, ...]:
+    """What the store's runs of a sitting say, configuration by configuration."""
+    plan = plan_of(sitting)
+    runs = [run for run in store.envelopes(sitting.sitting) if run.role == "system"]
+    return tuple(
+        judge(
+            question.name,
+            question.flags,
+            plan.threshold,
+            plan.people(),
+            runs,
+            with_metg=plan.kind == "metg",
+            notes=notes,
+        )
+        for question in plan.questions
+    )
+
+
+def _competitor(system: System, index: int, variant: Variant, probe: Probe) -> Competitor:
+    title = variant.title if system.title.lower() in variant.title.lower() else f"{system.title}: {variant.title}"
+    return Competitor(id=variant.id, title=title, version=probe.version or "", color=system.color, variant_index=index)
+
+
+def _entrants(root: Path, plan: Plan, instruments: Instruments) -> list[sittings.Entrant]:
+    variants = {variant.id: variant for system in load_systems(root) for variant in system.variants}
+    configurations = [question.configuration(plan.workers) for question in plan.questions]
+    seconds = [instruments.seconds_per_iteration(configuration) for configuration in configurations]
+
+    def inquiry(contender: Contender, configuration: Configuration, iteration: float) -> Inquiry:
+        if plan.kind == "metg":
+            return MetgInquiry(contender, configuration, iteration, plan.threshold)
+        iterations = curve_iterations(iteration, plan.longest_task, plan.points)
+        return CurveInquiry(contender, configuration, iteration, iterations)
+
+    return [
+        sittings.Entrant(
+            variants[contender.id],
+            [inquiry(contender, *each) for each in zip(configurations, seconds, strict=True)],
+        )
+        for contender in plan.people()
+    ]
+
+
+def _keep(store: Store, results: Results) -> None:
+    for judgement in results.judgements:
+        for row in judgement.rows:
+            line: dict[str, Any] = row.to_json()
+            store.append_metg(line | {"sitting": results.sitting.sitting, "configuration": judgement.configuration})

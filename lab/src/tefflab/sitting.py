@@ -1,0 +1,92 @@
+"""A sitting: systems in turn, round after round, until all is known or the time is spent.
+
+Each round launches every system once, in another order, so that the machine's drift hits all alike. A system that
+fails is left out from then on, with its reason; the others go on, and what was measured stays.
+"""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tefflab.errors import TeffError
+from tefflab.inquiry import Inquiry, MetgInquiry
+from tefflab.instruments import Instruments
+from tefflab.results import MetgRow
+from tefflab.systems import Variant
+
+
+class Audience(Protocol):
+    """Whoever wants to see how it goes. Called between runs, never during one."""
+
+    def begins(self, turn: int, variant: Variant) -> None:
+        """A system is launched."""
+
+    def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:
+        """A round of a system is over; its rows so far (none where only curves are drawn)."""
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        """A system is out."""
+
+
+@dataclass
+class Entrant:
+    """A system with all that is asked of it."""
+
+    variant: Variant
+    inquiries: Sequence[Inquiry]
+    settled: bool = False
+    failure: str = ""
+
+    def rows(self) -> list[MetgRow]:
+        return [each.row(self.failure) for each in self.inquiries if isinstance(each, MetgInquiry)]
+
+
+@dataclass
+class Sitting:
+    """What is to be measured, with what, and for how long (`budget` in seconds, `rounds` at most, each where given)."""
+
+    entrants: Sequence[Entrant]
+    instruments: Instruments
+    audience: Audience
+    budget: float
+    rounds: int
+    _started: float = field(default_factory=time.monotonic)
+
+    def run(self) -> None:
+        """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be judged."""
+        for turn in range(self.rounds):
+            order = [entrant for entrant in self.entrants if not entrant.settled and not entrant.failure]
+            random.Random(turn).shuffle(order)
+            if not order or self._is_over(turn):
+                return
+            for entrant in order:
+                if not self._is_over(turn):
+                    self._launch(entrant, turn)
+
+    def _is_over(self, turn: int) -> bool:
+        """Two rounds are made in any case: without them there is no interval."""
+        return turn > 1 and time.monotonic() - self._started > self.budget
+
+    def _launch(self, entrant: Entrant, turn: int) -> None:
+        self.audience.begins(turn, entrant.variant)
+        try:
+            with self.instruments.launch(entrant.variant):
+                for inquiry in entrant.inquiries:
+                    inquiry.measure(self.instruments, turn)
+        except TeffError as failure:
+            entrant.failure = str(failure)
+            self.audience.failed(entrant.variant, entrant.failure)
+            return
+        rows = entrant.rows()
+        inquiries = [each for each in entrant.inquiries if isinstance(each, MetgInquiry)]
+        entrant.settled = bool(rows) and all(
+            inquiry.is_settled(row) for inquiry, row in zip(inquiries, rows, strict=True)
+        )
+        self.audience.learned(entrant.variant, rows)
+
+
+def notes(entrants: Sequence[Entrant]) -> Mapping[str, str]:
+    """What went wrong, by system's id."""
+    return {entrant.variant.id: entrant.failure for entrant in entrants if entrant.failure}

@@ -1,0 +1,96 @@
+"""A bench program without a bench: answers each line of a batch with the record of a run that never took place.
+
+    simulated_program.py NAME OVERHEAD [FAULT] ... --batch
+
+OVERHEAD in seconds a task; a ceiling has 0. FAULT: `dies` at its third question, `invalid` records from the third on,
+`hangs` at the third. Its times are exact but for 1 % of noise that depends on the question alone.
+"""
+
+import json
+import random
+import shlex
+import sys
+import time
+
+WORKERS = 2
+FLOPS_PER_ITERATION = 128
+SECONDS_PER_ITERATION = 1.28e-9  # of one task on one core
+
+
+def flags_of(line: str) -> dict[str, str]:
+    words = shlex.split(line)
+    return dict(zip((word.lstrip("-") for word in words[::2]), words[1::2], strict=True))
+
+
+def record(name: str, overhead: float, line: str, count: int) -> dict[str, object]:
+    flags = flags_of(line)
+    steps, width, iterations = int(flags["steps"]), int(flags["width"]), int(flags["iter"])
+    tasks = steps * width
+    flops = 0 if flags["kernel"] == "empty" else tasks * FLOPS_PER_ITERATION * iterations
+    noise = random.Random(f"{name} {line} {count}").gauss(1, 0.01)
+    granularity = (overhead + iterations * SECONDS_PER_ITERATION + 1e-12) * noise
+    graph = {
+        "type": flags["type"],
+        "steps": steps,
+        "width": width,
+        "radix": 3,
+        "period": 0,
+        "fraction": 0.25,
+        "kernel": flags["kernel"],
+        "iterations": iterations,
+        "samples": 16,
+        "imbalance": 0.0,
+        "persistent_imbalance": False,
+        "output_bytes": 16,
+        "scratch_bytes": 0,
+    }
+    return {
+        "schema": "teff-record-1",
+        "system": name,
+        "variant": "simulated",
+        "version": "1",
+        "graphs": [graph],
+        "nodes": 0,
+        "workers": WORKERS,
+        "ranks": 1,
+        "isa": "avx2",
+        "elapsed_seconds": granularity * tasks / WORKERS,
+        "tasks": tasks,
+        "dependencies": 0,
+        "flops": flops,
+        "bytes": 0,
+        "local_dependencies": None,
+        "nonlocal_dependencies": None,
+        "validation": {
+            "enabled": True,
+            "passed": True,
+            "checksum": f"{1:#018x}",
+            "expected": f"{1:#018x}",
+            "error": None,
+        },
+        "disturbance": {
+            "cpu_seconds": 0.1,
+            "voluntary_switches": 0,
+            "involuntary_switches": 0,
+            "gap_share_before": 0.0,
+            "gap_share_after": 0.0,
+        },
+        "started_at": "2026-11-20T22:00:00.123Z",
+    }
+
+
+def main() -> None:
+    name, overhead, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    for count, line in enumerate(sys.stdin):
+        answer = record(name, overhead, line, count)
+        if count >= 2 and fault == "dies":
+            sys.exit("simulated: rank 1 of 2 has died")
+        if count >= 2 and fault == "hangs":
+            time.sleep(3600)
+        if count >= 2 and fault == "invalid":
+            answer["error"] = "task 3 at timestep 7 ran twice"
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

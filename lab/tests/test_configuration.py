@@ -1,0 +1,71 @@
+"""The published flags, as they are, become the lines that programs are fed."""
+
+import pytest
+
+from tefflab.configuration import parse
+from tefflab.errors import TeffError
+
+
+def test_what_is_not_said_is_a_stencil_of_a_column_a_worker() -> None:
+    assert parse([], 2).flags == "-type stencil_1d -width 2 -kernel compute_bound"
+    assert parse(["-kernel", "memory_bound"], 4).line(10, 3) == (
+        "-kernel memory_bound -type stencil_1d -width 4 -steps 10 -iter 3"
+    )
+
+
+def test_graphs_that_run_at_once_each_get_steps_and_iterations() -> None:
+    two = parse(["-type", "nearest", "-radix", "5", "-and", "-type", "fft", "-width", "8"], 2)
+    assert two.width == 10
+    assert two.line(7, 9) == (
+        "-type nearest -radix 5 -width 2 -kernel compute_bound -steps 7 -iter 9"
+        " -and -type fft -width 8 -kernel compute_bound -steps 7 -iter 9"
+    )
+
+
+def test_an_empty_task_keeps_its_graph_and_loses_its_kernel() -> None:
+    line = parse(["--type=fft", "-output", "4096"], 2).line(5, 0)
+    assert line == "-type fft -output 4096 -width 2 -kernel empty -steps 5 -iter 0"
+
+
+def test_the_ceiling_runs_each_kernel_once_without_dependences() -> None:
+    four = parse(
+        [
+            "-type",
+            "nearest",
+            "-radix",
+            "5",
+            "-output",
+            "65536",
+            "-and",
+            "-type",
+            "nearest",
+            "-radix",
+            "5",
+            "-output",
+            "65536",
+        ],
+        2,
+    )
+    assert four.ceiling_line(2, 10, 64) == "-type trivial -width 2 -kernel compute_bound -steps 10 -iter 64"
+    memory = parse(["-kernel", "memory_bound", "-scratch", "1048576", "-sample", "4"], 2)
+    assert memory.ceiling_line(2, 10, 64) == (
+        "-type trivial -width 2 -kernel memory_bound -scratch 1048576 -sample 4 -steps 10 -iter 64"
+    )
+
+
+def test_fixed_steps_are_kept() -> None:
+    assert parse(["-steps", "50"], 2).steps == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["-iter", "4"], "-iter can't be given here"),
+        (["-workers", "4"], "say --workers N"),
+        (["-steps", "none"], "-steps none: must be a whole number"),
+        (["stencil"], "'stencil' belongs to no flag"),
+    ],
+)
+def test_a_flag_that_is_not_the_users_is_named(words: list[str], says: str) -> None:
+    with pytest.raises(TeffError, match=says):
+        parse(words, 2)

@@ -1,0 +1,184 @@
+"""A whole sitting against programs that only simulate: processes, store, search, judgement, interruption."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from samples import MACHINE
+from simulated_program import SECONDS_PER_ITERATION
+from tefflab import instruments as instruments_module
+from tefflab.batch import BatchProgram, ProgramError
+from tefflab.machine import Revision
+from tefflab.measurement import Competitor, Plan, Question, Results, measure
+from tefflab.results import MetgRow
+from tefflab.store import Sitting, Store
+from tefflab.systems import BUILD_FOLDER, Variant
+
+PROGRAM = Path(__file__).parent / "simulated_program.py"
+CONFIGURATION = "-type stencil_1d -width 2 -kernel compute_bound"
+
+
+class Silent:
+    """An audience that only counts, and may interrupt."""
+
+    def __init__(self, interrupt_at: int | None = None) -> None:
+        self.launches = 0
+        self.failures: dict[str, str] = {}
+        self._interrupt_at = interrupt_at
+
+    def begins(self, turn: int, variant: Variant) -> None:
+        del turn, variant
+        if self.launches == self._interrupt_at:
+            raise KeyboardInterrupt
+        self.launches += 1
+
+    def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None: ...
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        self.failures[variant.id] = reason
+
+
+@pytest.fixture
+def laboratory(tmp_path: Path) -> Callable[..., Path]:
+    """A checkout with a ceiling and simulated systems: name -> overhead, and what is wrong with it."""
+
+    def make(**systems: tuple[float, str]) -> Path:
+        ceiling = tmp_path / BUILD_FOLDER / "bin" / "ceiling"
+        ceiling.parent.mkdir(parents=True)
+        ceiling.write_text(f"#!/bin/sh\nexec {sys.executable} {PROGRAM} ceiling 0 fine\n")
+        ceiling.chmod(ceiling.stat().st_mode | stat.S_IXUSR)
+        for name, (overhead, fault) in systems.items():
+            folder = tmp_path / "bench" / "systems" / name
+            folder.mkdir(parents=True)
+            (folder / "system.toml").write_text(
+                f'name = "{name}"\ntitle = "{name}"\nparadigm = "none"\nparallelism = "implicit"\n'
+                f'distributed = false\nlanguage = "none"\nhomepage = "https://example.org"\ncolor = "#000000"\n'
+                f'[[variants]]\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
+                f'command = ["{sys.executable}", "{{program}}", "{name}", "{overhead}", "{fault}"]\n'
+            )
+        return tmp_path
+
+    return make
+
+
+def plan(*names: str, kind: str = "metg") -> Plan:
+    return Plan(
+        kind="metg" if kind == "metg" else "curve",
+        title="simulated",
+        questions=(Question(name="stencil", flags=CONFIGURATION),),
+        contenders=tuple(
+            Competitor(id=name, title=name, version="1", color="#000000", variant_index=0) for name in names
+        ),
+        workers=2,
+        points=6,
+    )
+
+
+def begun(root: Path, wanted: Plan) -> tuple[Store, Sitting]:
+    store = Store.create(root / "results" / "test")
+    sitting = Sitting.model_validate(
+        {
+            "sitting": "one",
+            "started_at": "2026-11-20T22:00:00Z",
+            "machine": MACHINE,
+            "revision": Revision(commit="abc", dirty=False),
+            "versions": {},
+            "command": "teff metg",
+            "plan": wanted.model_dump(mode="json"),
+        }
+    )
+    store.begin(sitting)
+    return store, sitting
+
+
+def sat(root: Path, wanted: Plan, audience: Silent, rounds: int = 5) -> Results:
+    store, sitting = begun(root, wanted)
+    with store:
+        return measure(root, store, sitting, audience, budget=1e9, rounds=rounds)
+
+
+def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(2e-3, "fine"))
+    rows = sat(root, plan("quick", "slow"), Silent()).judgements[0].rows
+    assert [row.contender.id for row in rows] == ["quick", "slow"]
+    for row, overhead in zip(rows, (1e-6, 2e-3), strict=True):
+        assert row.metg is not None
+        assert row.overhead is not None
+        assert row.metg.relation == "="
+        assert row.metg.value == pytest.approx(2 * overhead, rel=0.05)
+        assert row.overhead.value == pytest.approx(overhead, rel=0.03)
+        assert row.disturbed_share == 0
+    assert rows[0].timesteps >= 1000
+    assert 100 <= rows[1].timesteps < 1000
+
+
+def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(good=(1e-6, "fine"), mortal=(1e-6, "dies"), wrong=(1e-6, "invalid"))
+    audience = Silent()
+    rows = {row.contender.id: row for row in sat(root, plan("good", "mortal", "wrong"), audience).judgements[0].rows}
+    assert rows["good"].metg is not None
+    assert rows["good"].rounds >= 4
+    assert "rank 1 of 2 has died" in audience.failures["mortal"]
+    assert "ran twice" in rows["wrong"].note
+    assert rows["wrong"].metg is None
+
+
+def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instruments_module, "TIMEOUT", 1.0)
+    root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "hangs"))
+    audience = Silent()
+    sat(root, plan("good", "stuck"), audience)
+    assert "did not answer within 1 s" in audience.failures["stuck"]
+    assert list(audience.failures) == ["stuck"]
+
+
+def test_an_interrupted_sitting_goes_on_where_it_was(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(2e-5, "fine"))
+    store, sitting = begun(root, plan("quick", "slow"))
+    with store:
+        first = measure(root, store, sitting, Silent(interrupt_at=5), budget=1e9, rounds=4)
+        kept = sum(run.role == "system" for run in store.envelopes())
+        second = measure(root, store, sitting, Silent(), budget=1e9, rounds=4)
+        runs = [run for run in store.envelopes() if run.role == "system"]
+    assert first.interrupted
+    assert first.judgements[0].rows[0].metg is not None
+    assert not second.interrupted
+    assert kept < len(runs)
+    keys = [(run.key, run.attempt) for run in runs]
+    assert len(keys) == len(set(keys)), "a run was made twice"
+    assert {row.rounds for row in second.judgements[0].rows} == {4}
+
+
+def test_a_curve_has_its_points_in_every_round(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    judgement = sat(root, plan("quick", kind="curve"), Silent(), rounds=3).judgements[0]
+    assert judgement.rows == ()
+    points = judgement.curves[0].points
+    assert [point.iterations for point in points] == sorted({point.iterations for point in points})
+    for point in points:
+        ideal = point.iterations * SECONDS_PER_ITERATION
+        assert point.efficiency.value == pytest.approx(ideal / (ideal + 1e-6), rel=0.03)
+        assert point.runs == 3
+
+
+def test_a_program_is_stopped_while_it_has_nothing_to_do_and_gone_when_left() -> None:
+    with BatchProgram("simulated", [sys.executable, str(PROGRAM), "simulated", "1e-6", "fine"], {}) as program:
+        program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30)
+        program.suspend()
+        child = psutil.Process(program.pid)
+        stopped = os.waitid(os.P_PID, program.pid, os.WSTOPPED | os.WNOWAIT)
+        assert stopped is not None
+        assert stopped.si_code == os.CLD_STOPPED
+        program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30)
+        program.suspend()
+    assert not child.is_running()
+
+
+def test_a_program_that_cannot_be_started_is_named() -> None:
+    with pytest.raises(ProgramError, match=r"nowhere: /no/such/program can't be started"):
+        BatchProgram("nowhere", ["/no/such/program"], {})
