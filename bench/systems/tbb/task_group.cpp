@@ -1,0 +1,84 @@
+// oneTBB tasks in a task_group: the last predecessor of a task to finish creates it. The first task that one
+// sets free is handed to the scheduler to run next (task bypass); the others go to the worker's deque, where
+// the others steal. Nothing is stored of the graph but a window of counters.
+#define TBB_PREVIEW_TASK_GROUP_EXTENSIONS 1
+#include <oneapi/tbb/task_group.h>
+
+#include <deque>
+#include <vector>
+
+#include "graph_state.hpp"
+#include "pinned_arena.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+/// A workload while it runs.
+class execution {
+ public:
+  explicit execution(workload& work) : work_(work) {
+    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
+  }
+
+  void run() {
+    for (std::size_t index = 0; index < work_.graphs(); ++index) {
+      const interval points = work_.table(index).points(0);
+      for (std::int64_t point = points.first; point <= points.last; ++point)
+        tasks_.run(task(index, 0, point));
+    }
+    tasks_.wait();
+  }
+
+ private:
+  tbb::task_handle task(std::size_t index, std::int64_t timestep, std::int64_t point) {
+    return tasks_.defer([this, index, timestep, point] { return execute(index, timestep, point); });
+  }
+
+  /// Executes a task, starts those that it sets free but one, and returns that one.
+  tbb::task_handle execute(std::size_t index, std::int64_t timestep, std::int64_t point) {
+    graphs_[index].execute(work_, index, timestep, point);
+    tbb::task_handle following;
+    graphs_[index].finish(timestep, point, [&](std::int64_t next, std::int64_t each) {
+      tbb::task_handle ready = task(index, next, each);
+      if (!following) {
+        following = std::move(ready);
+      } else {
+        tasks_.run(std::move(ready));
+      }
+    });
+    return following;
+  }
+
+  workload& work_;
+  std::deque<graph_state> graphs_;
+  tbb::task_group tasks_;
+};
+
+class task_group final : public adapter {
+ public:
+  explicit task_group(int workers) : workers_(workers), arena_(workers) {}
+
+  [[nodiscard]] identity describe() const override {
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+  }
+
+  void run(workload& work) override {
+    execution all(work);
+    arena_.execute([&] {
+      work.start();
+      all.run();
+      work.stop();
+    });
+  }
+
+ private:
+  int workers_;
+  pinned_arena arena_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<task_group>(workers); });
+}
