@@ -1,0 +1,65 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "teff/bench/adapter.hpp"
+#include "teff/bench/rank_columns.hpp"
+
+namespace teff::bench {
+
+/// An adapter of several MPI ranks. Where all ranks fail alike before the timed region, the run's record says
+/// why; a rank that fails alone, in the region, says so on stderr and ends the job.
+class mpi_adapter : public adapter {
+ public:
+  /// One worker a rank. MPI must have been initialised.
+  mpi_adapter();
+  /// `workers` over all ranks.
+  explicit mpi_adapter(int workers);
+  ~mpi_adapter() override;
+
+  [[nodiscard]] int rank() const final { return rank_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+  /// Rank r has the workers from r x workers / ranks to before (r + 1) x workers / ranks.
+  [[nodiscard]] int local_workers() const final;
+  void broadcast(std::string& text) final;
+  std::vector<outcome> gather(const outcome& mine) final;
+  void run(workload& work) final;
+
+ protected:
+  /// Makes ready, outside the timed region, whatever execute() needs. May throw.
+  virtual void prepare(workload& work) = 0;
+  /// Runs all tasks between start(work) and stop(work).
+  virtual void execute(workload& work) = 0;
+
+  /// The timed region, from all ranks ready to all ranks done.
+  void start(workload& work) const;
+  void stop(workload& work) const;
+
+  /// This rank's part of every graph. Throws where MPI has no such tags or counts.
+  [[nodiscard]] std::vector<rank_columns> make_columns(const workload& work) const;
+  /// A communicator for each graph, so that tags need to tell points apart and nothing else. They are kept
+  /// from run to run.
+  [[nodiscard]] const std::vector<MPI_Comm>& communicators(std::size_t graphs);
+  [[nodiscard]] identity identify(std::string system, std::string variant) const;
+
+ private:
+  void agree(std::string reason) const;
+
+  int rank_ = 0;
+  int ranks_ = 1;
+  int workers_;
+  MPI_Comm control_ = MPI_COMM_NULL;  ///< the batch's: no task's message can meet one of these
+  std::vector<MPI_Comm> communicators_;
+};
+
+/// drive() for a program that mpirun starts; `thread_level` as MPI_Init_thread takes it. `make` as drive()
+/// takes it.
+int drive_ranks(int argc, char** argv, int thread_level,
+                const std::function<std::unique_ptr<adapter>(int workers)>& make);
+
+}  // namespace teff::bench

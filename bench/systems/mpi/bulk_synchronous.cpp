@@ -1,0 +1,83 @@
+// MPI, bulk-synchronous: supersteps. All outputs of a timestep cross at once, all ranks meet, all compute.
+#include <algorithm>
+
+#include "messages.hpp"
+#include "teff/bench/mpi_adapter.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+class bulk_synchronous final : public mpi_adapter {
+ public:
+  using mpi_adapter::mpi_adapter;
+
+  [[nodiscard]] identity describe() const override { return identify("mpi", "bulk_synchronous"); }
+
+ private:
+  void prepare(workload& work) override {
+    columns_.clear();  // of the run before: two need not fit
+    columns_ = make_columns(work);
+    ranks_of_ = &communicators(work.graphs());
+    steps_ = 0;
+    std::size_t messages = 0;
+    std::size_t inputs = 0;
+    for (const rank_columns& each : columns_) {
+      steps_ = std::max(steps_, each.steps());
+      messages += each.max_sends() + each.max_receives();
+      inputs = std::max(inputs, each.table().max_inputs());
+    }
+    requests_.reserve(messages);
+    inputs_.reserve(inputs);
+  }
+
+  void execute(workload& work) override {
+    start(work);
+    for (std::int64_t timestep = 0; timestep < steps_; ++timestep) {
+      for (std::size_t i = 0; i < columns_.size(); ++i) compute(work, i, timestep);
+      exchange(timestep);
+    }
+    stop(work);
+  }
+
+  void compute(workload& work, std::size_t index, std::int64_t timestep) {
+    rank_columns& columns = columns_[index];
+    columns.for_each_point(timestep, [&](std::int64_t point) {
+      inputs_.clear();
+      for (const std::int64_t each : columns.table().inputs(timestep, point))
+        inputs_.emplace_back(columns.output(timestep - 1, each));
+      work.worker(0).execute(index, timestep, point, columns.output(timestep, point), inputs_);
+    });
+  }
+
+  /// Brings a timestep's outputs of all graphs to the ranks that read them, and all ranks together.
+  void exchange(std::int64_t timestep) {
+    requests_.clear();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      rank_columns& columns = columns_[i];
+      const MPI_Comm ranks = (*ranks_of_)[i];
+      columns.for_each_receive(timestep, [&](const crossing& message) {
+        requests_.push_back(receive(columns, timestep, message, ranks));
+      });
+      columns.for_each_point(timestep, [&](std::int64_t point) {
+        columns.for_each_send(timestep, point, [&](const crossing& message) {
+          requests_.push_back(send(columns, timestep, message, ranks));
+        });
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  std::vector<rank_columns> columns_;
+  const std::vector<MPI_Comm>* ranks_of_ = nullptr;
+  std::int64_t steps_ = 0;
+  std::vector<MPI_Request> requests_;
+  std::vector<input> inputs_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive_ranks(argc, argv, MPI_THREAD_SINGLE, [](int) { return std::make_unique<bulk_synchronous>(); });
+}
