@@ -27,6 +27,12 @@ macro(teff_skip_system reason)
   return()
 endmacro()
 
+# teff_skip_program(NAME REASON): says of one program of several why it is not there; the others are built.
+function(teff_skip_program name reason)
+  message(STATUS "${name} is left out: ${reason}")
+  file(WRITE "${PROJECT_BINARY_DIR}/skipped/${name}" "${reason}\n")
+endfunction()
+
 # teff_add_system_program(NAME SOURCES... [LIBRARIES library...] [OPTIONS option...] [SANITIZE])
 #
 # An adapter's program, linked to the core. Builds with a sanitizer leave it out unless it says SANITIZE:

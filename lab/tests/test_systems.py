@@ -174,6 +174,14 @@ def test_a_system_that_was_left_out_says_why(tmp_path: Path) -> None:
     assert found.how_to_install == "./teff metg --systems lake sets it up"
 
 
+def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
+    system = lake(tmp_path)
+    reason = tmp_path / ".teff/build/skipped" / system.variants[0].program
+    reason.parent.mkdir(parents=True)
+    reason.write_text("no compiler for lakes\n")
+    assert probe(system.variants[0], system, tmp_path).reason == "no compiler for lakes"
+
+
 def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
     system = lake(tmp_path)
     reason = tmp_path / ".teff/build/broken/lake"

@@ -1,20 +1,22 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "teff/bench/workload.hpp"
 
-/// The outputs of a graph's last two timesteps: that of timestep t is overwritten at t + 2.
+/// The outputs of a graph's last `Kept` timesteps: that of timestep t is overwritten at t + Kept.
+template <std::int64_t Kept>
 class columns {
  public:
   explicit columns(const teff::bench::task_graph& graph)
       : width_(graph.width),
         bytes_(static_cast<std::size_t>(graph.output_bytes)),
-        memory_(2 * static_cast<std::size_t>(width_) * bytes_) {}
+        memory_(static_cast<std::size_t>(Kept * width_) * bytes_) {}
 
   [[nodiscard]] std::span<std::byte> output(std::int64_t timestep, std::int64_t point) {
-    return {memory_.data() + static_cast<std::size_t>((timestep & 1) * width_ + point) * bytes_, bytes_};
+    return {memory_.data() + static_cast<std::size_t>(timestep % Kept * width_ + point) * bytes_, bytes_};
   }
 
  private:
@@ -23,20 +25,17 @@ class columns {
   std::vector<std::byte> memory_;
 };
 
-inline std::vector<columns> make_columns(const teff::bench::workload& work) {
-  std::vector<columns> all;
+template <std::int64_t Kept>
+std::vector<columns<Kept>> make_columns(const teff::bench::workload& work) {
+  std::vector<columns<Kept>> all;
   for (std::size_t i = 0; i < work.graphs(); ++i) all.emplace_back(work.graph(i));
   return all;
 }
 
-/// The version of the standard that the compiler implements, by its date.
-inline std::string openmp_version() {
-  return "OpenMP " + std::to_string(_OPENMP);
-}
-
 /// Executes a task with the outputs of the timestep before as its inputs.
-inline void execute(teff::bench::workload& work, std::vector<columns>& all, std::size_t graph,
-                    std::int64_t timestep, std::int64_t point, int worker) {
+template <std::int64_t Kept>
+void execute(teff::bench::workload& work, std::vector<columns<Kept>>& all, std::size_t graph,
+             std::int64_t timestep, std::int64_t point, int worker) {
   thread_local std::vector<teff::bench::input> inputs;
   inputs.clear();
   for (const std::int64_t each : work.table(graph).inputs(timestep, point))

@@ -1,11 +1,11 @@
 // OpenMP, bulk-synchronous: one work-shared loop over the points of each timestep, whose barrier is the
-// dependence.
+// dependence. One parallel region goes through all timesteps.
 #include <omp.h>
 
 #include <algorithm>
 
 #include "columns.hpp"
-#include "teff/bench/adapter.hpp"
+#include "runtime.hpp"
 
 namespace {
 
@@ -15,16 +15,17 @@ class parallel_for final : public adapter {
  public:
   explicit parallel_for(int workers) : workers_(workers) { omp_set_num_threads(workers); }
 
-  [[nodiscard]] identity describe() const override {
-    return {.system = "openmp", .variant = "parallel_for", .version = openmp_version(), .workers = workers_};
-  }
+  [[nodiscard]] identity describe() const override { return identify("parallel_for", workers_); }
 
   void run(workload& work) override {
-    std::vector<columns> all = make_columns(work);
+    auto all = make_columns<2>(work);
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
 #pragma omp parallel
     {
+      const int worker = omp_get_thread_num();
+      bind_thread();
+#pragma omp barrier
 #pragma omp single
       work.start();
       for (std::int64_t timestep = 0; timestep < steps; ++timestep) {
@@ -32,7 +33,7 @@ class parallel_for final : public adapter {
           const interval points = work.table(index).points(timestep);
 #pragma omp for schedule(static) nowait
           for (std::int64_t point = points.first; point <= points.last; ++point)
-            execute(work, all, index, timestep, point, omp_get_thread_num());
+            execute(work, all, index, timestep, point, worker);
         }
 #pragma omp barrier
       }

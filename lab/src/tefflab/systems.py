@@ -31,7 +31,7 @@ from tefflab.record import first_fault
 
 SYSTEMS_FOLDER = Path("bench/systems")
 BUILD_FOLDER = Path(".teff/build")
-SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system it had to leave out,
+SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system or program it left out,
 BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built
 
 PLACEHOLDERS = ("program", "workers", "python", "folder", "build")
@@ -253,8 +253,12 @@ def _identity_of(variant: Variant, root: Path) -> Identity | str:
 def _why_not_built(variant: Variant, root: Path) -> str:
     if variant.is_python:
         return f"{variant.program} is not in its folder"
-    for folder in (BROKEN_FOLDER, SKIPPED_FOLDER):
-        reason = root / folder / variant.system_name
+    for place in (
+        BROKEN_FOLDER / variant.system_name,
+        SKIPPED_FOLDER / variant.system_name,
+        SKIPPED_FOLDER / variant.program,
+    ):
+        reason = root / place
         if reason.is_file():
             return reason.read_text(encoding="utf-8").strip()
     return f"{variant.program} has not been built"

@@ -1,0 +1,40 @@
+# LLVM's libomp, whatever compiler the rest of Teff takes: only Clang compiles OpenMP for it.
+
+# Sets <clang> and <library> to the newest Clang that has a libomp beside it; without one, <clang> is empty.
+function(find_clang_with_libomp clang library)
+  set(${clang} "" PARENT_SCOPE)
+  foreach(version -21 -20 -19 -18 -17 -16 -15 -14 "")
+    unset(compiler)
+    unset(libomp)
+    find_program(compiler clang++${version} NO_CACHE)
+    if(compiler)
+      get_filename_component(binary "${compiler}" REALPATH)
+      get_filename_component(folder "${binary}" DIRECTORY)
+      find_library(libomp omp HINTS "${folder}/../lib" NO_CACHE)
+      execute_process(COMMAND "${compiler}" -fopenmp -fsyntax-only -include omp.h -x c++ /dev/null
+                      RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+      if(libomp AND NOT failed)
+        set(${clang} "${compiler}" PARENT_SCOPE)
+        set(${library} "${libomp}" PARENT_SCOPE)
+        return()
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# Compiles SOURCE by Clang with the flags that the compiler of this build gets, and sets <object> to the result.
+function(compile_for_libomp clang source object)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" build)
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build}}")
+  set(includes "$<TARGET_PROPERTY:teff_bench,INTERFACE_INCLUDE_DIRECTORIES>")
+  set(result "${CMAKE_CURRENT_BINARY_DIR}/${source}.libomp.o")
+  add_custom_command(
+    OUTPUT "${result}"
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${clang}" -std=c++${CMAKE_CXX_STANDARD} ${flags} -Wall -Wextra
+            $<$<BOOL:${TEFF_WERROR}>:-Werror> -fopenmp -fPIE "-I$<JOIN:${includes},;-I>"
+            -MD -MF "${result}.d" -o "${result}" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+    DEPENDS "${source}"
+    DEPFILE "${result}.d"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  set(${object} "${result}" PARENT_SCOPE)
+endfunction()
