@@ -66,6 +66,14 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
+def brief(quantity: str) -> str:
+    """A quantity as it stands at an axis, without trailing zeros: `1 µs` for `1.00 µs`."""
+    number, space, unit = quantity.partition(" ")
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    return f"{number}{space}{unit}"
+
+
 def bound(relation: str, text: str) -> str:
     """`text` as it stands for `=`, with the sign of the bound before it for `<` and `>`."""
     return text if relation == "=" else f"{relation} {text}"

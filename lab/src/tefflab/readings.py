@@ -1,0 +1,93 @@
+"""How a judgement reads: the words, orders and axes that its table, its pictures and its report share."""
+
+from collections.abc import Callable
+
+from tefflab import quantities
+from tefflab.results import Curve, CurvePoint, Judgement, MetgRow
+from tefflab.statistics import Interval, MetgEstimate
+
+
+def metg_name(threshold: float) -> str:
+    """`METG(50 %)`."""
+    return f"METG({quantities.percent(threshold)})"
+
+
+def value_text(row: MetgRow) -> str:
+    """`1.23 µs`, `> 1.00 ms`, or that there is none."""
+    if row.metg is None:
+        return "not measured"
+    return quantities.bound(row.metg.relation, quantities.duration(row.metg.value))
+
+
+def interval_text(interval: MetgEstimate | Interval) -> str:
+    """`1.18 – 1.27 µs`."""
+    return quantities.duration_range(interval.low, interval.high)
+
+
+def time_tick(seconds: float) -> str:
+    """`1 µs`, at a time axis."""
+    return quantities.brief(quantities.duration(seconds))
+
+
+def rate_tick(value: float, unit: str) -> str:
+    """`10 GFLOP/s`, at a rate axis."""
+    return quantities.brief(quantities.rate(value, unit))
+
+
+def rate_range(interval: Interval, unit: str) -> str:
+    """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
+    low, high = quantities.rate(interval.low, unit), quantities.rate(interval.high, unit)
+    return f"{quantities.rate(interval.value, unit)} ({low} – {high})"
+
+
+def percent_range(interval: Interval) -> str:
+    """A share with its interval: `48 % (46 % – 51 %)`."""
+    low, high = quantities.percent(interval.low), quantities.percent(interval.high)
+    return f"{quantities.percent(interval.value)} ({low} – {high})"
+
+
+def disturbed_runs(judgement: Judgement) -> tuple[int, int]:
+    """How many runs of the judgement were disturbed, and of how many."""
+    if judgement.rows:
+        return sum(round(row.runs * row.disturbed_share) for row in judgement.rows), sum(
+            row.runs for row in judgement.rows
+        )
+    points = [point for curve in judgement.curves for point in curve.points]
+    return sum(point.disturbed for point in points), sum(point.runs for point in points)
+
+
+def curves_in_order(judgement: Judgement) -> list[Curve]:
+    """The curves as the table orders them: the smallest METG first, then those without a row."""
+    rank = {row.contender.id: number for number, row in enumerate(judgement.rows)}
+    return sorted(judgement.curves, key=lambda curve: rank.get(curve.contender.id, len(rank)))
+
+
+def rate_unit(judgement: Judgement) -> str:
+    """The unit of the curves' rates."""
+    return judgement.curves[0].rate_unit if judgement.curves else "FLOP/s"
+
+
+def ceiling_of(judgement: Judgement) -> Interval | None:
+    """The median of the rows' ceilings, from the lowest end to the highest; None without one in the curves' unit."""
+    known = [row.ceiling for row in judgement.rows if row.ceiling and row.ceiling_unit == rate_unit(judgement)]
+    if not known:
+        return None
+    middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
+    return Interval(middle, min(each.low for each in known), max(each.high for each in known))
+
+
+class WorkAxis:
+    """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
+
+    def __init__(self, judgement: Judgement) -> None:
+        points = [point for curve in judgement.curves for point in curve.points]
+        self._unit = rate_unit(judgement).removesuffix("/s")
+        self._counted = self._unit != "task" and any(point.work_per_task > 0 for point in points)
+        self.title = "work of a task" if self._counted else "iterations of a task"
+        self.of: Callable[[CurvePoint], float] = (
+            (lambda point: point.work_per_task) if self._counted else (lambda point: float(point.iterations))
+        )
+
+    def tick(self, value: float) -> str:
+        """`1 kFLOP`, or `1 k` of iterations."""
+        return quantities.brief(quantities.rate(value, self._unit if self._counted else "")).strip()

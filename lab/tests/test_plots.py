@@ -1,0 +1,226 @@
+"""The pictures: no text is cut off or covered, colour is never alone, the same data gives the same bytes."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
+from samples import sitting
+from tefflab import plots
+from tefflab.plots.looks import NIGHT, PAPER, contrast, looks, readable
+from tefflab.plots.sheet import MARKERS, SMALL, text_width, wrap
+from tefflab.quantities import size
+from tefflab.results import Curve, CurvePoint, Judgement
+from tefflab.statistics import Interval
+
+FOOTER = plots.footer(sitting(), [judgement(3)])
+CHARTS = [plots.metg_chart, plots.efficiency_chart, plots.rate_chart]
+JUDGEMENTS = {
+    "one system": judgement(1),
+    "fourteen systems": judgement(14),
+    "bounds, open ends and failures": troubled(),
+    "no system": Judgement("nothing", "", 0.5, (), ()),
+    "nothing measured": with_rows(judgement(0), [row(contenders(1)[0], None, note="why " * 60)]),
+    "a long name": Judgement("w" * 150, "-flag value " * 40, 0.75, troubled().rows, troubled().curves),
+}
+
+
+def texts(figure: Figure) -> list[tuple[str, Bbox]]:
+    """Every text that is drawn, with its box in pixels, laid out as `save` does it."""
+    with rc_context({"text.hinting": "none"}):
+        figure.canvas.draw()
+        return [
+            (text.get_text(), text.get_window_extent())
+            for text in figure.findobj(Text)
+            if isinstance(text, Text) and text.get_visible() and text.get_text().strip()
+        ]
+
+
+def assert_legible(figure: Figure) -> None:
+    found = texts(figure)
+    assert found
+    sheet = figure.bbox
+    for text, box in found:
+        assert sheet.x0 <= box.x0 < box.x1 <= sheet.x1 + 0.5, f"{text!r} is cut off at a side"
+        assert sheet.y0 <= box.y0 < box.y1 <= sheet.y1 + 0.5, f"{text!r} is cut off above or below"
+    for (one, a), (other, b) in combinations(found, 2):
+        width = min(a.x1, b.x1) - max(a.x0, b.x0)
+        height = min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert width <= 0.5 or height <= 0.3 * min(a.height, b.height), f"{one!r} lies on {other!r}"
+
+
+def marks(figure: Figure) -> list[tuple[str, float, float]]:
+    """Marker, x and y of every mark in the axes."""
+    return [
+        (str(line.get_marker()), float(x), float(y))
+        for line in figure.axes[0].get_lines()
+        if line.get_marker() not in ("None", "", None)
+        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", JUDGEMENTS)
+@pytest.mark.parametrize("chart", CHARTS)
+def test_no_text_is_cut_off_or_lies_on_another(chart: Callable[[Judgement, str], Figure], name: str) -> None:
+    assert_legible(chart(JUDGEMENTS[name], FOOTER))
+
+
+@pytest.mark.parametrize("count", [1, 3, 14])
+@pytest.mark.parametrize("xs", [[float(each) for each in range(10)], [16.0 * 4**each for each in range(10)]])
+def test_no_text_of_a_varied_parameter_lies_on_another(xs: Sequence[float], count: int) -> None:
+    judgements = [judgement(count, f"radix {x:g}", 1 + number / 3) for number, x in enumerate(xs)]
+    texts = "{:g}".format if xs[0] == 0 else lambda x: size(int(x))
+    assert_legible(plots.metg_lines_chart(judgements, "dependencies per task", xs, FOOTER, x_text=texts))
+
+
+@pytest.mark.parametrize("count", [0, 1, 14])
+def test_no_text_of_a_category_lies_on_another(count: int) -> None:
+    judgements = [judgement(count, f"pattern_{number}", 1 + number / 3) for number in range(count)]
+    assert_legible(plots.metg_dots_chart([*judgements, troubled()], "METG(50 %) by pattern", FOOTER))
+
+
+def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
+    given = judgement(9)
+    drawn = marks(plots.metg_chart(given))
+    times = [x for _, x, _ in drawn]
+    for each in given.rows:
+        assert each.metg
+        assert each.overhead
+        assert times.count(each.metg.value) == 1
+        assert times.count(each.overhead.value) == 1
+
+
+def test_the_smallest_metg_stands_on_top() -> None:
+    given = judgement(5)
+    heights = {x: y for _, x, y in marks(plots.metg_chart(given))}
+    order = [heights[each.metg.value] for each in given.rows if each.metg]
+    assert order == sorted(order, reverse=True)
+
+
+@pytest.mark.parametrize(("relation", "arrows"), [("=", 0), ("<", 1), (">", 1)])
+def test_a_bound_has_an_arrow(relation: str, arrows: int) -> None:
+    rows = [row(contenders(1)[0], estimate(1e-6, relation=relation))]  # type: ignore[arg-type]
+    figures = [
+        plots.metg_chart(with_rows(judgement(1), rows)),
+        plots.metg_lines_chart([with_rows(judgement(1), rows)], "radix", [1]),
+        plots.metg_dots_chart([with_rows(judgement(1), rows)], "by pattern"),
+    ]
+    for figure in figures:
+        drawn = [each for each in figure.axes[0].texts if getattr(each, "arrow_patch", None) is not None]
+        assert len(drawn) == arrows
+
+
+def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
+    given = troubled()
+    on_it = [x for _, x, y in marks(plots.efficiency_chart(given)) if y == given.threshold]
+    drawn = {each.contender.id for each in given.curves}
+    assert sorted(on_it) == [
+        row.metg.value for row in given.rows if row.metg and row.metg.relation == "=" and row.contender.id in drawn
+    ]
+
+
+def test_empty_tasks_are_in_no_curve_of_efficiency() -> None:
+    assert all(y > 0 for _, _, y in marks(plots.efficiency_chart(judgement(3))))
+
+
+def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> None:
+    points = tuple(
+        CurvePoint(n, Interval(1e-6, 1e-6, 1e-6), Interval(0.5, 0.5, 0.5), Interval(1e6, 1e6, 1e6), 0.0, 5, 0)
+        for n in (1, 10, 100)
+    )
+    figure = plots.rate_chart(Judgement("busy", "", 0.5, (), (Curve(contenders(1)[0], "task/s", points),)))
+    assert [x for _, x, _ in marks(figure)] == [1.0, 10.0, 100.0]
+    assert any("iterations" in text for text, _ in texts(figure))
+
+
+def test_the_ceiling_is_drawn_where_its_unit_is_that_of_the_rates() -> None:
+    ceiling = "ceiling 92.1 GFLOP/s"
+    assert ceiling in [text for text, _ in texts(plots.rate_chart(judgement(2)))]
+    other = judgement(2)
+    curves = tuple(Curve(each.contender, "B/s", each.points) for each in other.curves)
+    figure = plots.rate_chart(Judgement("memory", "", 0.5, other.rows, curves))
+    assert not any(text.startswith("ceiling") for text, _ in texts(figure))
+
+
+def test_a_line_breaks_where_a_system_was_not_measured() -> None:
+    who = contenders(1)[0]
+    rows = [estimate(1e-6), None, estimate(2e-6)]
+    judgements = [with_rows(judgement(1), [row(who, each)]) for each in rows]
+    figure = plots.metg_lines_chart(judgements, "radix", [1, 2, 3])
+    assert max(len(line.get_xdata()) for line in figure.axes[0].get_lines()) == 1  # type: ignore[arg-type]
+
+
+def test_dots_that_would_touch_stand_in_lanes_of_their_own() -> None:
+    rows = [row(who, estimate(1e-6)) for who in contenders(4)]
+    drawn = marks(plots.metg_dots_chart([with_rows(judgement(4), rows)], "by pattern"))
+    heights = sorted(y for _, _, y in drawn)
+    assert len(heights) == 4
+    assert all(above - below > 0.1 for below, above in pairwise(heights))
+
+
+def test_colour_is_never_alone() -> None:
+    known = looks(contenders(7)).values()
+    assert len({(each.dash, each.shape) for each in known}) == 7
+    assert {each.shape for each in known} == set(MARKERS)
+
+
+def test_a_contender_looks_the_same_in_whatever_order_it_comes() -> None:
+    assert looks(contenders(14)) == looks(reversed(contenders(14)))
+
+
+@pytest.mark.parametrize("ground", [PAPER, NIGHT])
+@pytest.mark.parametrize("color", ["#ffffff", "#000000", "#F0E442", "#0072B2", "#555555", "#15181c"])
+def test_every_colour_is_made_to_be_seen_on_its_ground(color: str, ground: str) -> None:
+    assert contrast(readable(color, ground), ground) >= 3
+
+
+def test_a_colour_that_is_seen_already_is_kept() -> None:
+    assert readable("#0072b2", PAPER) == "#0072b2"
+
+
+def test_text_is_broken_between_words_and_a_word_only_where_it_must_be() -> None:
+    assert wrap("one two", 10, SMALL) == ["one two"]
+    assert wrap("one two", text_width("one tw", SMALL), SMALL) == ["one", "two"]
+    parts = wrap("w" * 50, 1.0, SMALL)
+    assert len(parts) > 1
+    assert "".join(parts) == "w" * 50
+    assert all(text_width(part, SMALL) <= 1.0 for part in parts)
+
+
+def test_the_same_judgement_gives_the_same_bytes(tmp_path: Path) -> None:
+    first = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
+    again = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
+    assert first == again
+    assert b"<dc:date>" not in first[0]
+
+
+def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Path) -> None:
+    svg, png = plots.save(plots.metg_chart(judgement(2), FOOTER), tmp_path / "new" / "radix 2.5")
+    assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
+    assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_footer_says_machine_time_revision_and_disturbance() -> None:
+    assert (
+        FOOTER
+        == "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs disturbed"
+    )
+
+
+def test_as_many_values_as_judgements_are_asked_for() -> None:
+    with pytest.raises(ValueError, match="1 values of radix for 2 judgements"):
+        plots.metg_lines_chart([judgement(1), judgement(1)], "radix", [1])
+
+
+def test_a_curve_alone_needs_no_table() -> None:
+    alone = Judgement("sweep", "", 0.5, (), (curve(contenders(1)[0], 1e-6),))
+    for chart in (plots.efficiency_chart, plots.rate_chart):
+        assert_legible(chart(alone, FOOTER))
