@@ -14,6 +14,8 @@ _LADDER: tuple[tuple[tuple[float, ...], int], ...] = (
     ((1,), 3),
     ((1,), 4),
     ((1,), 6),
+    ((1,), 9),
+    ((1,), 12),
 )
 _MANY = 3e4  # beyond it, nine hairs a decade would be a hatching
 _LEAST_SPAN = 4.0  # a shorter axis would blow noise up to the size of the picture
@@ -40,23 +42,21 @@ class LogAxis:
 def log_axis(values: Iterable[float], most: int = 7, padding: float = 0.05) -> LogAxis:
     """The axis that holds all positive, finite `values` with a margin of `padding` of its length at each end.
 
-    It has at most `most` labels and at least two. Without any value it reaches over one decade, from 1.
+    It has at most `most` (4 or more) labels and at least two. Without any value it reaches over one decade, from 1.
     """
     kept = [value for value in values if 0 < value < math.inf] or [1.0, 10.0]
     low, high = math.log10(min(kept)), math.log10(max(kept))
     missing = max(math.log10(_LEAST_SPAN) - (high - low), 0.0)
     margin = padding * max(high - low, math.log10(_LEAST_SPAN)) + missing / 2
-    return with_ticks(10 ** (low - margin), 10 ** (high + margin), most)
+    return _with_ticks(10 ** (low - margin), 10 ** (high + margin), most)
 
 
-def with_ticks(low: float, high: float, most: int) -> LogAxis:
+def _with_ticks(low: float, high: float, most: int) -> LogAxis:
     """The axis from `low` to `high` with its ticks: the densest choice of at most `most` labels."""
     for mantissas, step in _LADDER:
         majors = _ticks(low, high, mantissas, step)
         if len(majors) <= most:
             break
-    if len(majors) < 2:  # a sparse ladder stepped over a short axis
-        majors = majors or _ticks(low, high, _LADDER[0][0], 1)
     fine = (1.0,) if step > 1 else (1.0, 2.0, 5.0) if high / low > _MANY else tuple(map(float, range(1, 10)))
     minors = tuple(each for each in _ticks(low, high, fine, 1) if each not in majors)
     return LogAxis(low, high, majors, minors)
