@@ -1,0 +1,119 @@
+// MPI between nodes, OpenMP within one: the threads of a rank share the points of each timestep; the main
+// thread then brings what crosses (MPI_THREAD_FUNNELED). A rank that nothing crosses has one barrier a
+// timestep.
+#include <omp.h>
+
+#include <algorithm>
+
+#include "teff/bench/mpi_adapter.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+class parallel_for final : public mpi_adapter {
+ public:
+  explicit parallel_for(int workers) : mpi_adapter(workers) {
+    omp_set_num_threads(
+        std::max(1, local_workers()));  // where there are fewer workers than ranks: an idle one
+  }
+
+  [[nodiscard]] identity describe() const override {
+    identity who = identify("mpi_openmp", "parallel_for");
+    who.version += ", OpenMP " + std::to_string(_OPENMP);
+    return who;
+  }
+
+ private:
+  void prepare(workload& work) override {
+    columns_.clear();  // of the run before: two need not fit
+    columns_ = make_columns(work);
+    ranks_of_ = &communicators(work.graphs());
+    steps_ = 0;
+    std::size_t messages = 0;
+    for (const rank_columns& each : columns_) {
+      steps_ = std::max(steps_, each.steps());
+      messages += each.max_sends() + each.max_receives();
+    }
+    crosses_ = messages > 0;
+    requests_.clear();
+    requests_.reserve(messages);
+  }
+
+  void execute(workload& work) override {
+#pragma omp parallel
+    {
+#pragma omp master
+      {
+        start(work);
+        post_receives(0);
+      }
+#pragma omp barrier
+      for (std::int64_t timestep = 0; timestep < steps_; ++timestep) {
+        for (std::size_t i = 0; i < columns_.size(); ++i) compute(work, i, timestep);
+#pragma omp barrier
+        if (!crosses_) continue;
+#pragma omp master
+        exchange(timestep);
+#pragma omp barrier
+      }
+    }
+    stop(work);
+  }
+
+  void compute(workload& work, std::size_t index, std::int64_t timestep) {
+    rank_columns& columns = columns_[index];
+    const interval points = columns.own().clipped_to(columns.table().points(timestep));
+    thread_local std::vector<input> inputs;
+#pragma omp for schedule(static) nowait
+    for (std::int64_t point = points.first; point <= points.last; ++point) {
+      inputs.clear();
+      for (const std::int64_t each : columns.table().inputs(timestep, point))
+        inputs.emplace_back(columns.output(timestep - 1, each));
+      work.worker(omp_get_thread_num())
+          .execute(index, timestep, point, columns.output(timestep, point), inputs);
+    }
+  }
+
+  /// Completes what crosses of a timestep's outputs, then asks for those of the next, into the place of those
+  /// of the timestep before: all tasks that read them are done.
+  void exchange(std::int64_t timestep) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      rank_columns& columns = columns_[i];
+      columns.for_each_point(timestep, [&](std::int64_t point) {
+        columns.for_each_send(timestep, point, [&](const crossing& message) {
+          const auto from = columns.output(timestep, message.point);
+          MPI_Isend(from.data(), static_cast<int>(from.size()), MPI_BYTE, message.peer, message.tag,
+                    (*ranks_of_)[i], &requests_.emplace_back());
+        });
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    requests_.clear();
+    post_receives(timestep + 1);
+  }
+
+  void post_receives(std::int64_t timestep) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      rank_columns& columns = columns_[i];
+      columns.for_each_receive(timestep, [&](const crossing& message) {
+        const auto into = columns.output(timestep, message.point);
+        MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, message.peer, message.tag,
+                  (*ranks_of_)[i], &requests_.emplace_back());
+      });
+    }
+  }
+
+  std::vector<rank_columns> columns_;
+  const std::vector<MPI_Comm>* ranks_of_ = nullptr;
+  std::int64_t steps_ = 0;
+  bool crosses_ = false;  ///< whether any output of this rank's, or any that it reads, ever does
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive_ranks(argc, argv, MPI_THREAD_FUNNELED,
+                     [](int workers) { return std::make_unique<parallel_for>(workers); });
+}
