@@ -33,7 +33,7 @@ def test_a_command_that_is_not_there_is_bad_input(monkeypatch: pytest.MonkeyPatc
 
 
 def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(monkeypatch, "systems", "--json") == 0
+    assert run(monkeypatch, "systems", "--as-is", "--json") == 0
     assert isinstance(json.loads(capsys.readouterr().out), list)
 
 

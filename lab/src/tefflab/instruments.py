@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tefflab.batch import BatchProgram, ProgramError
 from tefflab.configuration import Configuration
+from tefflab.disturbed import is_disturbed
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.record import Record
 from tefflab.store import Envelope, Role, RunKey, Store
@@ -24,9 +25,6 @@ TIMEOUT = 120.0  # seconds for one answer
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
 _CEILING_SECONDS = 0.02  # of one run of the ceiling
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
-_GAPS = 0.10  # share of the spins beside a run that may be lost in gaps
-_CEILINGS_APART = 0.05  # by which the ceilings before and after may differ
-_SLOW = 0.90  # share of the sitting's usual ceiling under which the machine was busy elsewhere
 
 
 class Instruments:
@@ -121,7 +119,10 @@ class Instruments:
         before = self._ceiling_before(configuration, key.round)
         record = self._ask_system(line)
         after = self._ceiling_now(configuration, key.round)
-        return self._envelope(key, record, self._was_disturbed(configuration, record, before, after), (before, after))
+        assert record.disturbance is not None
+        usual = statistics.median(self._rates[configuration])
+        disturbed = is_disturbed(record.disturbance, before, after, usual)
+        return self._envelope(key, record, disturbed, (before, after))
 
     def _envelope(self, key: RunKey, record: Record, disturbed: bool, ceilings: tuple[float, float] | None) -> Envelope:
         assert self._program is not None
@@ -186,16 +187,6 @@ class Instruments:
             )
         )
         return record
-
-    def _was_disturbed(self, configuration: Configuration, record: Record, before: float, after: float) -> bool:
-        assert record.disturbance is not None
-        gaps = max(record.disturbance.gap_share_before, record.disturbance.gap_share_after)
-        usual = statistics.median(self._rates[configuration])
-        return (
-            gaps > _GAPS
-            or abs(before - after) > _CEILINGS_APART * max(before, after)
-            or min(before, after) < _SLOW * usual
-        )
 
     def _leave(self, patiently: bool) -> None:
         if self._program is not None:

@@ -7,18 +7,22 @@ import typer
 
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
 ) -> None:
-    """List the systems under test: what they are, and which are here. Nothing is installed by it.
+    """List the systems under test: what they are, and which are here, once all has been set up that can be.
 
     Example:  teff systems --json
     """
     from tefflab import project_root
+    from tefflab.setup import ensure
     from tefflab.systems import load_systems, probe_all
     from tefflab.systems_table import to_json, to_table
     from tefflab.terminal import output, progress
 
     root = project_root()
     systems = load_systems(root)
+    if not as_is:
+        ensure(root, systems, console=progress())
     with progress().status(f"asking {len(systems)} systems whether they are there"):
         probes = probe_all(systems, root)
     if as_json:
