@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "kernels/blas.hpp"
-#include "kernels/scratch_file.hpp"
 #include "kernels/vectorized.hpp"
 #include "kernels/windows.hpp"
 #include "teff/bench/random.hpp"
@@ -78,10 +77,9 @@ double work_of(kernel_kind kind, double iterations, double scratch_bytes) {
     case kernel_kind::memory_bound:
     case kernel_kind::memory_daxpy:
       return scratch_bytes * iterations;
-    case kernel_kind::io_bound:
-      return 2 * scratch_file::block_bytes * iterations;
     case kernel_kind::empty:
     case kernel_kind::busy_wait:
+    case kernel_kind::io_bound:
       break;
   }
   return iterations;
@@ -168,8 +166,6 @@ std::int64_t kernel::flops(std::int64_t iterations, std::int64_t scratch_bytes) 
 }
 
 std::int64_t kernel::bytes(std::int64_t iterations, std::int64_t scratch_bytes) const {
-  if (kind == kernel_kind::io_bound)
-    return 2 * static_cast<std::int64_t>(scratch_file::block_bytes) * iterations;
   if (!uses_windows(kind)) return 0;
   return scratch_bytes * iterations / samples;
 }

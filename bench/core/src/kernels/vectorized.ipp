@@ -29,28 +29,37 @@ template <isa I>
 constexpr std::size_t square_vectors = compute_bound_values / lanes<I>;
 
 /// One step of vector J of a block.
+///
+/// AVX-512 has 8 chains for its 64 values, which is what the units need if no start is ever late. Zen 5
+/// starts a fused multiply-add late, one in 10 to 15, where what it adds was just computed: the literal a * a
+/// + a got to 0.90 to 0.93 of its peak. So b = b * b + 1/4 is computed there, the same thing for b = a + 1/2
+/// and as many operations, because what is added is no result then: 1.00. On Zen 4, whose AVX-512 needs 4
+/// chains, both get to 1.00.
 template <isa I, std::size_t J>
-[[gnu::always_inline]] inline void square_and_add_once(vector<I>& b) {
-  b = b * b + 0.25;
-  // With 8 chains Zen 5 settles in one of two rhythms, and one of them misses a start in 13. Given the work
-  // piecemeal, it takes the other. Processors of four instructions a cycle have room for this.
-  if constexpr (I == isa::avx512 && J % 4 != 3) {
-    forget(b);
-    asm volatile("nop");
+[[gnu::always_inline]] inline void square_and_add_once(vector<I>& a) {
+  if constexpr (I != isa::avx512) {
+    a = a * a + a;
+  } else {
+    a = a * a + 0.25;
+    // With 8 chains Zen 5 settles in one of two rhythms, and one of them misses a start in 13. Given the work
+    // piecemeal, it takes the other. Processors of four instructions a cycle have room for this.
+    if constexpr (J % 4 != 3) {
+      forget(a);
+      asm volatile("nop");
+    }
   }
 }
 
+template <isa I>
+constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // of what is iterated from what is meant
+
 /// a = a * a + a, `iterations` times on the vectors First, First + 1 ... of the values, counted round and
 /// round. They stay in registers.
-///
-/// What is computed is b = b * b + 1/4, the same thing for b = a + 1/2 and as many operations, because what
-/// is added is no result then. Separate instructions need no copy of a, and Zen 5 starts a fused multiply-add
-/// late, one in 10 to 15, where what it adds was just computed: with no more than 8 chains that is lost.
 template <isa I, std::size_t First, std::size_t... J>
 void square_and_add_block(double* values, std::int64_t iterations, std::index_sequence<J...>) {
-  vector<I> b[] = {(load<I>(values + (First + J) % square_vectors<I> * lanes<I>) + 0.5)...};
-  for (; iterations > 0; --iterations) (square_and_add_once<I, J>(b[J]), ...);
-  (store<I>(values + (First + J) % square_vectors<I> * lanes<I>, b[J] - 0.5), ...);
+  vector<I> a[] = {(load<I>(values + (First + J) % square_vectors<I> * lanes<I>) + square_shift<I>)...};
+  for (; iterations > 0; --iterations) (square_and_add_once<I, J>(a[J]), ...);
+  (store<I>(values + (First + J) % square_vectors<I> * lanes<I>, a[J] - square_shift<I>), ...);
 }
 
 /// Goes round the values Laps times in blocks of (at the end, up to) Block vectors.
@@ -112,17 +121,17 @@ template <isa I>
 }  // namespace
 
 // Two fused multiply-adds start in each cycle and take 4: 8 chains of dependent ones keep the units busy if
-// none is ever late, a few more if some are. With AVX-512 the 64 values are 8 chains and can't be more. AVX2
-// has registers for 12, and for the constant. Separate instructions take 7 cycles: 14 chains, which SSE2 has
-// registers for. 12 and 14 don't divide the vectors, but three rounds of them, exactly and nearly.
+// none is ever late. The registers of AVX-512 and AVX2 hold all 64 values, in 8 and 16 chains. Those of SSE2
+// don't, and separate instructions take 7 cycles and a copy of a: 12 chains, which divide three rounds of the
+// 32 vectors. The fewer iterations left over go in blocks of 8.
 template <isa I>
 double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;
-  if constexpr (I == isa::avx512) {
+  if constexpr (vectors <= 16) {
     square_and_add_laps<I, 1, vectors>(values, iterations);
   } else {
     constexpr int laps = 3;
-    if (iterations >= laps) square_and_add_laps<I, laps, I == isa::avx2 ? 12 : 14>(values, iterations / laps);
+    if (iterations >= laps) square_and_add_laps<I, laps, 12>(values, iterations / laps);
     if (iterations % laps) square_and_add_laps<I, 1, 8>(values, iterations % laps);
   }
   return product<I>(values, std::make_index_sequence<vectors>{});

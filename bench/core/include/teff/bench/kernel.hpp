@@ -44,9 +44,9 @@ struct kernel {
   /// Floating-point operations of a task that runs `iterations`; a fused multiply-add counts as two.
   [[nodiscard]] std::int64_t flops(std::int64_t iterations, std::int64_t scratch_bytes) const;
 
-  /// Bytes that a task which runs `iterations` reads and writes, both counted: scratch_bytes * iterations /
-  /// samples in memory_bound and, as the published formula has it though y is read and written, in
-  /// memory_daxpy; 8192 an iteration in io_bound, which has no published formula.
+  /// Bytes of memory that a task which runs `iterations` reads and writes, both counted, by the published
+  /// formula: scratch_bytes * iterations / samples in memory_bound and, though y is both read and written, in
+  /// memory_daxpy; none in the others, io_bound's file among them.
   [[nodiscard]] std::int64_t bytes(std::int64_t iterations, std::int64_t scratch_bytes) const;
 };
 
