@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tefflab import doctor, findings
+from tefflab import doctor, findings, kernel_files
 from tefflab.findings import Finding
+from tefflab.machine import read_machine
 
 BEFORE = "cpu  100 0 100 800 0 0 0 10 0 0\ncpu0 100 0 100 800 0 0 0 10 0 0\n"
 
 
 def test_governors_that_save_power_are_warned_of_and_counted() -> None:
-    found = findings.governor(["performance\n", "powersave\n", "powersave\n"])
+    found = findings.governor(["performance", "powersave", "powersave"])
     assert (found.status, found.value) == ("warn", "performance on 1, powersave on 2")
     assert "performance" in found.remedy
 
@@ -42,7 +43,7 @@ def test_what_the_kernel_does_not_tell_is_unknown(found: Finding) -> None:
 @pytest.mark.parametrize(
     ("found", "status", "value"),
     [
-        (findings.governor(["performance\n"]), "ok", "performance on 1"),
+        (findings.governor(["performance"]), "ok", "performance on 1"),
         (findings.boost("0\n", None), "warn", "on"),
         (findings.boost("1\n", None), "ok", "off"),
         (findings.boost(None, "1\n"), "warn", "on"),
@@ -119,7 +120,7 @@ def test_the_stolen_share_counts_only_the_time_between() -> None:
 def test_a_quota_is_read_from_both_versions_of_control_groups(
     contents: tuple[str | None, str | None, str | None], cores: float | None
 ) -> None:
-    assert findings.quota_cores(*contents) == cores
+    assert kernel_files.quota_cores(*contents) == cores
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0\n", {0}), ("0-2,5\n", {0, 1, 2, 5}), ("\n", set())])
@@ -137,20 +138,20 @@ def test_the_tightest_quota_of_all_groups_around_us_counts(tmp_path: Path) -> No
     write(tmp_path, "proc/self/cgroup", "0::/user/app\n")
     write(tmp_path, "sys/fs/cgroup/user/cpu.max", "100000 100000\n")
     write(tmp_path, "sys/fs/cgroup/user/app/cpu.max", "300000 100000\n")
-    assert doctor.tightest_quota(tmp_path) == 1.0
+    assert kernel_files.tightest_quota(tmp_path) == 1.0
 
 
 def test_the_quota_of_an_old_control_group_is_found_beside_the_new(tmp_path: Path) -> None:
     write(tmp_path, "proc/self/cgroup", "5:cpu,cpuacct:/job\n3:cpuset:/job\n0::/\n")
     write(tmp_path, "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n")
     write(tmp_path, "sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n")
-    assert doctor.tightest_quota(tmp_path) == 0.5
+    assert kernel_files.tightest_quota(tmp_path) == 0.5
 
 
 def test_a_container_whose_group_is_not_there_still_sees_its_limit(tmp_path: Path) -> None:
     write(tmp_path, "proc/self/cgroup", "0::/docker/0123\n")
     write(tmp_path, "sys/fs/cgroup/cpu.max", "200000 100000\n")
-    assert doctor.tightest_quota(tmp_path) == 2.0
+    assert kernel_files.tightest_quota(tmp_path) == 2.0
 
 
 def test_a_machine_that_tells_nothing_is_examined_all_the_same(tmp_path: Path) -> None:
@@ -177,3 +178,17 @@ def test_gaps_are_measured_on_every_core_we_may_use() -> None:
 def test_the_findings_are_a_json_list() -> None:
     (listed,) = json.loads(doctor.to_json([findings.smt("1")]))
     assert listed.keys() == {"name", "status", "value", "why", "remedy"}
+
+
+def test_the_machine_kept_with_results_and_the_doctor_see_the_same(tmp_path: Path) -> None:
+    for core, governor in enumerate(("powersave", "performance", "powersave")):
+        write(tmp_path, f"sys/devices/system/cpu/cpu{core}/cpufreq/scaling_governor", f"{governor}\n")
+    write(tmp_path, "proc/self/cgroup", "0::/user/app\n")
+    write(tmp_path, "sys/fs/cgroup/user/cpu.max", "150000 100000\n")
+    write(tmp_path, "sys/fs/cgroup/user/app/cpu.max", "max 100000\n")
+    machine = read_machine(tmp_path)
+    found = {one.name: one.value for one in doctor.read_findings(tmp_path, others={}, stolen=None)}
+    assert machine.governor == "performance, powersave"
+    assert found["CPU governor"] == "performance on 1, powersave on 2"
+    assert machine.cgroup_quota_cores == 1.5
+    assert found["CPU quota"] == "1.5 cores"

@@ -24,8 +24,8 @@ class Finding:
 
 
 def governor(contents: Sequence[str]) -> Finding:
-    """`scaling_governor` of every core; none of them on most virtual machines."""
-    counts = Counter(text.strip() for text in contents)
+    """The governors of the cores; none of them on most virtual machines."""
+    counts = Counter(contents)
     value = ", ".join(f"{name} on {count}" for name, count in sorted(counts.items()))
     steady = set(counts) == {"performance"}
     return Finding(
@@ -128,16 +128,6 @@ def load(others: Mapping[str, float], average: str | None) -> Finding:
         "whatever else runs takes cores from the workers, most of all from those that wait for each other",
         "end what is not needed, or wait until it is done" if total > 0.1 else "",
     )
-
-
-def quota_cores(cpu_max: str | None, cfs_quota_us: str | None, cfs_period_us: str | None) -> float | None:
-    """Cores a control group may use, by version 2's `cpu.max` or version 1's pair; None is no limit."""
-    if cpu_max is not None:
-        quota, _, period = cpu_max.partition(" ")
-        return int(quota) / int(period) if quota.strip().isdigit() else None
-    if cfs_quota_us is None or cfs_period_us is None or int(cfs_quota_us) < 0:
-        return None
-    return int(cfs_quota_us) / int(cfs_period_us)
 
 
 def quota(cores: float | None) -> Finding:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tefflab.kernel_files import governors, text, tightest_quota
+
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
 _GIB = 1024**3
 _PLAIN = {**os.environ, "LC_ALL": "C"}  # answers are parsed, so they are asked for in one language
@@ -70,9 +72,9 @@ class Revision(_Frozen):
 
 def read_machine(root: Path = Path("/")) -> Machine:
     """The facts of this machine. Starts each compiler once to ask its version; takes about 0.2 s."""
-    cpu_text = _text(root / "proc/cpuinfo")
+    cpu_text = _read(root / "proc/cpuinfo")
     cpu = _first(r"^model name\s*:\s*(.+)$", cpu_text) or platform.processor() or "unknown CPU"
-    memory = _first(r"^MemTotal:\s*(\d+) kB$", _text(root / "proc/meminfo"))
+    memory = _first(r"^MemTotal:\s*(\d+) kB$", _read(root / "proc/meminfo"))
     memory_bytes = int(memory) * 1024 if memory else None
     present = len(re.findall(r"^processor\s*:", cpu_text, re.MULTILINE)) or os.cpu_count() or 1
     hypervisor = _hypervisor(root, cpu_text)
@@ -83,14 +85,14 @@ def read_machine(root: Path = Path("/")) -> Machine:
         cpu=cpu,
         cores_present=present,
         cores_usable=len(os.sched_getaffinity(0)),
-        cgroup_quota_cores=_quota(root),
+        cgroup_quota_cores=tightest_quota(root),
         memory_bytes=memory_bytes,
         memory_limit_bytes=_memory_limit(root, memory_bytes),
         hypervisor=hypervisor,
-        governor=_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None,
+        governor=", ".join(sorted(set(governors(root)))) or None,
         simd=_simd(cpu_text),
         kernel=platform.release(),
-        os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', _text(root / "etc/os-release")) or platform.system(),
+        os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', _read(root / "etc/os-release")) or platform.system(),
         compilers={name: line for name in _COMPILERS if (line := _version_line(name))},
     )
 
@@ -114,8 +116,8 @@ def _machine_id(architecture: str, cpu: str, present: int, memory: int | None, h
 def _hypervisor(root: Path, cpu_text: str) -> str | None:
     if not re.search(r"^flags\s*:.*\bhypervisor\b", cpu_text, re.MULTILINE):
         return None
-    product = _text(root / "sys/class/dmi/id/product_name").strip()
-    vendor = _text(root / "sys/class/dmi/id/sys_vendor").strip()
+    product = _read(root / "sys/class/dmi/id/product_name").strip()
+    vendor = _read(root / "sys/class/dmi/id/sys_vendor").strip()
     named = " ".join(dict.fromkeys(part for part in (vendor, product) if part))
     return named or _hypervisor_by_cpuid(root) or "unnamed"
 
@@ -132,23 +134,17 @@ def _simd(cpu_text: str) -> tuple[str, ...]:
     return tuple(name for name in ("sse2", "avx2", "fma", "avx512f", "asimd", "sve") if name in flags)
 
 
-def _quota(root: Path) -> float | None:
-    """CPU quota of the control group in cores, version 2 or 1; None where there is none."""
-    second = _text(root / "sys/fs/cgroup/cpu.max").split()
-    if len(second) == 2 and second[0].isdigit():
-        return int(second[0]) / int(second[1])
-    quota = _text(root / "sys/fs/cgroup/cpu/cpu.cfs_quota_us").strip()
-    period = _text(root / "sys/fs/cgroup/cpu/cpu.cfs_period_us").strip()
-    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
-
-
 def _memory_limit(root: Path, present: int | None) -> int | None:
     """Memory limit of the control group [bytes]; None where it is no less than what is there."""
     for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        text = _text(root / file).strip()
+        text = _read(root / file).strip()
         if text.isdigit() and (present is None or int(text) < present):
             return int(text)
     return None
+
+
+def _read(file: Path) -> str:
+    return text(file) or ""
 
 
 def _version_line(program: str) -> str | None:
@@ -164,13 +160,6 @@ def _output(command: list[str]) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _first(pattern: str, text: str) -> str | None:
