@@ -1,9 +1,11 @@
 """A bench program without a bench: answers each line of a batch with the record of a run that never took place.
 
-    simulated_program.py NAME OVERHEAD [FAULT] ... --batch
+    simulated_program.py NAME OVERHEAD FAULT ... --batch
+    simulated_program.py NAME OVERHEAD FAULT [--workers N] FLAGS     one run
+    simulated_program.py NAME OVERHEAD FAULT --identity
 
 OVERHEAD in seconds a task; a ceiling has 0. FAULT: `dies` at its third question, `invalid` records from the third on,
-`hangs` at the third. Its times are exact but for 1 % of noise that depends on the question alone.
+`hangs` at the third; `refuses` flags. Its times are exact but for 1 % of noise that depends on the question alone.
 """
 
 import json
@@ -19,7 +21,9 @@ SECONDS_PER_ITERATION = 1.28e-9  # of one task on one core
 
 def flags_of(line: str) -> dict[str, str]:
     words = shlex.split(line)
-    return dict(zip((word.lstrip("-") for word in words[::2]), words[1::2], strict=True))
+    first, *_ = " ".join(words).split(" -and ")
+    names, values = first.split()[::2], first.split()[1::2]
+    return dict(zip((name.lstrip("-") for name in names), values, strict=True))
 
 
 def record(name: str, overhead: float, line: str, count: int) -> dict[str, object]:
@@ -81,6 +85,16 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
 
 def main() -> None:
     name, overhead, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    rest = sys.argv[4:]
+    if rest == ["--identity"]:
+        print(json.dumps({"system": name, "variant": "simulated", "version": "1"}))
+        return
+    if "--batch" not in rest:
+        if fault == "refuses":
+            print("error: -type: there is no 'stensil'", file=sys.stderr)
+            sys.exit(2)
+        print(json.dumps(record(name, overhead, " ".join(rest), 0)))
+        return
     for count, line in enumerate(sys.stdin):
         answer = record(name, overhead, line, count)
         if count >= 2 and fault == "dies":

@@ -1,7 +1,6 @@
 """A whole sitting against programs that only simulate: processes, store, search, judgement, interruption."""
 
 import os
-import stat
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from conftest import PROGRAM
 from samples import MACHINE
 from simulated_program import SECONDS_PER_ITERATION
 from tefflab import instruments as instruments_module
@@ -17,9 +17,8 @@ from tefflab.machine import Revision
 from tefflab.measurement import Competitor, Plan, Question, Results, measure
 from tefflab.results import MetgRow
 from tefflab.store import Sitting, Store
-from tefflab.systems import BUILD_FOLDER, Variant
+from tefflab.systems import Variant
 
-PROGRAM = Path(__file__).parent / "simulated_program.py"
 CONFIGURATION = "-type stencil_1d -width 2 -kernel compute_bound"
 
 
@@ -41,29 +40,6 @@ class Silent:
 
     def failed(self, variant: Variant, reason: str) -> None:
         self.failures[variant.id] = reason
-
-
-@pytest.fixture
-def laboratory(tmp_path: Path) -> Callable[..., Path]:
-    """A checkout with a ceiling and simulated systems: name -> overhead, and what is wrong with it."""
-
-    def make(**systems: tuple[float, str]) -> Path:
-        ceiling = tmp_path / BUILD_FOLDER / "bin" / "ceiling"
-        ceiling.parent.mkdir(parents=True)
-        ceiling.write_text(f"#!/bin/sh\nexec {sys.executable} {PROGRAM} ceiling 0 fine\n")
-        ceiling.chmod(ceiling.stat().st_mode | stat.S_IXUSR)
-        for name, (overhead, fault) in systems.items():
-            folder = tmp_path / "bench" / "systems" / name
-            folder.mkdir(parents=True)
-            (folder / "system.toml").write_text(
-                f'name = "{name}"\ntitle = "{name}"\nparadigm = "none"\nparallelism = "implicit"\n'
-                f'distributed = false\nlanguage = "none"\nhomepage = "https://example.org"\ncolor = "#000000"\n'
-                f'[[variants]]\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
-                f'command = ["{sys.executable}", "{{program}}", "{name}", "{overhead}", "{fault}"]\n'
-            )
-        return tmp_path
-
-    return make
 
 
 def plan(*names: str, kind: str = "metg") -> Plan:

@@ -5,13 +5,12 @@ worker, compute_bound. Whether the flags are right is the core's to say (`check`
 """
 
 import re
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.systems import BUILD_FOLDER
+from tefflab.programs import answer_of_core
 
 _NUMBER = re.compile(r"-?\.?\d")
 _OURS = {  # flags that the measurement sets itself, and what to say instead
@@ -74,7 +73,7 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
     """The configuration that the words of a command line describe. TeffError for a flag that is not the user's."""
     graphs: list[list[Flag]] = [[]]
     steps = None
-    for flag in _flags(words):
+    for flag in read_flags(words):
         name = flag[0]
         if name in _OURS:
             raise TeffError(f"-{name} can't be given here: {_OURS[name]}", exit_code=BAD_INPUT)
@@ -89,14 +88,11 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
 
 def check(root: Path, configuration: Configuration) -> None:
     """Asks the core whether it takes these flags. TeffError with the core's own words where it does not."""
-    program = root / BUILD_FOLDER / "bin" / "task_graph"
-    words = configuration.line(configuration.steps or 1, 1).split()
-    asked = subprocess.run([str(program), "--json", *words], capture_output=True, text=True, check=False)
-    if asked.returncode != 0:
-        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+    answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
 
 
-def _flags(words: Sequence[str]) -> list[Flag]:
+def read_flags(words: Sequence[str]) -> list[Flag]:
+    """The words of a command line as flags. TeffError for a word that belongs to none."""
     flags: list[list[str]] = []
     for word in words:
         if word.startswith("-") and not _NUMBER.match(word):

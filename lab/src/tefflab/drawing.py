@@ -42,10 +42,11 @@ class DrawingError(TeffError):
 
 
 class Task(BaseModel):
-    """One task of a graph as a program lists it: the points of the timestep before that it reads."""
+    """One task as a program lists it: its graph, and the points of the timestep before that it reads."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
+    graph: int = Field(default=0, ge=0)  # where several run at once
     timestep: int = Field(ge=0)
     point: int = Field(ge=0)
     dependencies: tuple[int, ...] = ()
@@ -100,6 +101,9 @@ def draw(graphs: Sequence[Graph]) -> str:
     if not graphs:
         raise DrawingError("no graph to draw")
     for graph in graphs:
+        if not graph.tasks:
+            raise DrawingError(f"{graph.title}: a graph without tasks cannot be drawn")
+        check_size(graph.title, graph.columns, graph.rows)
         _check(graph)
     down = max(_row_height(graph) for graph in graphs)  # one for all, so that timesteps stand level
     body = [_timesteps(max(graph.rows for graph in graphs), down)]
@@ -121,14 +125,16 @@ def draw(graphs: Sequence[Graph]) -> str:
     )
 
 
-def _check(graph: Graph) -> None:
-    if not graph.tasks:
-        raise DrawingError(f"{graph.title}: a graph without tasks cannot be drawn")
-    if graph.columns > LARGEST or graph.rows > LARGEST:
+def check_size(title: str, points: int, timesteps: int) -> None:
+    """DrawingError for a graph that is too large."""
+    if points > LARGEST or timesteps > LARGEST:
         raise DrawingError(
-            f"{graph.title}: {graph.columns} points x {graph.rows} timesteps is too large to draw; "
+            f"{title}: {points} points x {timesteps} timesteps is too large to draw; "
             f"at most {LARGEST} x {LARGEST} can be told apart: lower -width or -steps"
         )
+
+
+def _check(graph: Graph) -> None:
     there = {(task.timestep, task.point) for task in graph.tasks}
     for task in graph.tasks:
         for source in task.dependencies:

@@ -9,7 +9,7 @@ import typer
 
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.setup import ensure
-from tefflab.systems import Variant, load_systems
+from tefflab.systems import BUILD_FOLDER, Variant, load_systems
 from tefflab.terminal import progress
 
 
@@ -19,6 +19,19 @@ def find_variant(root: Path, name: str) -> Variant:
     if name not in variants:
         raise TeffError(f"no system is called {name!r}; there are: {' '.join(variants)}", exit_code=BAD_INPUT)
     return variants[name]
+
+
+def core_program(root: Path) -> Path:
+    """The program that says what flags describe."""
+    return root / BUILD_FOLDER / "bin" / "task_graph"
+
+
+def answer_of_core(root: Path, words: Sequence[str]) -> str:
+    """What the core says of flags. TeffError with its own words where they are wrong."""
+    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+    return asked.stdout
 
 
 def call_program(

@@ -9,21 +9,27 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 
 def command(
     context: typer.Context,
-    system: Annotated[str, typer.Argument(help="The system: an id that `teff systems` shows.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record, one line of JSON.")] = False,
+    system: Annotated[
+        str, typer.Argument(help="An id that `teff systems` shows, several by commas, or all: whoever is here.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
-    """Run one configuration on one system; it validates itself.
+    """Run one configuration on one system, or once on each of several; every run validates itself.
 
     Takes the published Task Bench's flags as they are.
 
-    Example:  teff run openmp -type stencil_1d -steps 1000 -width 4 -kernel compute_bound -iter 1000
+    Example:  teff run all -type stencil_1d -steps 1000 -width 4 -kernel compute_bound -iter 1000
     """
     from tefflab import project_root
     from tefflab.programs import call_program, find_variant
-    from tefflab.systems import usable_cores
+    from tefflab.single_runs import command_of, run_each
 
     root = project_root()
+    names = [name for name in system.split(",") if name]
+    if system == "all" or len(names) > 1:
+        run_each(root, [] if system == "all" else names, context.args, as_json=as_json)
+        return
     variant = find_variant(root, system)
-    first, *rest = variant.command_line(root, usable_cores())
     flags = context.args if as_json else ["--report", *context.args]
-    call_program(root, first, [*rest, *flags], variant.environment_for(root, usable_cores()))
+    (first, *rest), environment = command_of(root, variant, flags)
+    call_program(root, first, rest, environment)

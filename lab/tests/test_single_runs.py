@@ -1,0 +1,103 @@
+"""One configuration once on several systems, and what flags describe."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer
+
+from tefflab import project_root, single_runs
+from tefflab.described import describe_graphs
+from tefflab.drawing import DrawingError
+from tefflab.errors import TeffError
+from tefflab.programs import core_program
+from tefflab.setup import SetupReport
+from tefflab.single_runs import command_of, run_each
+from tefflab.systems import BUILD_FOLDER, load_systems
+
+FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_to_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(single_runs, "ensure", lambda *_, **__: SetupReport({}))
+
+
+def test_every_system_that_is_here_runs_once_the_quickest_first(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_each(laboratory(slow=(1e-3, "fine"), quick=(1e-6, "fine")), [], FLAGS, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["system", "elapsed", "granularity", "rate", "validated"]
+    assert [line.split()[0] for line in lines[1:]] == ["quick", "slow"]
+    assert all(line.split()[-1] == "yes" for line in lines[1:])
+
+
+def test_as_json_each_run_is_its_programs_own_line(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
+    run_each(root, ["c", "a"], FLAGS, as_json=True)
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["system"] for record in records] == ["c", "a"]
+    assert {record["schema"] for record in records} == {"teff-record-1"}
+
+
+def test_a_system_that_refuses_is_named_and_the_others_run(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        run_each(laboratory(good=(1e-6, "fine"), bad=(1e-6, "refuses")), [], FLAGS, as_json=False)
+    assert ended.value.exit_code == 1
+    out = capsys.readouterr().out
+    assert "bad: -type: there is no 'stensil'" in out
+    assert any(line.startswith("good") and line.split()[-1] == "yes" for line in out.splitlines())
+
+
+def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:
+    with pytest.raises(TeffError, match=r"^-type: there is no 'stensil'$") as raised:
+        run_each(laboratory(a=(0, "refuses"), b=(0, "refuses")), [], ["-type", "stensil"], as_json=False)
+    assert raised.value.exit_code == 2
+
+
+def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(a=(1e-6, "fine"))
+    variant = load_systems(root)[0].variants[0]
+    words, _ = command_of(root, variant, ["-steps", "3"])
+    assert words[-4] == "--workers"
+    assert int(words[-3]) >= 1
+    words, _ = command_of(root, variant, ["-steps", "3", "-workers", "5"])
+    assert words[-4:] == ["-steps", "3", "-workers", "5"]
+
+
+@pytest.fixture
+def core(tmp_path: Path) -> Path:
+    """A checkout with the real core, where it is built."""
+    built = core_program(project_root())
+    if not built.exists():
+        pytest.skip(f"{built.name} is not built here")
+    copy = tmp_path / BUILD_FOLDER / "bin" / built.name
+    copy.parent.mkdir(parents=True)
+    shutil.copy(built, copy)
+    return tmp_path
+
+
+def test_graphs_that_run_at_once_are_drawn_each_with_its_own_tasks(core: Path) -> None:
+    flags = "-type stencil_1d -width 3 -steps 2 -and --type=nearest -radix 5 -width 8 -steps 5"
+    first, second = describe_graphs(core, flags.split())
+    assert (first.title, first.columns, first.rows) == ("stencil_1d", 3, 2)
+    assert (second.title, second.columns, second.rows) == ("nearest, radix 5", 8, 5)
+    assert len(second.tasks) == 40
+    assert {task.graph for task in second.tasks} == {1}
+
+
+def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_path: Path) -> None:
+    with pytest.raises(DrawingError, match=r"fft: 9000000000 points x 4 timesteps is too large to draw.*-width"):
+        describe_graphs(tmp_path, ["-type", "fft", "-width", "9000000000"])
+
+
+def test_wrong_flags_of_a_graph_are_answered_in_the_cores_words(core: Path) -> None:
+    with pytest.raises(TeffError, match="there is no 'stensil'; choose one of trivial"):
+        describe_graphs(core, ["-type", "stensil"])
