@@ -22,13 +22,23 @@ class pinned_arena {
         arena_(workers, 1),
         pin_(arena_) {}
 
-  /// Runs `body` in the arena, once all workers are awake in it.
   template <class Body>
   void execute(Body body) {
-    arena_.execute([&] {
-      wake_all();
-      body();
-    });
+    arena_.execute(body);
+  }
+
+  /// Returns when all workers are awake in the arena. Called in it. Idle threads sleep, and oneTBB promises
+  /// none: the wait for them has an end.
+  void wake_all() const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    std::atomic<int> awake = 0;
+    const auto meet = [&] {
+      ++awake;
+      while (awake < workers_ && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    };
+    tbb::task_group meeting;
+    for (int i = 1; i < workers_; ++i) meeting.run(meet);
+    meeting.run_and_wait(meet);
   }
 
  private:
@@ -47,19 +57,6 @@ class pinned_arena {
       teff::bench::bind_to_core(core);
     }
   };
-
-  /// Idle threads sleep, and oneTBB promises none: the wait for them has an end.
-  void wake_all() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    std::atomic<int> awake = 0;
-    const auto meet = [&] {
-      ++awake;
-      while (awake < workers_ && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    };
-    tbb::task_group meeting;
-    for (int i = 1; i < workers_; ++i) meeting.run(meet);
-    meeting.run_and_wait(meet);
-  }
 
   int workers_;
   tbb::global_control limit_;

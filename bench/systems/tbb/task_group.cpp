@@ -5,10 +5,10 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <deque>
-#include <vector>
 
-#include "graph_state.hpp"
+#include "outputs.hpp"
 #include "pinned_arena.hpp"
+#include "window.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ using namespace teff::bench;
 class execution {
  public:
   explicit execution(workload& work) : work_(work) {
-    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
+    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work, i);
   }
 
   void run() {
@@ -31,15 +31,22 @@ class execution {
   }
 
  private:
+  struct graph {
+    graph(workload& work, std::size_t index) : data(work, index), waiting(work.table(index)) {}
+    outputs data;
+    window waiting;
+  };
+
   tbb::task_handle task(std::size_t index, std::int64_t timestep, std::int64_t point) {
     return tasks_.defer([this, index, timestep, point] { return execute(index, timestep, point); });
   }
 
   /// Executes a task, starts those that it sets free but one, and returns that one.
   tbb::task_handle execute(std::size_t index, std::int64_t timestep, std::int64_t point) {
-    graphs_[index].execute(work_, index, timestep, point);
+    graph& here = graphs_[index];
+    here.data.execute(timestep, point);
     tbb::task_handle following;
-    graphs_[index].finish(timestep, point, [&](std::int64_t next, std::int64_t each) {
+    here.waiting.finish(timestep, point, [&](std::int64_t next, std::int64_t each) {
       tbb::task_handle ready = task(index, next, each);
       if (!following) {
         following = std::move(ready);
@@ -51,7 +58,7 @@ class execution {
   }
 
   workload& work_;
-  std::deque<graph_state> graphs_;
+  std::deque<graph> graphs_;
   tbb::task_group tasks_;
 };
 
@@ -66,6 +73,7 @@ class task_group final : public adapter {
   void run(workload& work) override {
     execution all(work);
     arena_.execute([&] {
+      arena_.wake_all();
       work.start();
       all.run();
       work.stop();

@@ -1,27 +1,22 @@
 #pragma once
 
-#include <oneapi/tbb/task_arena.h>
-
 #include <atomic>
 #include <deque>
-#include <span>
 #include <vector>
 
 #include "edges.hpp"
-#include "teff/bench/workload.hpp"
+#include "teff/bench/dependence_table.hpp"
 
-/// A graph while it runs: its outputs and, for a window of timesteps, how many predecessors of each task have
-/// finished. O(width) memory for each dependence set, no matter how many timesteps.
-class graph_state {
+/// For a window of timesteps, how many predecessors of each task have finished: O(width) memory for each
+/// dependence set, no matter how many timesteps.
+class window {
  public:
-  explicit graph_state(const teff::bench::dependence_table& table)
+  explicit window(const teff::bench::dependence_table& table)
       : table_(table),
         sets_(table.graph().dependence_sets()),
-        window_(sets_ + 1),
+        rows_(sets_ + 1),
         width_(table.graph().width),
-        bytes_(static_cast<std::size_t>(table.graph().output_bytes)),
-        memory_(2 * static_cast<std::size_t>(width_) * bytes_),
-        finished_(static_cast<std::size_t>(window_ * width_)),
+        finished_(static_cast<std::size_t>(rows_ * width_)),
         layer_of_(static_cast<std::size_t>(sets_ * sets_), nullptr) {
     for (std::int64_t t = 0; t + 1 < table.graph().steps; ++t) {
       const edges*& layer = layer_of_[layer_index(t)];
@@ -29,16 +24,6 @@ class graph_state {
       layer = &layers_.emplace_back(table.graph(), table.graph().dependence_set(t),
                                     table.graph().dependence_set(t + 1));
     }
-  }
-
-  /// Executes a task on the worker that calls.
-  void execute(teff::bench::workload& work, std::size_t index, std::int64_t timestep, std::int64_t point) {
-    thread_local std::vector<teff::bench::input> inputs;
-    inputs.clear();
-    for (const std::int64_t each : table_.inputs(timestep, point))
-      inputs.emplace_back(output(timestep - 1, each));
-    work.worker(tbb::this_task_arena::current_thread_index())
-        .execute(index, timestep, point, output(timestep, point), inputs);
   }
 
   /// Calls ready(timestep + 1, point) for each task that only waited for this one to finish.
@@ -55,7 +40,7 @@ class graph_state {
     const teff::bench::interval here = table_.points(timestep);
     const teff::bench::interval there = table_.points(next);
     const edges& layer = *layer_of_[layer_index(timestep)];
-    counter* const counters = finished_.data() + (next % window_) * width_;
+    counter* const counters = finished_.data() + (next % rows_) * width_;
     for (const std::int64_t each : layer.successors(point, there)) {
       std::atomic<std::int64_t>& count = counters[each].value;
       const std::int64_t all = layer.predecessors(each, here).size();
@@ -78,11 +63,6 @@ class graph_state {
     std::atomic<std::int64_t> value{0};
   };
 
-  /// Where that of t - 2 was.
-  [[nodiscard]] std::span<std::byte> output(std::int64_t timestep, std::int64_t point) {
-    return {memory_.data() + static_cast<std::size_t>((timestep & 1) * width_ + point) * bytes_, bytes_};
-  }
-
   [[nodiscard]] std::size_t layer_index(std::int64_t timestep) const {
     if (sets_ == 1) return 0;
     const teff::bench::task_graph& graph = table_.graph();
@@ -92,10 +72,8 @@ class graph_state {
 
   const teff::bench::dependence_table& table_;
   std::int64_t sets_;
-  std::int64_t window_;
+  std::int64_t rows_;
   std::int64_t width_;
-  std::size_t bytes_;
-  std::vector<std::byte> memory_;
   std::vector<counter> finished_;
   std::deque<edges> layers_;
   std::vector<const edges*> layer_of_;
