@@ -33,6 +33,8 @@ _MEASURED = (
     "disturbance",
     "started_at",
 )
+# These it must have too, but they are null where nobody asked for them.
+_MAY_BE_NULL = ("local_dependencies", "nonlocal_dependencies")
 
 
 class RecordError(TeffError):
@@ -59,7 +61,7 @@ class Graph(_Strict):
     samples: Annotated[int, Field(ge=1)]
     imbalance: Annotated[float, Field(ge=0, le=2)]
     persistent_imbalance: bool
-    output_bytes: Count
+    output_bytes: Annotated[int, Field(ge=16)]
     scratch_bytes: Count
 
 
@@ -67,10 +69,16 @@ class Validation(_Strict):
     """Whether each task saw the inputs it was owed, as the program checked while it ran."""
 
     enabled: bool
-    passed: bool | None
-    checksum: Hex64 | None
-    expected: Hex64 | None
+    passed: bool
+    checksum: Hex64
+    expected: Hex64
     error: str | None
+
+    @model_validator(mode="after")
+    def _nothing_passes_unchecked(self) -> Self:
+        if self.passed and not self.enabled:
+            raise ValueError("validation is said to have passed, yet it was switched off")
+        return self
 
 
 class Disturbance(_Strict):
@@ -89,8 +97,8 @@ class Record(_Strict):
     model_config = ConfigDict(populate_by_name=True)
 
     schema_: Literal["teff-record-1"] = Field(alias="schema")
-    system: str
-    variant: str
+    system: Annotated[str, Field(min_length=1)]
+    variant: Annotated[str, Field(min_length=1)]
     version: str | None = None
     graphs: tuple[Graph, ...] = ()
     nodes: Count | None = None
@@ -115,15 +123,16 @@ class Record(_Strict):
         if self.error is not None:
             return self
         missing = [name for name in _MEASURED if getattr(self, name) is None]
+        missing += [name for name in _MAY_BE_NULL if name not in self.model_fields_set]
         if not self.graphs:
             missing.insert(0, "graphs")
         if missing:
             raise ValueError(f"no error is given, yet these are missing: {', '.join(missing)}")
         validation = self.validation
         if validation is not None and validation.enabled:
-            if not validation.passed:
+            if not validation.passed or validation.error is not None:
                 raise ValueError("validation did not pass, yet no error is given")
-            if validation.checksum is None or validation.checksum != validation.expected:
+            if validation.checksum != validation.expected:
                 raise ValueError("validation is said to have passed with a checksum not as expected")
         return self
 
