@@ -1,0 +1,34 @@
+#pragma once
+
+#include <starpu.h>
+
+#include <stdexcept>
+#include <string>
+
+/// StarPU from start to end, with so many CPU workers. Its data must be unregistered before it ends.
+class session {
+ public:
+  explicit session(int workers) {
+    starpu_conf settings;
+    starpu_conf_init(&settings);
+    settings.ncpus = workers;
+    if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
+    if (const auto started = static_cast<int>(starpu_cpu_worker_get_count()); started != workers) {
+      starpu_shutdown();
+      throw std::runtime_error("StarPU starts " + std::to_string(started) + " workers of " +
+                               std::to_string(workers) + ": it was built for " +
+                               std::to_string(STARPU_MAXCPUS) + " CPUs");
+    }
+  }
+  ~session() { starpu_shutdown(); }
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+};
+
+inline std::string starpu_version() {
+  int major = 0;
+  int minor = 0;
+  int release = 0;
+  starpu_get_version(&major, &minor, &release);
+  return "StarPU " + std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+}
