@@ -1,5 +1,6 @@
 """How a judgement reads: the words, orders and axes that its table, its pictures and its report share."""
 
+import math
 from collections.abc import Callable
 
 from tefflab import quantities
@@ -36,14 +37,17 @@ def rate_tick(value: float, unit: str) -> str:
 
 def rate_range(interval: Interval, unit: str) -> str:
     """A rate with its interval: `92.1 GFLOP/s (91.0 GFLOP/s – 93.2 GFLOP/s)`."""
-    low, high = quantities.rate(interval.low, unit), quantities.rate(interval.high, unit)
-    return f"{quantities.rate(interval.value, unit)} ({low} – {high})"
+    return _with_ends(interval, lambda value: quantities.rate(value, unit))
 
 
 def percent_range(interval: Interval) -> str:
     """A share with its interval: `48 % (46 % – 51 %)`."""
-    low, high = quantities.percent(interval.low), quantities.percent(interval.high)
-    return f"{quantities.percent(interval.value)} ({low} – {high})"
+    return _with_ends(interval, quantities.percent)
+
+
+def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
+    high = text(interval.high) if math.isfinite(interval.high) else "∞"
+    return f"{text(interval.value)} ({text(interval.low)} – {high})"
 
 
 def disturbed_runs(judgement: Judgement) -> tuple[int, int]:

@@ -42,7 +42,7 @@ class LogAxis:
 def log_axis(values: Iterable[float], most: int = 7, padding: float = 0.05) -> LogAxis:
     """The axis that holds all positive, finite `values` with a margin of `padding` of its length at each end.
 
-    It has at most `most` (4 or more) labels and at least two. Without any value it reaches over one decade, from 1.
+    It has at most `most` (3 or more) labels and at least two. Without any value it reaches over one decade, from 1.
     """
     kept = [value for value in values if 0 < value < math.inf] or [1.0, 10.0]
     low, high = math.log10(min(kept)), math.log10(max(kept))

@@ -1,0 +1,271 @@
+"""The report: one file with every number and caveat, that a browser opens offline and whose curves can be toggled."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
+from samples import sitting
+from tefflab.readings import value_text
+from tefflab.report import write_report
+from tefflab.results import Judgement
+from tefflab.store import Damage
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def written(folder: Path, *judgements: Judgement, damage: list[Damage] | None = None) -> Path:
+    file = folder / "new" / "report.html"
+    write_report(file, sitting(), judgements, damage or [], "A <title> & more")
+    return file
+
+
+class _Text(HTMLParser):
+    """What a reader without scripts sees, and every address the page names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text: list[str] = []
+        self.addresses: list[str] = []
+        self._silent = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._silent = tag in ("script", "style")
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "action", "data")]
+
+    def handle_endtag(self, _tag: str) -> None:
+        self._silent = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text.append(data)
+
+
+def read(file: Path) -> _Text:
+    parser = _Text()
+    parser.feed(file.read_text(encoding="utf-8"))
+    return parser
+
+
+def prose(file: Path) -> str:
+    return re.sub(r"\s+", " ", "".join(read(file).text).replace("\xa0", " "))
+
+
+def data_of(file: Path) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', file.read_text(encoding="utf-8"))
+    assert found
+    return json.loads(found[1])
+
+
+def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> None:
+    given = troubled()
+    text = prose(written(tmp_path, given, damage=[Damage(Path("records.jsonl"), 17, "torn line")]))
+    for each in given.rows:
+        assert each.contender.title in text
+        assert value_text(each) in text
+    for said in ("8.57 – ∞ µs", "signal 11", "lower bound – Magpie", "under 1000 timesteps – Magpie (100)", "7.8 %"):
+        assert said in text
+    for said in ("records.jsonl:17: torn line", "changed source", "Sample CPU (x86_64)", "teff metg", "gcc 12"):
+        assert said in text
+
+
+def test_it_names_no_address_outside_itself(tmp_path: Path) -> None:
+    addresses = read(written(tmp_path, judgement(3), troubled())).addresses
+    assert addresses
+    assert all(each == "data:," or each.startswith("#") for each in addresses)
+
+
+def test_each_link_leads_somewhere(tmp_path: Path) -> None:
+    file = written(tmp_path, judgement(3), troubled())
+    ids = re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids))
+    assert {each[1:] for each in read(file).addresses if each.startswith("#")} <= set(ids)
+
+
+def test_names_and_reasons_are_text_and_never_markup(tmp_path: Path) -> None:
+    odd = replace(contenders(1)[0], title="</script><b>Odd</b> & co", version="<i>1</i>")
+    rows = [row(odd, estimate(1e-6)), row(contenders(2)[1], None, note="<script>alert(1)</script>")]
+    file = written(tmp_path, Judgement("<n>", "<c>", 0.5, tuple(rows), (curve(odd, 1e-6),)))
+    source = file.read_text(encoding="utf-8")
+    for markup in ("<b>Odd", "<i>1", "<script>alert", "<n>", "<c>", "<title> &"):
+        assert markup not in source
+    assert data_of(file)["sections"][0][0]["lines"][0]["name"] == odd.title
+
+
+def test_what_is_drawn_lies_inside_its_axes(tmp_path: Path) -> None:
+    for section in data_of(written(tmp_path, judgement(14), troubled()))["sections"]:
+        for chart in section:
+            for line in chart["lines"]:
+                assert len(line["points"]) == len(line["texts"])
+                assert all(0 <= place <= 1 for point in line["points"] for place in point)
+
+
+def test_the_headline_names_the_smallest_and_who_is_level_with_it(tmp_path: Path) -> None:
+    rows = [row(who, estimate(value)) for who, value in zip(contenders(3), (1e-6, 1.05e-6, 3e-6), strict=True)]
+    text = prose(written(tmp_path, with_rows(judgement(0), rows)))
+    level = "Not to be told apart from it: Swift tasks with dependences (libswift). "
+    assert f"1.00 µs is the smallest METG(50 %) on stencil_1d: Floor, 95 % interval 0.952 – 1.05 µs. {level}" in text
+    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(judgement(0), rows[::2])))
+
+
+def test_several_judgements_are_shown_at_a_glance(tmp_path: Path) -> None:
+    assert "At a glance" in prose(written(tmp_path, judgement(3), judgement(2, "radix 5")))
+    assert "At a glance" not in prose(written(tmp_path, judgement(3)))
+
+
+@pytest.mark.parametrize("given", [[], [judgement(0)], [with_rows(judgement(0), [row(contenders(1)[0], None)])]])
+def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[Judgement]) -> None:
+    assert "How these numbers were made" in prose(written(tmp_path, *given))
+
+
+def test_the_same_sitting_gives_the_same_bytes(tmp_path: Path) -> None:
+    assert written(tmp_path / "a", troubled()).read_bytes() == written(tmp_path / "b", troubled()).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM.exists():
+        pytest.skip(f"there is no {CHROMIUM}")
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Visit:
+    """A page, what it asked the network for, and what it complained of."""
+
+    def __init__(self, page: Page, file: Path) -> None:
+        self.page, self.file = page, file
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(file.as_uri())
+        page.wait_for_selector(".plot svg")
+
+
+@pytest.fixture(params=["light at 1280", "dark at 400"])
+def visit(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    scheme, _, width = request.param.split()
+    page = browser.new_page(viewport={"width": int(width), "height": 800}, color_scheme=scheme)
+    yield Visit(page, written(tmp_path, judgement(9), troubled()))
+    page.close()
+
+
+@pytest.mark.browser
+def test_it_opens_from_a_file_without_a_request_or_a_complaint(visit: Visit) -> None:
+    assert visit.requests == [visit.file.as_uri()]
+    assert visit.complaints == []
+    assert visit.page.title() == "A <title> & more"
+
+
+@pytest.mark.browser
+def test_a_click_on_the_legend_hides_a_curve_in_both_charts_and_another_shows_it(visit: Visit) -> None:
+    section = visit.page.locator("#judgement-0")
+    button = section.get_by_role("button", name="Heron")
+    curves = section.locator('.curve[data-curve="heron"]')
+    others = section.locator('.curve:not([data-curve="heron"])')
+
+    def visible() -> list[bool]:
+        return [each.is_visible() for each in curves.all()]
+
+    assert visible() == [True, True]
+    button.click()
+    assert visible() == [False, False]
+    assert button.get_attribute("aria-pressed") == "false"
+    assert all(each.is_visible() for each in others.all())
+    button.click()
+    assert visible() == [True, True]
+    assert button.get_attribute("aria-pressed") == "true"
+
+
+@pytest.mark.browser
+def test_one_curve_can_be_shown_alone_and_then_all_again(visit: Visit) -> None:
+    section = visit.page.locator("#judgement-0")
+    section.get_by_role("button", name="Heron").dblclick()
+    shown = [each.get_attribute("data-curve") for each in section.locator(".curve").all() if each.is_visible()]
+    assert shown == ["heron", "heron"]
+    section.get_by_role("button", name="show all").click()
+    assert all(each.is_visible() for each in section.locator(".curve").all())
+    assert section.get_by_role("button", name="show all").count() == 0
+
+
+@pytest.mark.browser
+def test_a_hidden_curve_stays_hidden_when_the_window_changes(visit: Visit) -> None:
+    section = visit.page.locator("#judgement-0")
+    section.get_by_role("button", name="Heron").click()
+    before = section.locator(".plot svg").first.get_attribute("viewBox")
+    visit.page.set_viewport_size({"width": 700, "height": 800})
+    visit.page.wait_for_function(
+        "before => document.querySelector('.plot svg').getAttribute('viewBox') !== before", arg=before
+    )
+    assert not section.locator('.curve[data-curve="heron"]').first.is_visible()
+
+
+@pytest.mark.browser
+def test_a_point_tells_its_numbers_to_the_pointer(visit: Visit) -> None:
+    dot = visit.page.locator('#judgement-0 .curve[data-curve="heron"] .dot').nth(6)
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
+    assert box
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    tip = visit.page.locator("#judgement-0 .tip")
+    for said in ("Heron", "a task (", "efficiency", "GFLOP/s", "iterations, 5 runs"):
+        assert said in tip.inner_text()
+    visit.page.mouse.move(0, 0)
+    assert tip.count() == 0
+
+
+@pytest.mark.browser
+def test_nothing_is_wider_than_the_window(visit: Visit) -> None:
+    for width in (320, 400, 640, 1152, 1153, 1280, 1920):
+        visit.page.set_viewport_size({"width": width, "height": 800})
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width, f"at {width}"
+
+
+@pytest.mark.browser
+def test_no_text_of_a_chart_is_cut_off_or_lies_on_another(visit: Visit) -> None:
+    faults = visit.page.evaluate(
+        """() => [...document.querySelectorAll('.plot > svg')].flatMap(svg => {
+            const edge = svg.getBoundingClientRect();
+            const boxes = [...svg.querySelectorAll('text')]
+                .map(text => [text.textContent, text.getBoundingClientRect()]);
+            const out = boxes.filter(([, b]) => b.left < edge.left - 1 || b.right > edge.right + 1
+                || b.top < edge.top - 1 || b.bottom > edge.bottom + 1).map(([text]) => `${text} is cut off`);
+            const over = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+                .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0
+                    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+                .map(([other]) => `${one} lies on ${other}`));
+            return [...out, ...over];
+        })"""
+    )
+    assert faults == []
+
+
+@pytest.mark.browser
+def test_without_scripts_the_points_are_listed(browser: Browser, tmp_path: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(written(tmp_path, judgement(2)).as_uri())
+    page.locator("summary").click()
+    assert page.locator(".points li").first.is_visible()
+    context.close()
