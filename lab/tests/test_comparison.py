@@ -1,0 +1,152 @@
+"""Ratios of METG: known ones are found, none is invented, and bounds stay bounds."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
+from simulated_sitting import Silent, plan, sat
+from tefflab.comparing import answer, closing, to_json, to_table
+from tefflab.comparison import Comparison, Side, compare
+from tefflab.errors import TeffError
+from tefflab.results import Contender, MetgRow
+from tefflab.statistics import Observation, metg, overhead
+from tefflab.store import StoreError
+from tefflab.terminal import output
+
+NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
+
+
+def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequence[float] = (0.5, 1, 2)) -> Side:
+    """A simulated system of this overhead, in six rounds around its crossing."""
+    system = SimulatedSystem(taken, (seed,), noise)
+    grid = [max(1, round(system.crossing() * factor)) for factor in factors]
+    seen = system.sweep(6, grid)
+    seen += [Observation(launch, 0, replace(system.run(launch, 1)).granularity, 0.0) for launch in range(6)]
+    crossing = [each for each in seen if each.iterations]
+    row = MetgRow(
+        contender=Contender(name, name, "1", "#000000", 0),
+        threshold=0.5,
+        metg=metg(crossing),
+        overhead=overhead(seen),
+        ceiling=None,
+        ceiling_unit="",
+        rounds=6,
+        runs=len(seen),
+        disturbed_share=0.0,
+        timesteps=1000,
+    )
+    return Side(row, seen)
+
+
+def compared(a: Side, b: Side, *, one_sitting: bool) -> Comparison:
+    found = compare("stencil", a, b, one_sitting=one_sitting)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("one_sitting", [True, False])
+def test_a_known_ratio_is_found_and_significant(one_sitting: bool) -> None:
+    found = compared(side("slow", 30e-6, 1), side("quick", 10e-6, 2), one_sitting=one_sitting)
+    assert found.ratio.low < 3 < found.ratio.high
+    assert found.ratio.significant
+    assert found.relation == "="
+    assert found.overhead is not None
+    assert found.overhead.value == pytest.approx(3, rel=0.1)
+    assert not found.agrees
+
+
+@pytest.mark.parametrize("one_sitting", [True, False])
+def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
+    wrong = 0
+    for seed in range(20):
+        found = compared(side("same", 20e-6, 2 * seed), side("same", 20e-6, 2 * seed + 1), one_sitting=one_sitting)
+        wrong += found.ratio.significant
+        assert found.agrees, f"seed {seed}"
+    assert wrong <= 2
+
+
+def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
+    one = side("same", 20e-6, 7)
+    found = compared(one, one, one_sitting=True)
+    assert found.ratio.value == 1
+    assert not found.ratio.significant
+    assert found.agrees
+
+
+def test_drift_between_sittings_widens_the_ratio() -> None:
+    a, b = side("same", 20e-6, 1, QUIET), side("same", 20e-6, 2, QUIET)
+    assert a.row.metg is not None
+    drifting = Side(replace(a.row, metg=replace(a.row.metg, drift=0.3)), a.seen)
+    calm = Side(replace(a.row, metg=replace(a.row.metg, drift=None)), a.seen)
+    wide, narrow = (compared(each, b, one_sitting=False).ratio for each in (drifting, calm))
+    assert wide.high / wide.low > 1.5 * narrow.high / narrow.low
+
+
+def test_a_ratio_with_a_bound_is_a_bound() -> None:
+    known = side("known", 20e-6, 1)
+    below = side("below", 2 * SECONDS_PER_ITERATION, 2, factors=(20, 40, 80))
+    assert below.row.metg is not None
+    assert below.row.metg.relation == "<"
+    assert compared(below, known, one_sitting=False).relation == "<"
+    assert compared(known, below, one_sitting=False).relation == ">"
+    both = compared(below, below, one_sitting=False)
+    assert both.relation == "?"
+    assert not both.ratio.significant
+
+
+def test_a_side_without_metg_cannot_be_compared() -> None:
+    known = side("known", 20e-6, 1)
+    assert compare("stencil", Side(replace(known.row, metg=None), ()), known, one_sitting=True) is None
+
+
+def _rewrite(root: Path, name: str, old: str, new: str) -> None:
+    file = root / "bench" / "systems" / name / "system.toml"
+    file.write_text(file.read_text().replace(f'"{old}"', f'"{new}"'))
+
+
+def test_stores_and_systems_are_found_by_their_names(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow"), Silent(), rounds=4, name="before")
+    _rewrite(root, "slow", "4e-06", "8e-06")
+    sat(root, plan("quick", "slow"), Silent(), rounds=4, name="after")
+
+    systems = answer(root, "slow", "quick", "before")
+    assert systems.comparisons[0].ratio.value == pytest.approx(4, rel=0.05)
+    assert systems.comparisons[0].ratio.significant
+
+    itself = answer(root, "before", "before:one-of-before", None)
+    assert [each.ratio.value for each in itself.comparisons] == [1, 1]
+    assert closing(itself) == ["2 of 2 agree: their intervals overlap."]
+
+    stores = answer(root, "after", "before", None)
+    output().print(to_table(stores))
+    out = capsys.readouterr().out
+    (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith("no   "))
+    assert "significant" in slow
+    assert "not" not in slow
+    assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
+    assert "drift" in out
+    told = json.loads(to_json(stores))
+    assert (told["agreeing"], told["compared"], told["one_sitting"]) == (1, 2, False)
+    by_system = {each["a"]["system_id"]: each for each in told["comparisons"]}
+    assert by_system["slow"]["ratio"]["value"] == pytest.approx(2, rel=0.05)
+    assert by_system["slow"]["significant"]
+    assert not by_system["quick"]["significant"]
+
+    with pytest.raises(TeffError, match=r"'nobody': no system of before:one-of-before \(quick slow\)$"):
+        answer(root, "nobody", "quick", "before")
+    with pytest.raises(StoreError, match=r"no store at .*/default.*stores in .*: after, before"):
+        answer(root, "nobody", "before", None)
+
+
+def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="curves")
+    with pytest.raises(TeffError, match="curves:one-of-curves has no METG of both quick and slow"):
+        answer(root, "quick", "slow", "curves")
