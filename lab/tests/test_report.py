@@ -243,6 +243,14 @@ def test_nothing_is_wider_than_the_window(visit: Visit) -> None:
 
 
 @pytest.mark.browser
+def test_nothing_is_wider_than_a_printed_page_and_it_is_printed_on_white(visit: Visit) -> None:
+    visit.page.emulate_media(media="print")
+    visit.page.set_viewport_size({"width": 680, "height": 1000})  # of a sheet of A4, without its margins
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert visit.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.browser
 def test_no_text_of_a_chart_is_cut_off_or_lies_on_another(visit: Visit) -> None:
     faults = visit.page.evaluate(
         """() => [...document.querySelectorAll('.plot > svg')].flatMap(svg => {

@@ -23,7 +23,7 @@
     const ticks = narrow ? "narrow" : "wide";
     const left = Math.ceil(Math.max(...chart.y[ticks].map(([, label]) => textWidth(label)))) + 10;
     const height = Math.round(Math.min(Math.max(width * 0.66, 270), 400));
-    const ruleWidth = chart.rule ? textWidth(`╌ ${chart.rule.text}`) + 30 : 0;
+    const ruleWidth = chart.rule ? textWidth(`╌ ${chart.rule.text}`) * 1.15 + 20 : 0; // it is bold
     const rows = textWidth(chart.y.title) + ruleWidth > width ? 2 : 1; // of text above the axes
     const box = { left, right: width - 14, top: 10 + 16 * rows, bottom: height - 44, width, height, ticks };
     box.x = (share) => box.left + share * (box.right - box.left);
