@@ -28,6 +28,10 @@ class ProgramError(TeffError):
     """A program that died, hung or answered nonsense; the message says which, and its last words."""
 
 
+class LateError(ProgramError):
+    """A program that did not answer in time: it hangs, or the machine was too busy for it."""
+
+
 class BatchProgram:
     """One program in batch mode. Use it in a `with`: it is ended, with all it started, when that is left."""
 
@@ -66,8 +70,8 @@ class BatchProgram:
     def ask(self, line: str, timeout: float) -> Record:
         """The record of one configuration; the program runs until it is suspended.
 
-        Raises ProgramError where it has ended or does not answer in `timeout` seconds, RecordError where the answer
-        is no record. A record may carry an error: that is an answer, too.
+        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended, RecordError
+        where the answer is no record. A record may carry an error: that is an answer, too.
         """
         assert self._process.stdin is not None
         self.resume()
@@ -112,7 +116,7 @@ class BatchProgram:
             while b"\n" not in self._pending:
                 left = deadline - time.monotonic()
                 if left <= 0 or not selector.select(left):
-                    raise ProgramError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                    raise LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
                     raise ProgramError(f"{self.name}: {self._how_it_ended()}")

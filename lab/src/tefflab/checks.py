@@ -151,6 +151,11 @@ def _ruff(shop: Workshop, *words: str) -> Count:
     return shop.ask(sys.executable, "-m", "ruff", *words, *options, *files, folder=shop.root / "lab")
 
 
+def _docs(shop: Workshop) -> Count:
+    """The site, where a link that leads nowhere is an error."""
+    return shop.ask(sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict")
+
+
 def _build(shop: Workshop) -> Count:
     return _built(shop, "release")
 
@@ -205,6 +210,7 @@ def _lab(shop: Workshop) -> Count:
 CHECKS = (
     Check("format", "clang-format, ruff format", _format),
     Check("lint", "ruff, mypy --strict, shellcheck", _lint),
+    Check("docs", "the site, strictly", _docs),
     Check("build", "every program, no warnings", _build),
     Check("unit", "ctest of the release build", _unit),
     Check("lab", "pytest of the lab", _lab),

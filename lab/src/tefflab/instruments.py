@@ -21,7 +21,7 @@ from tefflab.systems import BUILD_FOLDER, Variant
 
 CEILING = "ceiling"
 ATTEMPTS = 3  # of one point, where it is disturbed
-TIMEOUT = 120.0  # seconds for one answer
+TIMEOUT = 60.0  # seconds for one answer
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
 _CEILING_SECONDS = 0.02  # of one run of the ceiling
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next

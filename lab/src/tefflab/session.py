@@ -1,22 +1,26 @@
 """What the measuring commands share: set up, ask who is here, measure with a live display, show what came of it."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import typer
+from rich.console import Console
 
 from tefflab.configuration import check, parse
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.live import LiveTable
 from tefflab.measurement import RESULTS_FOLDER, Competitor, Plan, Question, Results, begin, contenders, measure, plan_of
+from tefflab.publish import publish
 from tefflab.setup import ensure
 from tefflab.store import Sitting, Store
 from tefflab.systems import load_systems, probe_all, usable_cores
 from tefflab.terminal import output, progress
 
 INTERRUPTED = 130
+_LOOK = 0.5  # seconds for which other programs are watched before measuring
+_BUSY = 0.2  # cores that they may use
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def metg(root: Path, flags: Sequence[str], wish: Wish) -> None:
             threshold=wish.threshold,
         )
         sitting = begin(root, store, plan)
-    show(watched(root, store, sitting, wish), wish)
+    show(root, store, watched(root, store, sitting, wish), wish)
 
 
 def prepare(root: Path, systems: Sequence[str]) -> None:
@@ -79,16 +83,28 @@ def watched(root: Path, store: Store, sitting: Sitting, wish: Wish) -> Results:
     """Measures with a live display."""
     plan = plan_of(sitting)
     console = progress()
+    warn_of_others(console)
     console.print(f"teff: {plan.title}; {plan.workers} workers; {len(plan.contenders)} systems", soft_wrap=True)
     with store, LiveTable(console, plan.people(), wish.seconds) as live:
         return measure(root, store, sitting, live, wish.seconds, wish.rounds)
 
 
-def show(results: Results, wish: Wish) -> None:
-    """The table on stdout; leaves with 130 where it was interrupted."""
-    rows = [row for judgement in results.judgements for row in judgement.rows]
-    for row in rows:
-        output().print(json.dumps(row.to_json()), soft_wrap=True) if wish.as_json else output().print(str(row.metg))
+def warn_of_others(console: Console) -> None:
+    """Says so before an hour is wasted: other programs take part of the cores."""
+    busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
+    if busy > _BUSY:
+        console.print(
+            f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
+            "come; `./teff doctor` says who[/]",
+            soft_wrap=True,
+        )
+
+
+def show(root: Path, store: Store, results: Results, wish: Wish) -> None:
+    """The table on stdout, and where the report is; leaves with 130 where it was interrupted."""
+    report = publish(store, results, output(), wish.as_json)
+    progress().print(f"teff: report and pictures: {report.relative_to(root)}", soft_wrap=True)
     if results.interrupted:
-        progress().print("teff: interrupted; go on with --resume")
+        resume = f"./teff {results.plan.experiment and 'experiment' or 'metg'} --resume"
+        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)

@@ -10,11 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tefflab.batch import LateError
 from tefflab.errors import TeffError
 from tefflab.inquiry import Inquiry, MetgInquiry
 from tefflab.instruments import Instruments
 from tefflab.results import MetgRow
 from tefflab.systems import Variant
+
+
+_LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 
 
 class Audience(Protocol):
@@ -27,7 +31,7 @@ class Audience(Protocol):
         """A round of a system is over; its rows so far (none where only curves are drawn)."""
 
     def failed(self, variant: Variant, reason: str) -> None:
-        """A system is out."""
+        """A round of a system is lost, or the system is out."""
 
 
 @dataclass
@@ -38,6 +42,7 @@ class Entrant:
     inquiries: Sequence[Inquiry]
     settled: bool = False
     failure: str = ""
+    late: int = 0  # rounds that were given up because it did not answer in time
 
     def rows(self) -> list[MetgRow]:
         return [each.row(self.failure) for each in self.inquiries if isinstance(each, MetgInquiry)]
@@ -76,8 +81,7 @@ class Sitting:
                 for inquiry in entrant.inquiries:
                     inquiry.measure(self.instruments, turn)
         except TeffError as failure:
-            entrant.failure = str(failure)
-            self.audience.failed(entrant.variant, entrant.failure)
+            self._give_up(entrant, failure)
             return
         rows = entrant.rows()
         inquiries = [each for each in entrant.inquiries if isinstance(each, MetgInquiry)]
@@ -85,6 +89,13 @@ class Sitting:
             inquiry.is_settled(row) for inquiry, row in zip(inquiries, rows, strict=True)
         )
         self.audience.learned(entrant.variant, rows)
+
+    def _give_up(self, entrant: Entrant, failure: TeffError) -> None:
+        """A round is lost; the system is out unless it was merely late, and that for the first time."""
+        entrant.late += isinstance(failure, LateError)
+        if not isinstance(failure, LateError) or entrant.late > _LATE:
+            entrant.failure = str(failure)
+        self.audience.failed(entrant.variant, str(failure))
 
 
 def notes(entrants: Sequence[Entrant]) -> Mapping[str, str]:

@@ -1,0 +1,20 @@
+"""`teff docs`."""
+
+import typer
+
+
+def command() -> None:
+    """Build the documentation's site, which opens offline, and say where it is.
+
+    Example:  teff docs
+    """
+    import subprocess
+    import sys
+
+    from tefflab import project_root
+
+    root = project_root()
+    built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet"], cwd=root, check=False)
+    if built.returncode != 0:
+        raise typer.Exit(built.returncode)
+    typer.echo(root / ".teff" / "site" / "index.html")
