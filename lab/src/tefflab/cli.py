@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tefflab import __version__
-from tefflab.commands import compare, doctor, graph, metg, run, systems, test
+from tefflab.commands import compare, docs, doctor, graph, metg, run, systems, test
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
@@ -49,6 +49,7 @@ app.command("run", context_settings=run.SETTINGS)(run.command)
 app.command("metg", context_settings=metg.SETTINGS)(metg.command)
 app.command("compare")(compare.command)
 app.command("systems")(systems.command)
+app.command("docs")(docs.command)
 app.command("docs")(docs.command)
 app.command("doctor")(doctor.command)
 app.command("test")(test.command)

@@ -29,9 +29,7 @@ def publish(store: Store, results: Results, console: Console, as_json: bool) -> 
                 console.print()
     folder = folder_of(store, results)
     draw(folder, results)
-    write_report(
-        folder / REPORT, results.sitting, results.judgements, store.damage(), f"Teff: {results.plan.title}"
-    )
+    write_report(folder / REPORT, results.sitting, results.judgements, store.damage(), f"Teff: {results.plan.title}")
     return folder / REPORT
 
 
@@ -45,4 +43,3 @@ def draw(folder: Path, results: Results) -> None:
             charts["efficiency"] = efficiency_chart
         for name, chart in charts.items():
             save(chart(judgement, foot), folder / f"{name}{ending}")
-

@@ -105,6 +105,6 @@ def show(root: Path, store: Store, results: Results, wish: Wish) -> None:
     report = publish(store, results, output(), wish.as_json)
     progress().print(f"teff: report and pictures: {report.relative_to(root)}", soft_wrap=True)
     if results.interrupted:
-        resume = f"./teff {results.plan.experiment and 'experiment' or 'metg'} --resume"
+        resume = f"./teff {'experiment' if results.plan.experiment else 'metg'} --resume"
         progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)

@@ -17,7 +17,6 @@ from tefflab.instruments import Instruments
 from tefflab.results import MetgRow
 from tefflab.systems import Variant
 
-
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 
 
