@@ -175,6 +175,13 @@ def test_a_contender_looks_the_same_in_whatever_order_it_comes() -> None:
     assert looks(contenders(14)) == looks(reversed(contenders(14)))
 
 
+def test_a_contender_has_one_mark_in_all_pictures_of_a_judgement() -> None:
+    given = troubled()
+    (crossing,) = [marker for marker, x, y in marks(plots.efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]
+    (dot,) = [marker for marker, x, _ in marks(plots.metg_chart(given)) if x == 1e-3]
+    assert crossing == dot
+
+
 @pytest.mark.parametrize("ground", [PAPER, NIGHT])
 @pytest.mark.parametrize("color", ["#ffffff", "#000000", "#F0E442", "#0072B2", "#555555", "#15181c"])
 def test_every_colour_is_made_to_be_seen_on_its_ground(color: str, ground: str) -> None:

@@ -1,10 +1,10 @@
 """How a judgement reads: the words, orders and axes that its table, its pictures and its report share."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tefflab import quantities
-from tefflab.results import Curve, CurvePoint, Judgement, MetgRow
+from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, MetgEstimate
 
 
@@ -50,6 +50,13 @@ def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
     return f"{text(interval.value)} ({text(interval.low)} – {high})"
 
 
+def contenders_of(judgements: Sequence[Judgement]) -> dict[str, Contender]:
+    """All, by id, in the order of the tables; then those that have curves alone."""
+    ranked = (row.contender for judgement in judgements for row in judgement.rows)
+    drawn = (curve.contender for judgement in judgements for curve in judgement.curves)
+    return {each.id: each for each in (*ranked, *drawn)}
+
+
 def disturbed_runs(judgement: Judgement) -> tuple[int, int]:
     """How many runs of the judgement were disturbed, and of how many."""
     if judgement.rows:
@@ -72,8 +79,13 @@ def rate_unit(judgement: Judgement) -> str:
 
 
 def ceiling_of(judgement: Judgement) -> Interval | None:
-    """The median of the rows' ceilings, from the lowest end to the highest; None without one in the curves' unit."""
-    known = [row.ceiling for row in judgement.rows if row.ceiling and row.ceiling_unit == rate_unit(judgement)]
+    """The ceiling over all rows in the unit of the curves; None without one."""
+    return ceiling_over(judgement.rows, rate_unit(judgement))
+
+
+def ceiling_over(rows: Sequence[MetgRow], unit: str) -> Interval | None:
+    """The median of the rows' ceilings in `unit`, from their lowest end to their highest; None without any."""
+    known = [row.ceiling for row in rows if row.ceiling and row.ceiling_unit == unit]
     if not known:
         return None
     middle = sorted(each.value for each in known)[(len(known) - 1) // 2]

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from tefflab import quantities
 from tefflab.caveats import Caveat, caveats
-from tefflab.readings import interval_text, metg_name, rate_range, value_text
+from tefflab.readings import ceiling_over, interval_text, metg_name, rate_range, value_text
 from tefflab.results import Curve, Judgement, MetgRow
-from tefflab.statistics import Interval
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DOT = "● "
@@ -131,14 +130,9 @@ def _width(title: str, cells: Sequence[str]) -> int:
 
 
 def _ceilings(rows: Sequence[MetgRow]) -> list[str]:
-    """One line a unit: the middle ceiling, from the lowest end to the highest."""
-    lines = []
-    for unit in dict.fromkeys(row.ceiling_unit for row in rows if row.ceiling):
-        known = [row.ceiling for row in rows if row.ceiling and row.ceiling_unit == unit]
-        middle = sorted(each.value for each in known)[(len(known) - 1) // 2]
-        whole = Interval(middle, min(each.low for each in known), max(each.high for each in known))
-        lines.append(rate_range(whole, unit))
-    return lines
+    """One text a unit."""
+    units = dict.fromkeys(row.ceiling_unit for row in rows)
+    return [rate_range(ceiling, unit) for unit in units if (ceiling := ceiling_over(rows, unit))]
 
 
 def _as_object(judgement: Judgement) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from tefflab.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks
 from tefflab.readings import (
     WorkAxis,
     ceiling_of,
+    contenders_of,
     curves_in_order,
     metg_name,
     rate_tick,
@@ -35,7 +36,7 @@ _DASHED: dict[str, Any] = {"color": SOFT, "linewidth": 1.0, "dashes": (4, 2.5), 
 def efficiency_chart(judgement: Judgement, footer: str = "") -> Figure:
     """Efficiency against granularity, the threshold, and METG where it was found; bands are 95 % intervals."""
     curves = curves_in_order(judgement)
-    look_of = looks(curve.contender for curve in curves)
+    look_of = looks(contenders_of([judgement]).values())
     lines = {curve.contender.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
     rows = {row.contender.id: row for row in judgement.rows if row.metg and row.contender.id in lines}
     entries = []
@@ -71,7 +72,7 @@ def efficiency_chart(judgement: Judgement, footer: str = "") -> Figure:
 def rate_chart(judgement: Judgement, footer: str = "") -> Figure:
     """The rate against the work of a task, both logarithmic, and the ceiling; bands are 95 % intervals."""
     curves = curves_in_order(judgement)
-    look_of = looks(curve.contender for curve in curves)
+    look_of = looks(contenders_of([judgement]).values())
     lines = {curve.contender.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
     points = [each for line in lines.values() for each in line]
     unit, work, ceiling = rate_unit(judgement), WorkAxis(judgement), ceiling_of(judgement)

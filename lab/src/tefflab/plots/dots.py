@@ -25,7 +25,7 @@ from tefflab.plots.sheet import (
     text_width,
     wrap,
 )
-from tefflab.readings import interval_text, metg_name, time_tick, value_text
+from tefflab.readings import contenders_of, interval_text, metg_name, time_tick, value_text
 from tefflab.results import Judgement, MetgRow
 from tefflab.scales import LogAxis, log_axis
 
@@ -39,7 +39,7 @@ _APART = 0.2  # inches between its parts
 def metg_chart(judgement: Judgement, footer: str = "") -> Figure:
     """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
     rows = judgement.rows
-    look_of = looks(row.contender for row in rows)
+    look_of = looks(contenders_of([judgement]).values())
     names = [wrap(row.contender.title, _LABEL, BODY) for row in rows]
     heights = [max(0.3, 0.12 + len(lines) * line_height(BODY)) for lines in names] or [0.3]
     head = 0.34
@@ -179,7 +179,7 @@ _ARROW = ARROW / 72 + 0.05  # inches of a bound's arrow and the room around it
 def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "") -> Figure:
     """METG of every system at each judgement (patterns, say), a row each; dots that would touch are set apart."""
     rows = [row for judgement in judgements for row in judgement.rows]
-    look_of = looks(row.contender for row in rows)
+    look_of = looks(contenders_of(judgements).values())
     legend = Legend(legend_entries(judgements, look_of), lines=False)
     names = [wrap(judgement.name, _LABEL, BODY) for judgement in judgements]
     left = EDGE + max((text_width(line, BODY) for lines in names for line in lines), default=0.5) + 0.14

@@ -12,7 +12,7 @@ from tefflab.plots.intervals import draw_arrow, ends
 from tefflab.plots.legend import Legend
 from tefflab.plots.looks import Look, looks
 from tefflab.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.readings import metg_name, time_tick
+from tefflab.readings import contenders_of, metg_name, time_tick
 from tefflab.results import Judgement
 from tefflab.scales import log_axis
 from tefflab.statistics import MetgEstimate
@@ -35,7 +35,7 @@ def metg_lines_chart(
     """
     if len(xs) != len(judgements):
         raise ValueError(f"{len(xs)} values of {x_label} for {len(judgements)} judgements")
-    look_of = looks(row.contender for judgement in judgements for row in judgement.rows)
+    look_of = looks(contenders_of(judgements).values())
     found = [{row.contender.id: row.metg for row in judgement.rows if row.metg} for judgement in judgements]
     times = log_axis([end for each in found for metg in each.values() for end in ends(metg)])
     legend = Legend(legend_entries(judgements, look_of))

@@ -18,10 +18,10 @@ from tefflab import quantities
 from tefflab.caveats import Caveat, caveats, sitting_caveats
 from tefflab.machine import Machine
 from tefflab.plots.looks import Look, looks
-from tefflab.readings import curves_in_order, interval_text, metg_name, value_text
+from tefflab.readings import contenders_of, curves_in_order, interval_text, metg_name, value_text
 from tefflab.report.charts import OUTLINES, chart_data, look_data, point_texts
 from tefflab.report.strips import Strips, strips
-from tefflab.results import Contender, Curve, Judgement, MetgRow
+from tefflab.results import Curve, Judgement, MetgRow
 from tefflab.store import Damage, Sitting
 
 _GIB = 1024**3
@@ -47,7 +47,7 @@ def write_report(
         point_texts=point_texts,
         outlines=OUTLINES,
     )
-    contenders = _contenders(judgements)
+    contenders = contenders_of(judgements)
     look_of = looks(contenders.values())
     page = environment.get_template("page.html").render(
         title=title,
@@ -124,13 +124,6 @@ def _overview(judgements: Sequence[Judgement]) -> Mapping[str, Sequence[str]]:
     found = [{row.contender.id: value_text(row) for row in each.rows} for each in ranked]
     names = dict.fromkeys(name for each in found for name in each)
     return {name: [each.get(name, "–") for each in found] for name in names}
-
-
-def _contenders(judgements: Sequence[Judgement]) -> dict[str, Contender]:
-    """All, by id, in the order of the tables."""
-    ranked = (row.contender for judgement in judgements for row in judgement.rows)
-    drawn = (curve.contender for judgement in judgements for curve in judgement.curves)
-    return {each.id: each for each in (*ranked, *drawn)}
 
 
 def _facts(machine: Machine) -> list[tuple[str, str]]:
