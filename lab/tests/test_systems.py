@@ -230,3 +230,38 @@ def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:
     systems = load_systems(project_root())
     colors = [system.color.lower() for system in systems]
     assert len(set(colors)) == len(colors), dict(zip([system.name for system in systems], colors, strict=True))
+
+
+SPAWN = """
+[[spawn]]
+name = "fast"
+title = "fast"
+program = "lake_spawn"
+
+[[spawn]]
+name = "slow"
+title = "slow"
+program = "lake_spawn_slow"
+"""
+
+
+def test_spawn_programs_are_named_as_variants_are_and_kept_apart_from_them(tmp_path: Path) -> None:
+    system = load_system(write(tmp_path, GOOD + SPAWN))
+    assert [program.id for program in system.spawn] == ["lake", "lake/slow"]
+    assert [program.program for program in system.listed] == ["lake_tasks", "lake.py"]
+    assert {program.program for program in system.programs} == {
+        "lake_tasks",
+        "lake.py",
+        "lake_spawn",
+        "lake_spawn_slow",
+    }
+
+
+def test_a_system_that_only_spawns_is_listed_by_its_spawn_programs(tmp_path: Path) -> None:
+    head = GOOD.partition("[[variants]]")[0]
+    system = load_system(write(tmp_path, head + SPAWN))
+    probes = probe_all([system], tmp_path, lambda one: one.listed)
+    assert json.loads(to_json([system], probes))[0]["variants"][1]["id"] == "lake/slow"
+    assert probe_all([system], tmp_path) == {}
+    with pytest.raises(TeffError, match="neither variants nor spawn programs"):
+        load_system(write(tmp_path, head))

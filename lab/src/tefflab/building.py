@@ -159,7 +159,7 @@ class Build:
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
         systems = load_systems(self.root)
-        programs = {variant.program: system.name for system in systems for variant in system.variants}
+        programs = {variant.program: system.name for system in systems for variant in system.programs}
         reasons: dict[str, str] = {}
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         for failure in found:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,28 +142,43 @@ class System(_Strict):
     homepage: Annotated[str, Field(pattern=r"^https?://\S+$")]
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
-    variants: Annotated[list[Variant], Field(min_length=1)]
+    variants: list[Variant] = []  # that run task graphs
+    spawn: list[Variant] = []  # that run the spawn patterns
 
     _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
     def _variants_have_names_of_their_own(self) -> Self:
-        names = [variant.name for variant in self.variants]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two variants are named {name!r}")
+        if not self.variants and not self.spawn:
+            raise ValueError("there are neither variants nor spawn programs")
+        for kind in (self.variants, self.spawn):
+            names = [variant.name for variant in kind]
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"two variants are named {name!r}")
         return self
 
     @property
     def folder(self) -> Path:
         return self._folder
 
+    @property
+    def programs(self) -> list[Variant]:
+        """All of its programs, whatever they run."""
+        return [*self.variants, *self.spawn]
+
+    @property
+    def listed(self) -> list[Variant]:
+        """What a list of the systems shows: the variants, or the spawn programs of a system that has no others."""
+        return self.variants or self.spawn
+
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
-        for number, variant in enumerate(self.variants):
-            variant._id = f"{self.name}/{variant.name}" if number else self.name
-            variant._folder = folder
+        for kind in (self.variants, self.spawn):
+            for number, variant in enumerate(kind):
+                variant._id = f"{self.name}/{variant.name}" if number else self.name
+                variant._folder = folder
         return self
 
 
@@ -216,14 +231,21 @@ def probe(variant: Variant, system: System, root: Path, *, packages: PackageStat
     return Probe(found=True, version=identity.version, reason=None, how_to_install=how)
 
 
-def probe_all(systems: Sequence[System], root: Path) -> dict[str, Probe]:
-    """Probes every variant, two at a time; the keys are variants' ids."""
+def variants_of(system: System) -> Sequence[Variant]:
+    """The programs that run task graphs: what is meant where nothing else is said."""
+    return system.variants
+
+
+def probe_all(
+    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Variant]] = variants_of
+) -> dict[str, Probe]:
+    """Probes the programs of every system, two at a time; the keys are their ids."""
     packages = PackageState.of([name for system in systems for name in system.install.apt])
     with ThreadPoolExecutor(max_workers=2) as pool:
         asked = {
             variant.id: pool.submit(probe, variant, system, root, packages=packages)
             for system in systems
-            for variant in system.variants
+            for variant in programs(system)
         }
         try:
             return {name: answer.result() for name, answer in asked.items()}

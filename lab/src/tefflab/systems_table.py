@@ -17,11 +17,11 @@ def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
 
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
-    first = probes[system.variants[0].id]
+    first = probes[system.listed[0].id]
     return {
         "name": system.name,
-        "found": any(probes[variant.id].found for variant in system.variants),
-        "version": next((version for one in system.variants if (version := probes[one.id].version)), None),
+        "found": any(probes[variant.id].found for variant in system.listed),
+        "version": next((version for one in system.listed if (version := probes[one.id].version)), None),
         "title": system.title,
         "paradigm": system.paradigm,
         "parallelism": system.parallelism,
@@ -38,7 +38,7 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
                 "reason": probes[variant.id].reason,
                 "why": variant.why,
             }
-            for variant in system.variants
+            for variant in system.listed
         ],
         "install": first.how_to_install,
     }
@@ -52,7 +52,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
     missing: list[Text] = []
     for system in systems:
         facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
-        for number, variant in enumerate(system.variants):
+        for number, variant in enumerate(system.listed):
             found = probes[variant.id]
             table.add_row(
                 "[green]✓[/]" if found.found else "[red]✗[/]",

@@ -24,7 +24,7 @@ def command(
     if not as_is:
         ensure(root, systems, console=progress())
     with progress().status(f"asking {len(systems)} systems whether they are there"):
-        probes = probe_all(systems, root)
+        probes = probe_all(systems, root, lambda system: system.listed)
     if as_json:
         typer.echo(to_json(systems, probes))
     else:

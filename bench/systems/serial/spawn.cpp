@@ -1,0 +1,61 @@
+// The floor of the spawn patterns: a task is a call, on one core whatever was asked for. The compiler may put
+// it in line, but a barrier keeps it from seeing that two calls with the same argument come to the same.
+#include <string>
+#include <utility>
+
+#include "teff/patterns/drive.hpp"
+
+namespace {
+
+template <class Function>
+auto called(Function function) {
+  asm volatile("");
+  return function();
+}
+
+class calls {
+ public:
+  explicit calls(int) { teff::bench::bind_to_core(0); }
+
+  [[nodiscard]] static teff::bench::identity describe() {
+    return {.system = "serial",
+            .variant = "calls",
+            .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
+            .workers = 1};
+  }
+
+  template <class Body>
+  static void run(Body body) {
+    body();
+  }
+
+  struct tasks {
+    template <class Function>
+    void spawn(Function function) const {
+      called(function);
+    }
+  };
+
+  template <class Body>
+  static void scope(Body body) {
+    const tasks all;
+    body(all);
+  }
+
+  template <class First, class Second>
+  static auto fork2(First first, Second second) {
+    auto a = called(first);
+    return std::pair(a, called(second));
+  }
+
+  template <class Function>
+  static void spawn_each(std::int64_t count, Function function) {
+    for (std::int64_t i = 0; i < count; ++i) called([=] { function(i); });
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return teff::patterns::drive<calls>(argc, argv);
+}

@@ -1,0 +1,87 @@
+"""Every system that is built runs every spawn pattern, validated, and its records are what the schema says."""
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tefflab import project_root
+from tefflab.systems import Variant, load_systems
+
+ROOT = project_root()
+PROGRAMS = [program for system in load_systems(ROOT) for program in system.spawn]
+SCHEMA = json.loads((ROOT / "bench/patterns/spawn_record.schema.json").read_text(encoding="utf-8"))
+LINES = (
+    "--pattern serial --tasks 20000",
+    "--pattern serial --tasks 1",
+    "--pattern parallel --tasks 20001",
+    "--pattern fibonacci --n 18 --spawn both",
+    "--pattern fibonacci --n 18 --spawn one",
+    "--pattern tree --tree T1 --depth 6",
+    "--pattern tree --tree T2 --depth 4",
+    "--pattern tree --tree T5 --depth 5",
+)
+
+
+def answers(program: Variant, workers: int, lines: tuple[str, ...]) -> list[dict[str, Any]]:
+    if not program.program_path(ROOT).exists():
+        pytest.skip(f"{program.program} is not built here")
+    finished = subprocess.run(
+        [*program.command_line(ROOT, workers), "--workers", str(workers), "--batch"],
+        input="\n".join(lines),
+        env={**os.environ, **program.environment_for(ROOT, workers)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return [json.loads(line) for line in finished.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.program for program in PROGRAMS])
+def test_a_system_runs_every_spawn_pattern_validated(program: Variant, workers: int) -> None:
+    records = answers(program, workers, LINES)
+    assert len(records) == len(LINES)
+    for line, record in zip(LINES, records, strict=True):
+        Draft202012Validator(SCHEMA).validate(record)
+        if record.get("error", "").startswith("it has no "):
+            continue  # the system has nothing to do this with, and says so
+        assert "error" not in record, f"{line}: {record['error']}"
+        assert record["validation"]["found"] == record["validation"]["expected"], line
+        assert 1 <= record["workers"] <= workers  # some never take more than there are cores
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.program for program in PROGRAMS])
+def test_a_system_survives_a_tree_that_is_1572_nodes_deep(program: Variant) -> None:
+    (record,) = answers(program, 2, ("--pattern tree --tree T3",))
+    assert "error" not in record
+    assert record["validation"]["found"]["depth"] == 1572
+
+
+def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
+    wrong, right = answers(PROGRAMS[0], 1, ("--pattern sireal", "", "--pattern serial --tasks 5"))
+    assert "sireal" in wrong["error"]
+    Draft202012Validator(SCHEMA).validate(wrong)
+    assert right["tasks"] == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tasks": -1},
+        {"pattern": "other"},
+        {"schema": "teff-record-1"},
+        {"elapsed_seconds": None},
+        {"surplus": 1},
+        {"validation": {"passed": False, "found": {"tasks": 4}, "expected": {"tasks": 5}}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_the_schema_refuses_what_is_no_record(change: dict[str, Any]) -> None:
+    (record,) = answers(PROGRAMS[0], 1, ("--pattern serial --tasks 5",))
+    assert Draft202012Validator(SCHEMA).is_valid(record)
+    assert not Draft202012Validator(SCHEMA).is_valid({**record, **change})
