@@ -59,6 +59,7 @@ class implicit final : public adapter {
   }
 
   void run(workload& work) override {
+    const awake workers;
     std::deque<columns> all;
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) {

@@ -87,6 +87,7 @@ class mpi final : public mpi_adapter {
   }
 
   void execute(workload& work) override {
+    const awake workers;
     start(work);
     for (std::int64_t timestep = 0; timestep < steps_; ++timestep)
       for (std::size_t index = 0; index < work.graphs(); ++index) {

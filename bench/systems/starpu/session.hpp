@@ -5,7 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-/// StarPU from start to end, with so many CPU workers. Its data must be unregistered before it ends.
+/// StarPU from start to end, with so many CPU workers, which rest but while there is an `awake`. Its data
+/// must be unregistered before it ends.
 class session {
  public:
   explicit session(int workers) {
@@ -15,14 +16,27 @@ class session {
     if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
     if (const auto started = static_cast<int>(starpu_cpu_worker_get_count()); started != workers) {
       starpu_shutdown();
-      throw std::runtime_error("StarPU starts " + std::to_string(started) + " workers of " +
-                               std::to_string(workers) + ": it was built for " +
-                               std::to_string(STARPU_MAXCPUS) + " CPUs");
+      throw std::runtime_error("StarPU starts " + std::to_string(started) + " of " + std::to_string(workers) +
+                               " workers; it was built for at most " + std::to_string(STARPU_MAXCPUS) +
+                               ", and STARPU_NCPU or STARPU_MAIN_THREAD_BIND may ask for fewer");
     }
+    starpu_pause();
   }
-  ~session() { starpu_shutdown(); }
+  ~session() {
+    starpu_resume();
+    starpu_shutdown();
+  }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
+};
+
+/// Idle workers spin: between two runs of a batch, when other programs are measured, they must not.
+class awake {
+ public:
+  awake() { starpu_resume(); }
+  ~awake() { starpu_pause(); }
+  awake(const awake&) = delete;
+  awake& operator=(const awake&) = delete;
 };
 
 inline std::string starpu_version() {
