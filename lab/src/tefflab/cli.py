@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tefflab import __version__
-from tefflab.commands import compare, docs, doctor, graph, metg, run, systems, test
+from tefflab.commands import compare, docs, doctor, experiment, graph, metg, report, run, sweep, systems, test
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
@@ -47,9 +47,11 @@ def teff(
 app.command("graph", context_settings=graph.SETTINGS)(graph.command)
 app.command("run", context_settings=run.SETTINGS)(run.command)
 app.command("metg", context_settings=metg.SETTINGS)(metg.command)
+app.command("sweep", context_settings=sweep.SETTINGS)(sweep.command)
+app.command("experiment")(experiment.command)
 app.command("compare")(compare.command)
+app.command("report")(report.command)
 app.command("systems")(systems.command)
-app.command("docs")(docs.command)
 app.command("docs")(docs.command)
 app.command("doctor")(doctor.command)
 app.command("test")(test.command)

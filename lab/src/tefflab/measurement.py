@@ -26,17 +26,22 @@ from tefflab.systems import Probe, System, Variant, load_systems
 
 RESULTS_FOLDER = Path("results")
 
+ChartKind = Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"]
+
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Question(_Frozen):
-    """One configuration that all systems are asked about."""
+    """One configuration that all systems are asked about, and its place in a picture of several."""
 
     name: str
     flags: str
     steps: int | None = None
+    x: float | None = None  # where it stands on the axis of what is varied,
+    x_text: str = ""  # and how that value is written
+    group: str = ""  # questions of one group share a picture
 
     @classmethod
     def of(cls, configuration: Configuration, name: str | None = None) -> "Question":
@@ -68,6 +73,8 @@ class Plan(_Frozen):
     longest_task: float = 3e-3  # seconds: where a curve ends
     points: int = 12  # of a curve
     experiment: str | None = None
+    charts: tuple[ChartKind, ...] = ()  # what is drawn; where empty, what suits the kind
+    x_label: str = ""  # of what is varied
 
     def people(self) -> list[Contender]:
         return [Contender(**each.model_dump()) for each in self.contenders]

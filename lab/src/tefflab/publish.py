@@ -1,12 +1,19 @@
-"""What came of a sitting, for people: the table on the terminal, pictures and the report beside the runs."""
+"""What came of a sitting, for people: tables on the terminal, pictures and the report beside the runs.
 
+Everything is made from the store, so it can be made again (`teff report`).
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
-from tefflab.measurement import Results
-from tefflab.plots import efficiency_chart, footer, metg_chart, rate_chart, save
+from tefflab.measurement import Plan, Results
+from tefflab.pictures import pictures
+from tefflab.plots import footer, save
 from tefflab.report import write_report
+from tefflab.results import Judgement
+from tefflab.series_tables import curve_table, series_table
 from tefflab.store import Store
 from tefflab.tables import MetgTable, to_json
 
@@ -23,23 +30,19 @@ def publish(store: Store, results: Results, console: Console, as_json: bool) -> 
     if as_json:
         console.out(to_json(results.judgements), highlight=False)
     else:
-        for judgement in results.judgements:
-            if judgement.rows:
-                console.print(MetgTable(judgement))
-                console.print()
+        for table in tables(results.plan, results.judgements):
+            console.print(table)
+            console.print()
     folder = folder_of(store, results)
-    draw(folder, results)
+    foot = footer(results.sitting, results.judgements)
+    for name, figure in pictures(results.plan, results.judgements, foot):
+        save(figure, folder / name)
     write_report(folder / REPORT, results.sitting, results.judgements, store.damage(), f"Teff: {results.plan.title}")
     return folder / REPORT
 
 
-def draw(folder: Path, results: Results) -> None:
-    """The pictures of each configuration, numbered where there are several."""
-    foot = footer(results.sitting, results.judgements)
-    for number, judgement in enumerate(results.judgements, start=1):
-        ending = f"-{number}" if len(results.judgements) > 1 else ""
-        charts = {"metg": metg_chart} if judgement.rows else {"rate": rate_chart}
-        if judgement.curves:
-            charts["efficiency"] = efficiency_chart
-        for name, chart in charts.items():
-            save(chart(judgement, foot), folder / f"{name}{ending}")
+def tables(plan: Plan, judgements: Sequence[Judgement]) -> list[RenderableType]:
+    """METG of one configuration with its footnotes, METG of several in one table, or the points of each curve."""
+    if plan.kind == "curve":
+        return [curve_table(each) for each in judgements if each.curves]
+    return [MetgTable(judgements[0])] if len(judgements) == 1 else [series_table(judgements)]

@@ -105,6 +105,8 @@ def show(root: Path, store: Store, results: Results, wish: Wish) -> None:
     report = publish(store, results, output(), wish.as_json)
     progress().print(f"teff: report and pictures: {report.relative_to(root)}", soft_wrap=True)
     if results.interrupted:
-        resume = f"./teff {'experiment' if results.plan.experiment else 'metg'} --resume"
+        plan = results.plan
+        command = f"experiment {plan.experiment}" if plan.experiment else "metg" if plan.kind == "metg" else "sweep"
+        resume = f"./teff {command} --resume" + (f" --store {wish.store}" if wish.store != "default" else "")
         progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)

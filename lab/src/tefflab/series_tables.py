@@ -1,0 +1,57 @@
+"""Tables of several configurations, and of curves, for a terminal or a pipe."""
+
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tefflab import quantities
+from tefflab.readings import curves_in_order, interval_text, metg_name, value_text
+from tefflab.results import CurvePoint, Judgement
+
+
+def series_table(judgements: Sequence[Judgement]) -> Table:
+    """METG of every system under each configuration, a row each."""
+    table = _table("configuration", "system", metg_name(judgements[0].threshold), "95 % interval", "rounds")
+    for judgement in judgements:
+        for number, row in enumerate(judgement.rows):
+            table.add_row(
+                escape(judgement.name) if number == 0 else "",
+                escape(row.contender.id),
+                value_text(row),
+                interval_text(row.metg) if row.metg else "-",
+                str(row.rounds),
+            )
+    return table
+
+
+def curve_table(judgement: Judgement) -> Group:
+    """The points of every curve, a row each, by rising granularity."""
+    table = _table("system", "granularity", "efficiency", "95 % interval", "rate", "runs")
+    for curve in curves_in_order(judgement):
+        for number, point in enumerate(curve.points):
+            table.add_row(
+                escape(curve.contender.id) if number == 0 else "",
+                quantities.duration(point.granularity.value),
+                quantities.percent(point.efficiency.value),
+                _ends(point),
+                quantities.rate(point.rate.value, curve.rate_unit),
+                str(point.runs),
+            )
+    head = Text.assemble((f"Efficiency – {judgement.name}", "bold"), "  ", (judgement.configuration, "dim"))
+    return Group(head, table)
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        is_text = title in ("configuration", "system")
+        table.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
+    return table
+
+
+def _ends(point: CurvePoint) -> str:
+    low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
+    return f"{low} – {high}"

@@ -1,0 +1,221 @@
+"""The experiments of the checkout are right, and what is wrong in one is told with file, key and rule."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from samples import MACHINE
+from simulated_sitting import Silent, sat
+from tefflab import project_root, session, studies
+from tefflab.configuration import check
+from tefflab.errors import TeffError
+from tefflab.experiments import Experiment, find_experiment, load_experiment, load_experiments
+from tefflab.measurement import Competitor
+from tefflab.pictures import pictures
+from tefflab.programs import core_program
+from tefflab.session import Wish
+from tefflab.setup import SetupReport
+from tefflab.systems import load_systems
+
+ROOT = project_root()
+EXPERIMENTS = load_experiments(ROOT)
+NEEDED = "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 multi_graph"
+
+ONE = """
+title = "One"
+description = "One experiment"
+kind = "metg"
+charts = ["metg_lines"]
+rounds = 3
+minutes = 1
+[[vary]]
+name = "radix"
+values = [1, 5]
+flags = "-type nearest -radix {value}"
+"""
+
+
+def written(folder: Path, text: str, name: str = "one") -> Path:
+    file = folder / "experiments" / f"{name}.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_the_figures_of_the_paper_are_there() -> None:
+    assert [each.name for each in EXPERIMENTS] == NEEDED.split()
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=[each.name for each in EXPERIMENTS])
+def test_an_experiment_asks_what_the_core_takes(experiment: Experiment) -> None:
+    if not core_program(ROOT).exists():
+        pytest.skip("the core is not built here")
+    for workers in (1, 2, 5, 32):
+        for question in experiment.questions(workers):
+            check(ROOT, question.configuration(workers))
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=[each.name for each in EXPERIMENTS])
+def test_the_configurations_of_an_experiment_differ(experiment: Experiment) -> None:
+    questions = experiment.questions(2)
+    assert len({question.flags for question in questions}) == len(questions)
+    assert len({question.name for question in questions}) == len(questions)
+
+
+def test_no_experiment_names_a_system() -> None:
+    names = {name for system in load_systems(ROOT) for name in (system.name, system.title.lower())}
+    for file in (ROOT / "experiments").iterdir():
+        words = set(file.read_text().lower().replace('"', " ").replace(",", " ").split())
+        assert not words & names, file.name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('title = "One"', "", r"one\.toml: title: Field required"),
+        ("rounds = 3", "round = 3", r"one\.toml: rounds: Field required \(and 1 more\)"),
+        ("minutes = 1", 'minutes = 1\nsystems = ["any"]', r"one\.toml: systems: Extra inputs are not permitted"),
+        ("minutes = 1", "minutes = 0", r"one\.toml: minutes: Input should be greater than 0"),
+        ('kind = "metg"', 'kind = "curve"', r'one\.toml: charts: metg_lines needs kind = "metg"'),
+        ("minutes = 1", 'minutes = 1\nlongest = "3 hours"', r"one\.toml: longest: '3 hours' is no duration"),
+        ("[1, 5]", "[5, 1]", r"one\.toml: vary\.0: values must rise"),
+        ("-radix {value}", "-radix 5", r"one\.toml: vary\.0: flags .* have no \{value\} in them"),
+        ('name = "radix"', 'name = "radix"\ncases = {a = ""}', r"one\.toml: vary\.0: give either values or cases"),
+        ("values = [1, 5]", "copies = true", r"one\.toml: vary\.0: give either values or cases"),
+        ("minutes = 1", 'minutes = 1\nname = "two"', r"one\.toml: name: an experiment is called as its file is"),
+        ("minutes = 1", "minutes = = 1", r"one\.toml: Invalid value \(at line 7"),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_key_and_rule(tmp_path: Path, old: str, new: str, says: str) -> None:
+    assert old in ONE
+    with pytest.raises(TeffError, match=says) as raised:
+        load_experiment(written(tmp_path, ONE.replace(old, new)))
+    assert raised.value.exit_code == 2
+
+
+def test_an_experiment_that_is_not_there_is_answered_with_those_that_are(tmp_path: Path) -> None:
+    for name in ("fig10", "fig9", "own"):
+        written(tmp_path, ONE, name)
+    with pytest.raises(TeffError, match=r"no experiment is called 'fig99'; there are: own fig9 fig10"):
+        find_experiment(tmp_path, "fig99")
+    with pytest.raises(TeffError, match=r"no experiment is called '\.\./one'"):
+        find_experiment(tmp_path, "../one")
+
+
+def test_what_is_varied_becomes_every_combination(tmp_path: Path) -> None:
+    more = '[[vary]]\nname = "imbalance"\n[vary.cases]\neven = ""\nuneven = "-imbalance 1"\n'
+    questions = load_experiment(written(tmp_path, ONE + more)).questions(2)
+    assert [(each.name, each.x, each.group) for each in questions] == [
+        ("radix 1, even", 1, "even"),
+        ("radix 1, uneven", 1, "uneven"),
+        ("radix 5, even", 5, "even"),
+        ("radix 5, uneven", 5, "uneven"),
+    ]
+    assert questions[3].flags == "-type nearest -radix 5 -imbalance 1 -width 2 -kernel compute_bound"
+
+
+def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
+    copies = ONE.replace('flags = "-type nearest -radix {value}"', "copies = true").replace("[1, 5]", "[1, 3]")
+    one, three = load_experiment(written(tmp_path, copies)).questions(2)
+    assert len(one.configuration(2).graphs) == 1
+    assert len(three.configuration(2).graphs) == 3
+    assert (three.name, three.x) == ("radix 3", 3)
+
+
+def test_the_best_variant_of_a_system_is_the_first_that_is_here() -> None:
+    found = [
+        Competitor(id=name, title=name, version="1", color="#000000", variant_index=index)
+        for name, index in (("a", 0), ("a/other", 1), ("b/other", 1), ("b/third", 2))
+    ]
+    assert [each.id for each in studies.best_of_each(found)] == ["a", "b/other"]
+
+
+@pytest.fixture
+def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr("tefflab.measurement.read_machine", lambda: MACHINE)
+
+
+def wish(**changes: Any) -> Wish:
+    usual = Wish(systems=(), threshold=0.5, seconds=0, rounds=2, workers=2, store="test", resume=False, as_json=False)
+    return replace(usual, **changes)
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    written(root, ONE)
+    studies.experiment(root, "one", wish())
+    out = capsys.readouterr().out
+    assert [line.split()[:3] for line in out.splitlines() if "radix" in line] == [
+        ["radix", "1", "quick"],
+        ["radix", "5", "quick"],
+    ]
+    (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
+    assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
+    drawn = (folder / "one.svg").read_bytes()
+    (folder / "one.svg").unlink()
+    studies.report(root, "test", as_json=False)
+    assert (folder / "one.svg").read_bytes() == drawn
+    again = capsys.readouterr().out
+    assert again.splitlines()[-1] == str((folder / "report.html").relative_to(root))
+    assert again.splitlines()[:-1] == out.splitlines()
+
+    studies.experiment(root, "one", wish(resume=True, as_json=True))
+    told = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in told] == ["radix 1", "radix 5"]
+    assert {row["rounds"] for each in told for row in each["rows"]} == {2}
+    written(root, ONE, "two")
+    with pytest.raises(TeffError, match=r"the last sitting in .* is of experiment one: --resume can't go on with two"):
+        studies.experiment(root, "two", wish(resume=True))
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_a_sweep_measures_the_points_asked_for_and_draws_them(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    studies.sweep(root, ["-type", "fft", "-width", "8"], wish(seconds=60), points=5, longest=1e-4)
+    lines = capsys.readouterr().out.splitlines()
+    assert "Efficiency – fft, width 8, compute_bound" in lines[0]
+    points = [line for line in lines if line.endswith("   2")]
+    assert len(points) == 5
+    assert points[0].split()[0] == "quick"
+    (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
+    assert {file.name for file in folder.iterdir()} == {
+        "efficiency.png",
+        "efficiency.svg",
+        "rate.png",
+        "rate.svg",
+        "report.html",
+    }
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_an_experiment_of_a_paradigm_that_no_system_has_says_so(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    written(root, ONE.replace("minutes = 1", 'minutes = 1\nparadigm = "telepathy"'))
+    with pytest.raises(TeffError, match="systems of the paradigm 'telepathy'; no system is"):
+        studies.experiment(root, "one", wish())
+
+
+def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    more = '[[vary]]\nname = "imbalance"\n[vary.cases]\nEven = ""\n"Very uneven" = "-output 64"\n'
+    experiment = load_experiment(written(root, (ONE + more).replace('["metg_lines"]', '["metg_lines", "metg"]')))
+    contenders = [Competitor(id="quick", title="quick", version="1", color="#000000", variant_index=0)]
+    results = sat(root, experiment.plan(contenders, 2), Silent(), rounds=2)
+    assert [name for name, _ in pictures(results.plan, results.judgements, "")] == [
+        "one-even",
+        "one-very-uneven",
+        "one-metg-radix-1-even",
+        "one-metg-radix-1-very-uneven",
+        "one-metg-radix-5-even",
+        "one-metg-radix-5-very-uneven",
+    ]
