@@ -325,14 +325,16 @@ teff_workload* teff_session_next(teff_session* session, std::int32_t workers) {
 
 void teff_session_answer(teff_session* session, teff_workload* work, const teff_outcome* outcomes,
                          std::int32_t count) {
-  guarded(0, [&] {
+  const bool said = guarded(false, [&] {
     session->program->answer(judged(*work, session->who, outcomes, count));
-    return 0;
+    return true;
   });
+  if (!said) guarded(0, [&] { return session->program->refuse(last_error()), 0; });
 }
 
 std::int32_t teff_session_close(teff_session* session) {
-  const std::int32_t code = session->program ? session->program->code() : session::done;
+  const std::int32_t unasked = session->over ? session::done : session::failed;
+  const std::int32_t code = session->program ? session->program->code() : unasked;
   delete session;
   return code;
 }

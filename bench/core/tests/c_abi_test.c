@@ -252,6 +252,12 @@ static void a_batch_goes_on_after_wrong_lines_and_failed_runs(void) {
   expect(teff_session_close(session) == 0, "a batch that was answered has the exit code 0", NULL);
 }
 
+static void a_session_that_nobody_answers_has_failed(void) {
+  teff_session* session = teff_session_open(0, NULL);
+  expect(teff_session_next(session, 1) == NULL, "nothing runs for nobody", NULL);
+  expect(teff_session_close(session) == 1, "the exit code says so", NULL);
+}
+
 static void identity_is_json(void) {
   const char* text = teff_identity_json(&who);
   expect(contains(text,
@@ -271,6 +277,7 @@ int main(void) {
   outcomes_of_processes_add_up();
   a_session_gives_the_run_and_its_exit_code();
   a_batch_goes_on_after_wrong_lines_and_failed_runs();
+  a_session_that_nobody_answers_has_failed();
   identity_is_json();
   return failures == 0 ? 0 : 1;
 }
