@@ -1,7 +1,6 @@
 // MPI, bulk-synchronous: supersteps. All outputs of a timestep cross at once, all ranks meet, all compute.
 #include <algorithm>
 
-#include "messages.hpp"
 #include "teff/bench/mpi_adapter.hpp"
 
 namespace {
@@ -18,12 +17,11 @@ class bulk_synchronous final : public mpi_adapter {
   void prepare(workload& work) override {
     columns_.clear();  // of the run before: two need not fit
     columns_ = make_columns(work);
-    ranks_of_ = &communicators(work.graphs());
     steps_ = 0;
     std::size_t messages = 0;
     std::size_t inputs = 0;
     for (const rank_columns& each : columns_) {
-      steps_ = std::max(steps_, each.steps());
+      steps_ = std::max(steps_, each.table().graph().steps);
       messages += each.max_sends() + each.max_receives();
       inputs = std::max(inputs, each.table().max_inputs());
     }
@@ -55,13 +53,17 @@ class bulk_synchronous final : public mpi_adapter {
     requests_.clear();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       rank_columns& columns = columns_[i];
-      const MPI_Comm ranks = (*ranks_of_)[i];
+      const MPI_Comm ranks = communicator(i);
       columns.for_each_receive(timestep, [&](const crossing& message) {
-        requests_.push_back(receive(columns, timestep, message, ranks));
+        const auto into = columns.output(timestep, message.point);
+        MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, message.peer, message.tag, ranks,
+                  &requests_.emplace_back());
       });
       columns.for_each_point(timestep, [&](std::int64_t point) {
         columns.for_each_send(timestep, point, [&](const crossing& message) {
-          requests_.push_back(send(columns, timestep, message, ranks));
+          const auto from = columns.output(timestep, message.point);
+          MPI_Isend(from.data(), static_cast<int>(from.size()), MPI_BYTE, message.peer, message.tag, ranks,
+                    &requests_.emplace_back());
         });
       });
     }
@@ -70,7 +72,6 @@ class bulk_synchronous final : public mpi_adapter {
   }
 
   std::vector<rank_columns> columns_;
-  const std::vector<MPI_Comm>* ranks_of_ = nullptr;
   std::int64_t steps_ = 0;
   std::vector<MPI_Request> requests_;
   std::vector<input> inputs_;

@@ -1,35 +1,56 @@
-// MPI, point to point: a rank posts its receives a timestep ahead, sends an output the moment it is there,
+// MPI, point to point: a rank asks for each output a timestep ahead, sends its own the moment they are there,
 // and before each task waits for that task's inputs alone. Ranks meet nowhere else.
 #include <algorithm>
 #include <array>
+#include <deque>
 
-#include "messages.hpp"
 #include "teff/bench/mpi_adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
 
+/// What MPI copies at once (Open MPI's limit in shared memory): MPI_Send then returns without waiting for the
+/// receiver, and there is no request to finish. Nothing deadlocks where an MPI copies less: a rank that waits
+/// in MPI_Send at timestep t waits for one that has not finished t - 1; the one furthest behind never waits.
+constexpr std::size_t short_message = 4096;
+
 /// One graph as this rank runs it.
 class flow {
  public:
   flow(workload& work, std::size_t index, rank_columns columns, MPI_Comm ranks)
       : work_(&work), index_(index), columns_(std::move(columns)), ranks_(ranks) {
-    for (auto& each : received_) each.resize(columns_.slots(), MPI_REQUEST_NULL);
-    for (auto& each : sent_) each.reserve(columns_.max_sends());
+    for (const std::int64_t parity : {0, 1}) {
+      receives_[parity].resize(columns_.slots());
+      sent_[parity].reserve(columns_.max_sends());
+      for (const crossing& each : columns_.remote()) {
+        const auto into = columns_.output(parity, each.point);
+        MPI_Recv_init(into.data(), static_cast<int>(into.size()), MPI_BYTE, each.peer, each.tag, ranks_,
+                      &receives_[parity][columns_.slot(each.point)].request);
+      }
+    }
     inputs_.reserve(columns_.table().max_inputs());
+  }
+  flow(const flow&) = delete;
+  flow& operator=(const flow&) = delete;
+  ~flow() {
+    for (auto& receives : receives_)
+      for (receive& each : receives)
+        if (each.request != MPI_REQUEST_NULL) MPI_Request_free(&each.request);
   }
 
   /// Asks for the outputs of a timestep, into the place of those of two timesteps before: all tasks that
   /// read those have to be done.
   void post_receives(std::int64_t timestep) {
     columns_.for_each_receive(timestep, [&](const crossing& message) {
-      received_[timestep & 1][columns_.slot(message.point)] = receive(columns_, timestep, message, ranks_);
+      receive& due = receives_[timestep & 1][columns_.slot(message.point)];
+      MPI_Start(&due.request);
+      due.pending = true;
     });
   }
 
   void run(std::int64_t timestep) {
-    if (timestep >= columns_.steps()) return;
+    if (timestep >= columns_.table().graph().steps) return;
     finish_sends(timestep);  // of two timesteps before, whose outputs are about to be overwritten
     columns_.for_each_point(timestep, [&](std::int64_t point) {
       inputs_.clear();
@@ -38,14 +59,12 @@ class flow {
         inputs_.emplace_back(columns_.output(timestep - 1, each));
       }
       work_->worker(0).execute(index_, timestep, point, columns_.output(timestep, point), inputs_);
-      columns_.for_each_send(timestep, point, [&](const crossing& message) {
-        sent_[timestep & 1].push_back(send(columns_, timestep, message, ranks_));
-      });
+      columns_.for_each_send(timestep, point, [&](const crossing& message) { send(timestep, message); });
     });
     post_receives(timestep + 1);
   }
 
-  /// Waits until the sends of this timestep's buffers have left them.
+  /// Waits until the sends from the buffers that this timestep uses have left them.
   void finish_sends(std::int64_t timestep) {
     std::vector<MPI_Request>& sent = sent_[timestep & 1];
     if (sent.empty()) return;
@@ -54,17 +73,36 @@ class flow {
   }
 
  private:
+  /// Persistent: starting one again costs less than making one.
+  struct receive {
+    MPI_Request request = MPI_REQUEST_NULL;  ///< of a point of another rank
+    bool pending = false;
+  };
+
   void await(std::int64_t timestep, std::int64_t point) {
-    MPI_Request& request = received_[timestep & 1][columns_.slot(point)];
-    if (request != MPI_REQUEST_NULL) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    receive& due = receives_[timestep & 1][columns_.slot(point)];
+    if (!due.pending) return;
+    MPI_Wait(&due.request, MPI_STATUS_IGNORE);
+    due.pending = false;
+  }
+
+  void send(std::int64_t timestep, const crossing& message) {
+    const auto from = columns_.output(timestep, message.point);
+    const auto bytes = static_cast<int>(from.size());
+    if (from.size() <= short_message) {
+      MPI_Send(from.data(), bytes, MPI_BYTE, message.peer, message.tag, ranks_);
+    } else {
+      MPI_Isend(from.data(), bytes, MPI_BYTE, message.peer, message.tag, ranks_,
+                &sent_[timestep & 1].emplace_back());
+    }
   }
 
   workload* work_;
   std::size_t index_;
   rank_columns columns_;
   MPI_Comm ranks_;
-  std::array<std::vector<MPI_Request>, 2> received_;  ///< by parity of the timestep and by slot
-  std::array<std::vector<MPI_Request>, 2> sent_;      ///< by parity of the timestep
+  std::array<std::vector<receive>, 2> receives_;  ///< by parity of the timestep, then by slot
+  std::array<std::vector<MPI_Request>, 2> sent_;  ///< by parity of the timestep
   std::vector<input> inputs_;
 };
 
@@ -80,8 +118,8 @@ class nonblocking final : public mpi_adapter {
     steps_ = 0;
     std::vector<rank_columns> columns = make_columns(work);
     for (std::size_t i = 0; i < work.graphs(); ++i) {
-      steps_ = std::max(steps_, columns[i].steps());
-      flows_.emplace_back(work, i, std::move(columns[i]), communicators(work.graphs())[i]);
+      steps_ = std::max(steps_, work.graph(i).steps);
+      flows_.emplace_back(work, i, std::move(columns[i]), communicator(i));
     }
   }
 
@@ -95,7 +133,7 @@ class nonblocking final : public mpi_adapter {
     stop(work);
   }
 
-  std::vector<flow> flows_;
+  std::deque<flow> flows_;
   std::int64_t steps_ = 0;
 };
 

@@ -28,11 +28,10 @@ class parallel_for final : public mpi_adapter {
   void prepare(workload& work) override {
     columns_.clear();  // of the run before: two need not fit
     columns_ = make_columns(work);
-    ranks_of_ = &communicators(work.graphs());
     steps_ = 0;
     std::size_t messages = 0;
     for (const rank_columns& each : columns_) {
-      steps_ = std::max(steps_, each.steps());
+      steps_ = std::max(steps_, each.table().graph().steps);
       messages += each.max_sends() + each.max_receives();
     }
     crosses_ = messages > 0;
@@ -84,7 +83,7 @@ class parallel_for final : public mpi_adapter {
         columns.for_each_send(timestep, point, [&](const crossing& message) {
           const auto from = columns.output(timestep, message.point);
           MPI_Isend(from.data(), static_cast<int>(from.size()), MPI_BYTE, message.peer, message.tag,
-                    (*ranks_of_)[i], &requests_.emplace_back());
+                    communicator(i), &requests_.emplace_back());
         });
       });
     }
@@ -99,13 +98,12 @@ class parallel_for final : public mpi_adapter {
       columns.for_each_receive(timestep, [&](const crossing& message) {
         const auto into = columns.output(timestep, message.point);
         MPI_Irecv(into.data(), static_cast<int>(into.size()), MPI_BYTE, message.peer, message.tag,
-                  (*ranks_of_)[i], &requests_.emplace_back());
+                  communicator(i), &requests_.emplace_back());
       });
     }
   }
 
   std::vector<rank_columns> columns_;
-  const std::vector<MPI_Comm>* ranks_of_ = nullptr;
   std::int64_t steps_ = 0;
   bool crosses_ = false;  ///< whether any output of this rank's, or any that it reads, ever does
   std::vector<MPI_Request> requests_;

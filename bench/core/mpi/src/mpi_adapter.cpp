@@ -143,6 +143,10 @@ std::vector<outcome> mpi_adapter::gather(const outcome& mine) {
 }
 
 void mpi_adapter::run(workload& work) {
+  while (communicators_.size() < work.graphs()) {
+    communicators_.emplace_back();
+    MPI_Comm_dup(MPI_COMM_WORLD, &communicators_.back());
+  }
   std::string reason;
   try {
     prepare(work);
@@ -196,14 +200,6 @@ std::vector<rank_columns> mpi_adapter::make_columns(const workload& work) const 
     all.emplace_back(work.table(i), blocks, rank_);
   }
   return all;
-}
-
-const std::vector<MPI_Comm>& mpi_adapter::communicators(std::size_t graphs) {
-  while (communicators_.size() < graphs) {
-    communicators_.emplace_back();
-    MPI_Comm_dup(MPI_COMM_WORLD, &communicators_.back());
-  }
-  return communicators_;
 }
 
 identity mpi_adapter::identify(std::string system, std::string variant) const {

@@ -30,16 +30,20 @@ rank_columns::rank_columns(const dependence_table& table, const partition& block
       bytes_(static_cast<std::size_t>(table.graph().output_bytes)),
       plans_(static_cast<std::size_t>(table.graph().dependence_sets())),
       slot_(static_cast<std::size_t>(table.graph().width), not_kept) {
-  const auto keep = [&](std::int64_t point) {
-    std::uint32_t& slot = slot_[static_cast<std::size_t>(point)];
-    if (slot == not_kept) slot = static_cast<std::uint32_t>(slots_++);
+  const auto slot_of = [&](std::int64_t point) -> std::uint32_t& {
+    return slot_[static_cast<std::size_t>(point)];
   };
-  for (std::int64_t point = own_.first; point <= own_.last; ++point) keep(point);
+  for (std::int64_t point = own_.first; point <= own_.last; ++point)
+    slot_of(point) = static_cast<std::uint32_t>(slots_++);
   for (std::size_t set = 0; set < plans_.size(); ++set) {
     plan& each = plans_[set];
     add_sends(each, static_cast<std::int64_t>(set), blocks);
     add_receives(each, static_cast<std::int64_t>(set), blocks);
-    for (const crossing& message : each.receives) keep(message.point);
+    for (const crossing& message : each.receives) {
+      if (slot_of(message.point) != not_kept) continue;
+      slot_of(message.point) = static_cast<std::uint32_t>(slots_++);
+      remote_.push_back(message);
+    }
     max_sends_ = std::max(max_sends_, each.sends.size());
     max_receives_ = std::max(max_receives_, each.receives.size());
   }

@@ -31,7 +31,8 @@ class mpi_adapter : public adapter {
   void run(workload& work) final;
 
  protected:
-  /// Makes ready, outside the timed region, whatever execute() needs. May throw.
+  /// Makes ready, outside the timed region, whatever execute() needs. May throw, on some ranks only as well,
+  /// so nothing in it may wait for other ranks.
   virtual void prepare(workload& work) = 0;
   /// Runs all tasks between start(work) and stop(work).
   virtual void execute(workload& work) = 0;
@@ -42,9 +43,8 @@ class mpi_adapter : public adapter {
 
   /// This rank's part of every graph. Throws where MPI has no such tags or counts.
   [[nodiscard]] std::vector<rank_columns> make_columns(const workload& work) const;
-  /// A communicator for each graph, so that tags need to tell points apart and nothing else. They are kept
-  /// from run to run.
-  [[nodiscard]] const std::vector<MPI_Comm>& communicators(std::size_t graphs);
+  /// The communicator of a graph: its own, so that tags need to tell points apart and nothing else.
+  [[nodiscard]] MPI_Comm communicator(std::size_t graph) const { return communicators_[graph]; }
   [[nodiscard]] identity identify(std::string system, std::string variant) const;
 
  private:
@@ -53,8 +53,8 @@ class mpi_adapter : public adapter {
   int rank_ = 0;
   int ranks_ = 1;
   int workers_;
-  MPI_Comm control_ = MPI_COMM_NULL;  ///< the batch's: no task's message can meet one of these
-  std::vector<MPI_Comm> communicators_;
+  MPI_Comm control_ = MPI_COMM_NULL;     ///< the batch's: no task's message can meet one of these
+  std::vector<MPI_Comm> communicators_;  ///< kept from run to run: as many as the most graphs so far
 };
 
 /// drive() for a program that mpirun starts; `thread_level` as MPI_Init_thread takes it. `make` as drive()

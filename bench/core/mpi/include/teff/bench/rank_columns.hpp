@@ -41,11 +41,14 @@ class rank_columns {
 
   [[nodiscard]] const dependence_table& table() const { return *table_; }
   [[nodiscard]] interval own() const { return own_; }
-  [[nodiscard]] std::int64_t steps() const { return table_->graph().steps; }
 
   /// The number of columns kept, and a kept point's place among them: this rank's own come first.
   [[nodiscard]] std::size_t slots() const { return slots_; }
   [[nodiscard]] std::size_t slot(std::int64_t point) const { return slot_[static_cast<std::size_t>(point)]; }
+
+  /// A message for each column kept of other ranks, by slot: whence and with what tag its outputs come,
+  /// whatever the timestep. (Its consumers are those of one dependence set.)
+  [[nodiscard]] std::span<const crossing> remote() const { return remote_; }
 
   /// Of an own point, or of one that another rank sends.
   [[nodiscard]] std::span<std::byte> output(std::int64_t timestep, std::int64_t point) {
@@ -109,6 +112,7 @@ class rank_columns {
   std::vector<plan> plans_;
   std::vector<std::uint32_t> slot_;
   std::size_t slots_ = 0;
+  std::vector<crossing> remote_;
   std::size_t max_sends_ = 0;
   std::size_t max_receives_ = 0;
   std::unique_ptr<std::byte[]> memory_;
