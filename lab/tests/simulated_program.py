@@ -5,7 +5,8 @@
     simulated_program.py NAME OVERHEAD FAULT --identity
 
 OVERHEAD in seconds a task; a ceiling has 0. FAULT: `dies` at its third question, `invalid` records from the third on,
-`hangs` at the third; `refuses` flags. Its times are exact but for 1 % of noise that depends on the question alone.
+`hangs` at the third; `refuses` flags; `stumbles`: its first two runs took 100000 times as long. Its
+times are exact but for 1 % of noise that depends on the question alone.
 """
 
 import json
@@ -103,6 +104,8 @@ def main() -> None:
             time.sleep(3600)
         if count >= 2 and fault == "invalid":
             answer["error"] = "task 3 at timestep 7 ran twice"
+        if count < 2 and fault == "stumbles":
+            answer["elapsed_seconds"] = 1e5 * float(str(answer["elapsed_seconds"]))
         print(json.dumps(answer), flush=True)
 
 

@@ -184,7 +184,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     studies.sweep(root, ["-type", "fft", "-width", "8"], wish(seconds=60), points=5, longest=1e-4)
     lines = capsys.readouterr().out.splitlines()
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
-    points = [line for line in lines if line.endswith("   2")]
+    points = [line for line in lines if line.endswith("OP/s")]
     assert len(points) == 5
     assert points[0].split()[0] == "quick"
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())

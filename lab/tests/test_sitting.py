@@ -13,7 +13,9 @@ from simulated_program import SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
 from tefflab import instruments as instruments_module
 from tefflab.batch import BatchProgram, ProgramError
+from tefflab.configuration import parse
 from tefflab.measurement import measure
+from tefflab.systems import BUILD_FOLDER
 
 
 def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
@@ -96,3 +98,15 @@ def test_a_program_is_stopped_while_it_has_nothing_to_do_and_gone_when_left() ->
 def test_a_program_that_cannot_be_started_is_named() -> None:
     with pytest.raises(ProgramError, match=r"nowhere: /no/such/program can't be started"):
         BatchProgram("nowhere", ["/no/such/program"], {})
+
+
+def test_a_disturbed_start_of_the_ceiling_misleads_nobody(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    script = root / BUILD_FOLDER / "bin" / "ceiling"
+    script.write_text(script.read_text().replace("fine", "stumbles"))
+    store, sitting = begun(root, plan("quick"))
+    instruments = instruments_module.Instruments(root, store, sitting.sitting, 2)
+    found = instruments.seconds_per_iteration(parse([], 2))
+    instruments.close()
+    store.close()
+    assert found == pytest.approx(SECONDS_PER_ITERATION, rel=0.03)

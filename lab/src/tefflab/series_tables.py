@@ -29,7 +29,7 @@ def series_table(judgements: Sequence[Judgement]) -> Table:
 
 def curve_table(judgement: Judgement) -> Group:
     """The points of every curve, a row each, by rising granularity."""
-    table = _table("system", "granularity", "efficiency", "95 % interval", "rate", "runs")
+    table = _table("system", "granularity", "efficiency", "95 % interval", "rate")
     for curve in curves_in_order(judgement):
         for number, point in enumerate(curve.points):
             table.add_row(
@@ -38,7 +38,6 @@ def curve_table(judgement: Judgement) -> Group:
                 quantities.percent(point.efficiency.value),
                 _ends(point),
                 quantities.rate(point.rate.value, curve.rate_unit),
-                str(point.runs),
             )
     head = Text.assemble((f"Efficiency – {judgement.name}", "bold"), "  ", (judgement.configuration, "dim"))
     return Group(head, table)
@@ -54,4 +53,4 @@ def _table(*titles: str) -> Table:
 
 def _ends(point: CurvePoint) -> str:
     low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
-    return f"{low} – {high}"
+    return f"{low.removesuffix(' %')} – {high}"
