@@ -4,7 +4,8 @@
 
 namespace teff::bench {
 
-dependence_table::dependence_table(const task_graph& graph) : graph_(graph), sets_(graph.dependence_sets()) {
+dependence_table::dependence_table(const task_graph& graph)
+    : graph_(graph), sets_(graph.dependence_sets()), varying_width_(graph.pattern->varying_width) {
   const auto fill = [&](rows& table, auto query) {
     table.width = graph.width;
     table.starts.reserve(static_cast<std::size_t>(sets_ * graph.width) + 1);

@@ -27,7 +27,7 @@ class dependence_table {
   }
   /// As task_graph::points, without its indirect call where the width never changes.
   [[nodiscard]] interval points(std::int64_t timestep) const {
-    if (graph_.pattern->varying_width) return graph_.points(timestep);
+    if (varying_width_) return graph_.points(timestep);
     return timestep < 0 || timestep >= graph_.steps ? interval{} : interval{0, graph_.width - 1};
   }
   /// The greatest number of inputs of any task, consumers of any task.
@@ -55,6 +55,7 @@ class dependence_table {
 
   task_graph graph_;
   std::int64_t sets_;
+  bool varying_width_;
   rows forward_;
   rows reverse_;
 };

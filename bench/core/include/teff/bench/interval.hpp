@@ -101,6 +101,9 @@ class point_range {
 
   [[nodiscard]] iterator begin() const { return {data(), data_end(), bounds_}; }
   [[nodiscard]] iterator end() const { return {data_end(), data_end(), bounds_}; }
+  /// The list, of which only what lies within the bounds counts.
+  [[nodiscard]] std::span<const interval> intervals() const { return intervals_; }
+  [[nodiscard]] interval bounds() const { return bounds_; }
   [[nodiscard]] std::int64_t size() const {
     std::int64_t points = 0;
     for (const interval& each : intervals_) points += each.clipped_to(bounds_).size();

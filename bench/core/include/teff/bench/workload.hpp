@@ -30,15 +30,7 @@ class alignas(128) worker {
   /// counts. `inputs` are the outputs of the points that the table's inputs(timestep, point) names, in that
   /// order. A task that isn't right is remembered (the first stands in the record) and executed all the same.
   void execute(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output,
-               std::span<const input> inputs) {
-    if (validate_) {
-      validate(graph, timestep, point, output, inputs);
-    } else {
-      ++done_.tasks;
-      done_.dependencies += static_cast<std::int64_t>(inputs.size());
-    }
-    compute(graph, timestep, point, output);
-  }
+               std::span<const input> inputs);
 
   [[nodiscard]] const tally& done() const { return done_; }
   /// The first thing that was not right, or an empty string.
@@ -52,9 +44,12 @@ class alignas(128) worker {
     std::int64_t bytes;
   };
 
-  void validate(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output,
+  bool validate(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output,
                 std::span<const input> inputs);
   void compute(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output);
+  /// What is not right about a task that is not.
+  [[nodiscard]] std::string explain(std::size_t graph, std::int64_t timestep, std::int64_t point,
+                                    std::span<std::byte> output, std::span<const input> inputs) const;
   void note(std::string reason);
 
   tally done_;
