@@ -70,8 +70,15 @@ class BatchProgram:
     def ask(self, line: str, timeout: float) -> Record:
         """The record of one configuration; the program runs until it is suspended.
 
-        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended, RecordError
-        where the answer is no record. A record may carry an error: that is an answer, too.
+        Raises as `ask_for_text`, and RecordError where the answer is no record. A record may carry an error: that is
+        an answer, too.
+        """
+        return parse_line(self.ask_for_text(line, timeout))
+
+    def ask_for_text(self, line: str, timeout: float) -> str:
+        """The line of JSON with which the program answers `line`; it runs until it is suspended.
+
+        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended.
         """
         assert self._process.stdin is not None
         self.resume()
@@ -84,7 +91,7 @@ class BatchProgram:
             pass  # launchers like to talk before the program does
         if not self._members:
             self._members = family(self._process.pid)
-        return parse_line(answer)
+        return answer
 
     def suspend(self) -> None:
         """Stops it and all it started until `resume` or the next question; takes no CPU meanwhile."""

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tefflab import __version__
-from tefflab.commands import compare, docs, doctor, experiment, graph, metg, report, run, sweep, systems, test
+from tefflab.commands import compare, docs, doctor, experiment, graph, metg, report, run, spawn, sweep, systems, test
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
@@ -49,6 +49,7 @@ app.command("run", context_settings=run.SETTINGS)(run.command)
 app.command("metg", context_settings=metg.SETTINGS)(metg.command)
 app.command("sweep", context_settings=sweep.SETTINGS)(sweep.command)
 app.command("experiment")(experiment.command)
+app.command("spawn")(spawn.command)
 app.command("compare")(compare.command)
 app.command("report")(report.command)
 app.command("systems")(systems.command)

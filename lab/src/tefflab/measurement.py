@@ -5,7 +5,7 @@ A request that was interrupted goes on from the store: its plan is there, and so
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from tefflab.judge import judge
 from tefflab.machine import read_machine, read_revision
 from tefflab.results import Contender, Judgement
 from tefflab.store import Sitting, Store, new_sitting_name
-from tefflab.systems import Probe, System, Variant, load_systems
+from tefflab.systems import Probe, System, Variant, load_systems, variants_of
 
 RESULTS_FOLDER = Path("results")
 
@@ -90,10 +90,15 @@ class Results:
     interrupted: bool
 
 
-def contenders(root: Path, wanted: Sequence[str], probes: dict[str, Probe]) -> list[Competitor]:
-    """The variants that `wanted` names (by system or by id; all where it is empty) and that are here."""
-    systems = load_systems(root)
-    known = [name for system in systems for name in (system.name, *(variant.id for variant in system.variants))]
+def contenders(
+    root: Path,
+    wanted: Sequence[str],
+    probes: dict[str, Probe],
+    programs: Callable[[System], Sequence[Variant]] = variants_of,
+) -> list[Competitor]:
+    """The programs that `wanted` names (by system or by id; all where it is empty) and that are here."""
+    systems = [system for system in load_systems(root) if programs(system)]
+    known = [name for system in systems for name in (system.name, *(variant.id for variant in programs(system)))]
     for name in wanted:
         if name not in known:
             there = " ".join(dict.fromkeys(known))
@@ -101,7 +106,7 @@ def contenders(root: Path, wanted: Sequence[str], probes: dict[str, Probe]) -> l
     chosen = [
         _competitor(system, index, variant, probes[variant.id])
         for system in systems
-        for index, variant in enumerate(system.variants)
+        for index, variant in enumerate(programs(system))
         if (not wanted or system.name in wanted or variant.id in wanted) and probes[variant.id].found
     ]
     if not chosen:

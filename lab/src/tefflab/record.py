@@ -41,13 +41,13 @@ class RecordError(TeffError):
     """A line that is no record, or a number asked of a record that does not have it."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
     """No unknown field, no silent conversion, no NaN, no change after reading."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class Graph(_Strict):
+class Graph(Strict):
     """One task graph of a configuration, every parameter spelled out."""
 
     type: str
@@ -65,7 +65,7 @@ class Graph(_Strict):
     scratch_bytes: Count
 
 
-class Validation(_Strict):
+class Validation(Strict):
     """Whether each task saw the inputs it was owed, as the program checked while it ran."""
 
     enabled: bool
@@ -81,7 +81,7 @@ class Validation(_Strict):
         return self
 
 
-class Disturbance(_Strict):
+class Disturbance(Strict):
     """How much of the machine the run did not get. Shares are of wall time, in [0, 1]."""
 
     cpu_seconds: Annotated[float, Field(ge=0)]
@@ -91,7 +91,7 @@ class Disturbance(_Strict):
     gap_share_after: Share
 
 
-class Record(_Strict):
+class Record(Strict):
     """One run of one program. Where `error` is set the run is no measurement, whatever else is known."""
 
     model_config = ConfigDict(populate_by_name=True)
@@ -211,7 +211,7 @@ def parse_line(line: str) -> Record:
     try:
         return Record.model_validate_json(text)
     except ValidationError as failure:
-        raise RecordError(f"no valid record ({first_fault(failure)}): {_shortened(text)}") from None
+        raise RecordError(f"no valid record ({first_fault(failure)}): {shortened(text)}") from None
 
 
 def first_fault(failure: ValidationError) -> str:
@@ -224,5 +224,5 @@ def first_fault(failure: ValidationError) -> str:
     return f"{where}: {what}{more}" if where else f"{what}{more}"
 
 
-def _shortened(text: str, most: int = 120) -> str:
+def shortened(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"

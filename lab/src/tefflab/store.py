@@ -3,6 +3,7 @@
     results/<store>/sittings.jsonl   one line a sitting: when, where, which source, what was planned
     results/<store>/records.jsonl    one envelope a run: who ran it as what, and the program's own record
     results/<store>/metg.jsonl       one line an estimate: the METG row as it was printed
+    results/<store>/spawn_sittings.jsonl, spawn.jsonl   the same for the spawn patterns, once somebody measures them
 
 A line is written with one `write` under `flock`, so writers in several processes never mix. It is in
 the kernel's hands when `append` returns - a killed lab loses nothing - and on disk within about a
@@ -27,9 +28,11 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.machine import Machine, Revision
 from tefflab.record import Record, first_fault
+from tefflab.spawn_record import SpawnRecord
 from tefflab.store_sql import query_files
 
 RECORDS, SITTINGS, METG = "records.jsonl", "sittings.jsonl", "metg.jsonl"
+SPAWN, SPAWN_SITTINGS = "spawn.jsonl", "spawn_sittings.jsonl"
 _SYNC_EVERY_SECONDS = 1.0
 
 Role = Literal["system", "ceiling", "probe"]  # a probe warms a launch up; no result comes from it
@@ -80,6 +83,20 @@ class Envelope(_Line):
     def key(self) -> "RunKey":
         """What this run answers; repeats after a disturbance share a key and differ in `attempt`."""
         return RunKey(self.round, self.role, self.system_id, self.configuration, self.flags)
+
+
+class SpawnRun(_Line):
+    """One run of a spawn pattern as the runner saw it, around the record as the program gave it."""
+
+    sitting: str
+    round: int = Field(ge=0)
+    system_id: str
+    question: str
+    workers: int = Field(ge=1)  # asked for; the record says how many there were
+    attempt: int = Field(ge=0)  # 0 warms the launch up; no result comes from it
+    command: str
+    flags: str
+    record: SpawnRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +218,14 @@ class Store:
             raise StoreError(f"an estimate without {', '.join(missing)} cannot be found again")
         self._append(METG, json.dumps(line, allow_nan=False))
 
+    def begin_spawn(self, sitting: Sitting) -> None:
+        """Keeps the head of a sitting of spawn patterns."""
+        self._append(SPAWN_SITTINGS, sitting.model_dump_json())
+
+    def append_spawn(self, run: SpawnRun) -> None:
+        """Keeps one run of a spawn pattern."""
+        self._append(SPAWN, run.model_dump_json(by_alias=True, exclude_unset=True))
+
     def _append(self, name: str, text: str) -> None:
         if name not in self._appenders:
             self._appenders[name] = _Appender(self.folder / name)
@@ -225,6 +250,12 @@ class Store:
         """The runs of a sitting (of all where None), in the order they were made."""
         for line in self._models(RECORDS, Envelope):
             if isinstance(line, Envelope) and sitting in (None, line.sitting):
+                yield line
+
+    def spawn_runs(self, sitting: str) -> Iterator[SpawnRun]:
+        """The runs of a sitting of spawn patterns, in the order they were made."""
+        for line in self._models(SPAWN, SpawnRun):
+            if isinstance(line, SpawnRun) and line.sitting == sitting:
                 yield line
 
     def done(self, sitting: str) -> dict[RunKey, tuple[Envelope, ...]]:

@@ -1,0 +1,91 @@
+"""The spawn patterns' results for people: a table a pattern and number of workers, and the High/Low matrix."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from tefflab.quantities import digits, duration, duration_range, percent
+from tefflab.spawn_judge import HIGH, SpawnRow
+
+_MIB = 1 << 20
+
+
+def to_tables(rows: Sequence[SpawnRow]) -> Group:
+    """All of it: patterns in their order, then the matrix and what its words mean."""
+    parts: list[RenderableType] = []
+    for group in dict.fromkeys((row.question, row.workers) for row in rows):
+        alike = [row for row in rows if (row.question, row.workers) == group]
+        parts += [_table(*group, alike), *_notes(alike), Text()]
+    return Group(
+        *parts, _matrix(rows), Text(f"High: at most {HIGH:g} times the first system's time; Low: more. ?: undecided")
+    )
+
+
+def verdict(row: SpawnRow) -> str:
+    """`first`, `level`, or how far behind: `x 1.8`. The floor competes with nobody: its ratio is in brackets."""
+    if row.ratio is None:
+        return row.verdict
+    times = f"x {digits(row.ratio.value, 2)}"
+    return {"first": "first", "level": f"level ({times})", "floor": f"({times})"}.get(row.verdict, times)
+
+
+def _table(question: str, workers: int, rows: Sequence[SpawnRow]) -> Table:
+    table = Table(
+        title=f"{question}, {workers} worker{'s' if workers > 1 else ''}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    table.add_column("system")
+    for name in ("a task", "95 %", "to the first", "RSS, MiB", "above empty"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        if row.seconds_per_task is not None:
+            table.add_row(
+                escape(row.contender.id),
+                duration(row.seconds_per_task.value),
+                duration_range(row.seconds_per_task.low, row.seconds_per_task.high),
+                verdict(row),
+                _mebibytes(row.peak_rss_bytes),
+                _mebibytes(row.peak_rss_above_empty_bytes),
+            )
+    return table
+
+
+def _notes(rows: Sequence[SpawnRow]) -> list[Text]:
+    """What went wrong or has to be known, a line each."""
+    lines = [Text(f"{row.contender.id}: {row.note}", style="dim") for row in rows if row.note]
+    measured = [row for row in rows if row.seconds_per_task is not None]
+    if measured:
+        disturbed = max(row.disturbed_share for row in measured)
+        runs = (
+            f"{min(row.rounds for row in measured)} rounds; at most {percent(disturbed)} of a system's runs disturbed"
+        )
+        lines.append(Text(runs, style="dim"))
+    generator = [row.generator_seconds for row in rows if row.generator_seconds is not None]
+    if generator:
+        lines.append(Text(f"of which the generator alone: {duration(min(generator))} a node", style="dim"))
+    return lines
+
+
+def _matrix(rows: Sequence[SpawnRow]) -> Table:
+    """Figure 5.1: a row a system, a column a pattern and number of workers."""
+    groups = list(dict.fromkeys((row.question, row.workers) for row in rows))
+    table = Table(title="who is High, who is Low", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("system")
+    for question, workers in groups:
+        table.add_column(f"{question}\n{workers}", justify="center")
+    for id_ in dict.fromkeys(row.contender.id for row in rows if row.verdict != "floor"):
+        cells = {(row.question, row.workers): row for row in rows if row.contender.id == id_}
+        words = (cells[group].high or "-" if group in cells else "" for group in groups)
+        table.add_row(escape(id_), *(f"[green]{word}[/]" if word == "High" else word for word in words))
+    return table
+
+
+def _mebibytes(count: int | None) -> str:
+    return "" if count is None else f"{count / _MIB:.1f}"

@@ -1,0 +1,68 @@
+"""A program of the spawn patterns without any: answers each line with the record of a run that never took place.
+
+    simulated_spawn_program.py NAME NANOSECONDS FAULT --workers N --batch
+
+NANOSECONDS a task on one worker, half of it on two. FAULT: `fine`; `dies` or `lies` (an invalid record) at its third
+answer; `drops` a task, so that every record has an error; `noisy`, every other run is disturbed and takes tenfold;
+`drifts:FILE`, no two launches are equally quick, which FILE counts.
+"""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+DRIFT = (0.95, 1.1, 0.9, 1.05)
+TASKS = 1 << 20
+
+
+def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, count: int) -> dict[str, object]:
+    noise = random.Random(f"{name} {line} {count}").gauss(1, 0.01)
+    disturbed = fault == "noisy" and count % 2 == 1
+    ran = TASKS - 1 if fault == "drops" else TASKS
+    answer: dict[str, object] = {
+        "schema": "teff-spawn-record-1",
+        "system": name,
+        "variant": "simulated",
+        "version": "1",
+        "workers": workers,
+        "pattern": "serial",
+        "parameters": {"tasks": TASKS},
+        "tasks": ran,
+        "elapsed_seconds": TASKS * nanoseconds * 1e-9 / workers * noise * (10 if disturbed else 1),
+        "peak_rss_bytes": 10 << 20,
+        "peak_rss_above_empty_bytes": 6 << 20,
+        "validation": {"passed": ran == TASKS, "found": {"tasks": ran}, "expected": {"tasks": TASKS}},
+        "disturbance": {
+            "cpu_seconds": 0.1,
+            "voluntary_switches": 0,
+            "involuntary_switches": 0,
+            "gap_share_before": 0.5 if disturbed else 0.0,
+            "gap_share_after": 0.0,
+        },
+        "started_at": "2026-11-20T22:00:00.123Z",
+    }
+    if fault == "drops":
+        answer["error"] = f"{ran} null tasks ran where {TASKS} were spawned"
+    return answer
+
+
+def main() -> None:
+    name, nanoseconds, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    workers = int(sys.argv[sys.argv.index("--workers") + 1])
+    if fault.startswith("drifts:"):
+        counter = Path(f"{fault.removeprefix('drifts:')}.{workers}")
+        launch = len(counter.read_bytes()) if counter.exists() else 0
+        counter.write_bytes(b"." * (launch + 1))
+        nanoseconds *= DRIFT[launch % len(DRIFT)]
+    for count, line in enumerate(sys.stdin):
+        answer = record(name, nanoseconds, fault, workers, line, count)
+        if count >= 2 and fault == "dies":
+            sys.exit("simulated: a worker has died")
+        if count >= 2 and fault == "lies":
+            answer["validation"] = {"passed": True, "found": {"tasks": 1}, "expected": {"tasks": 2}}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

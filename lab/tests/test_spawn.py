@@ -1,0 +1,204 @@
+"""A whole sitting of spawn patterns against programs that only simulate, and what is made of its runs."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tefflab.errors import TeffError
+from tefflab.record import RecordError
+from tefflab.results import Contender
+from tefflab.spawn import TREES, measure, questions
+from tefflab.spawn_judge import SpawnCell, SpawnRow, judge_spawns
+from tefflab.spawn_live import SpawnLive
+from tefflab.spawn_record import parse_spawn_line
+from tefflab.spawn_sitting import Spawner, SpawnQuestion
+from tefflab.spawn_table import to_tables
+from tefflab.statistics import Interval
+from tefflab.store import Store
+from tefflab.systems import Variant
+
+PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
+SERIAL = SpawnQuestion("serial", "--pattern serial")
+
+
+class Silent:
+    """An audience that only counts, and may interrupt."""
+
+    def __init__(self, interrupt_at: int | None = None) -> None:
+        self.launches: list[tuple[int, str, str, int]] = []
+        self._interrupt_at = interrupt_at
+
+    def begins(self, turn: int, cell: SpawnCell) -> None:
+        if len(self.launches) == self._interrupt_at:
+            raise KeyboardInterrupt
+        self.launches.append((turn, cell.contender.id, cell.question, cell.workers))
+
+    def learned(self, cell: SpawnCell) -> None: ...
+
+
+def spawner(name: str, nanoseconds: float, fault: str = "fine", *, is_floor: bool = False) -> Spawner:
+    command = [sys.executable, "{program}", name, str(nanoseconds), fault]
+    variant = Variant(name="one", title=name, program=str(PROGRAM), command=command)
+    return Spawner(Contender(name, name.title(), "1", "#000000", 0), variant, is_floor)
+
+
+def sat(
+    tmp_path: Path,
+    *spawners: Spawner,
+    workers: Sequence[int] = (1,),
+    asked: Sequence[SpawnQuestion] = (SERIAL,),
+    audience: Silent | None = None,
+    rounds: int = 4,
+    budget: float = 1e9,
+) -> tuple[list[SpawnRow], bool]:
+    with Store.create(tmp_path / "results" / "test") as store:
+        cells, interrupted = measure(
+            tmp_path, store, "one", spawners, asked, workers, audience or Silent(), budget, rounds
+        )
+    return judge_spawns(cells), interrupted
+
+
+def test_a_sitting_says_who_is_first_level_and_behind(tmp_path: Path) -> None:
+    equal = spawner("equal", 10, f"drifts:{tmp_path / 'launches'}")
+    people = [spawner("quick", 10), equal, spawner("slow", 30), spawner("plain", 1, is_floor=True)]
+    rows, interrupted = sat(tmp_path, *people, workers=(1, 2))
+    assert not interrupted
+    one = {row.contender.id: row for row in rows if row.workers == 1}
+    two = {row.contender.id: row for row in rows if row.workers == 2}
+    assert {one["quick"].verdict, one["equal"].verdict} == {"first", "level"}
+    assert one["slow"].verdict == "behind"
+    assert one["slow"].ratio is not None
+    assert one["slow"].ratio.value == pytest.approx(3, rel=0.05)
+    assert one["plain"].verdict == "floor"
+    assert "plain" not in two, "the floor has one worker"
+    assert one["quick"].seconds_per_task is not None
+    assert two["quick"].seconds_per_task is not None
+    assert one["quick"].seconds_per_task.value == pytest.approx(10e-9, rel=0.03)
+    assert two["quick"].seconds_per_task.value == pytest.approx(5e-9, rel=0.03)
+    assert [one[name].high for name in ("quick", "equal", "slow", "plain")] == ["High", "High", "Low", ""]
+    assert one["slow"].peak_rss_above_empty_bytes == 6 << 20
+
+
+def test_a_system_that_fails_at_a_pattern_is_out_of_it_with_its_reason(tmp_path: Path) -> None:
+    faults = {"mortal": "dies", "liar": "lies", "sloppy": "drops"}
+    rows, _ = sat(tmp_path, spawner("good", 10), *(spawner(name, 1, fault) for name, fault in faults.items()))
+    found = {row.contender.id: row for row in rows}
+    assert found["good"].verdict == "first"
+    assert found["good"].rounds >= 3
+    assert "a worker has died" in found["mortal"].note
+    assert "validation did not pass" in found["liar"].note
+    assert "null tasks ran where" in found["sloppy"].note
+    for name in faults:
+        assert found[name].verdict == "failed"
+        assert found[name].seconds_per_task is None
+
+
+def test_disturbed_runs_are_made_again_and_do_not_count(tmp_path: Path) -> None:
+    rows, _ = sat(tmp_path, spawner("noisy", 10, "noisy"))
+    assert rows[0].seconds_per_task is not None
+    assert rows[0].seconds_per_task.value == pytest.approx(10e-9, rel=0.03)
+    assert rows[0].disturbed_share == pytest.approx(0.5, abs=0.1)
+
+
+def test_rounds_have_the_systems_beside_each_other_in_orders_of_their_own(tmp_path: Path) -> None:
+    audience = Silent()
+    people = [spawner(name, 10) for name in ("a", "b", "c")]
+    asked = (SERIAL, SpawnQuestion("parallel", "--pattern parallel"))
+    sat(tmp_path, *people, asked=asked, audience=audience, rounds=3)
+    launches = audience.launches
+    threes = [launches[start : start + 3] for start in range(0, len(launches), 3)]
+    assert len(threes) == 6
+    for three in threes:
+        assert {name for _, name, _, _ in three} == {"a", "b", "c"}
+        assert len({(turn, question) for turn, _, question, _ in three}) == 1
+    assert len({tuple(name for _, name, _, _ in three) for three in threes}) > 1
+
+
+def test_an_interrupted_sitting_keeps_what_was_measured(tmp_path: Path) -> None:
+    rows, interrupted = sat(tmp_path, spawner("a", 10), spawner("b", 20), audience=Silent(interrupt_at=5))
+    assert interrupted
+    assert {row.rounds for row in rows} == {2, 3}
+    runs = list(Store.open(tmp_path / "results" / "test").spawn_runs("one"))
+    assert len(runs) == 5 * 4
+    assert {run.attempt for run in runs} == {0, 1, 2, 3}
+    assert all(run.record.tasks == 1 << 20 for run in runs)
+
+
+def test_a_spent_budget_ends_it_after_two_rounds(tmp_path: Path) -> None:
+    audience = Silent()
+    sat(tmp_path, spawner("a", 10), audience=audience, rounds=9, budget=0)
+    assert len(audience.launches) == 2
+
+
+def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
+    rows, _ = sat(tmp_path, spawner("quick", 10), spawner("slow", 30), spawner("mortal", 1, "dies"))
+    console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(to_tables(rows))
+    text = console.export_text()
+    for words in ("serial, 1 worker", "first", "x 3", "mortal: simulated: a worker has died", "High", "Low"):
+        assert words in text or words.split(": ")[-1] in text, words
+    lines = [json.loads(json.dumps(row.to_json(), allow_nan=False)) for row in rows]
+    assert {line["verdict"] for line in lines} == {"first", "behind", "failed"}
+
+
+def test_one_round_has_no_interval_and_its_json_no_infinity() -> None:
+    contender = Contender("a", "A", "1", "#000000", 0)
+    row = SpawnRow(contender, "serial", 1, Interval(1.0, 0.0, float("inf")), None, "first", 1, 1, None, 1, 0.0, "")
+    assert row.to_json()["seconds_per_task"] == {"value": 1.0, "low": 0.0, "high": None}
+
+
+def test_a_ratio_whose_interval_holds_two_is_undecided() -> None:
+    contender = Contender("a", "A", "1", "#000000", 0)
+
+    def high(ratio: Interval) -> str:
+        return SpawnRow(contender, "serial", 1, ratio, ratio, "behind", 1, 1, None, 3, 0.0, "").high
+
+    assert high(Interval(1.9, 1.8, 2.0)) == "High"
+    assert high(Interval(1.9, 1.8, 2.1)) == "High?"
+    assert high(Interval(2.2, 1.9, 2.5)) == "Low?"
+    assert high(Interval(2.2, 2.1, 2.5)) == "Low"
+
+
+def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:
+    assert [each.name for each in questions((), ("T3", "T1"))] == [
+        "serial",
+        "parallel",
+        "fib-both",
+        "fib-one",
+        "tree T3",
+        "tree T1",
+    ]
+    assert [each.flags for each in questions(("fib-one",), TREES)] == ["--pattern fibonacci --spawn one"]
+    with pytest.raises(TeffError, match="'sireal'"):
+        questions(("sireal",), ("T3",))
+    with pytest.raises(TeffError, match="'T4'"):
+        questions((), ("T4",))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"tasks": 0}, {"elapsed_seconds": 0.0}, {"workers": 0}, {"surplus": 1}, {"validation": None}, {"schema": "other"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_record_in_between_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    sat(tmp_path, spawner("a", 10), rounds=2, budget=0)
+    run = next(iter(Store.open(tmp_path / "results" / "test").spawn_runs("one")))
+    good = json.loads(run.record.model_dump_json(by_alias=True, exclude_unset=True))
+    assert parse_spawn_line(json.dumps(good)).seconds_per_task > 0
+    with pytest.raises(RecordError):
+        parse_spawn_line(json.dumps({**good, **change}))
+
+
+def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
+    console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    cell = SpawnCell(Contender("a", "Anna", "1", "#000000", 0), False, "serial", 2, failure="a: has died")
+    with SpawnLive(console, 60) as live:
+        live.begins(0, cell)
+        live.learned(cell)
+    text = console.export_text()
+    assert "round 1" in text
+    assert "Anna, serial/2: a: has died" in text
