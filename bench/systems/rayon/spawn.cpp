@@ -1,0 +1,65 @@
+// The program of rayon's spawn patterns: the patterns are src/lib.rs, what they count and how they are driven
+// is C++.
+#include <stdexcept>
+
+#include "teff/patterns/drive.hpp"
+
+using namespace teff::patterns;
+
+extern "C" {
+// What lib.rs offers.
+bool rayon_start(int workers);
+void rayon_run(void (*body)(void*), void* context);
+void rayon_serial_spawn(std::int64_t tasks);
+void rayon_parallel_spawn(std::int64_t tasks);
+std::int64_t rayon_fibonacci_both(std::int32_t n);
+std::int64_t rayon_fibonacci_one(std::int32_t n);
+tree_counts rayon_search_tree(const tree* of, const node* from);
+
+// What lib.rs calls.
+void teff_null_task(std::int64_t index) {
+  null_task(index);
+}
+std::int32_t teff_children(const tree* of, const node* from) {
+  return of->children(*from);
+}
+node teff_child(const node* of, std::int32_t index) {
+  return tree::child(*of, index);
+}
+void teff_pin(int worker) {
+  teff::bench::bind_to_core(worker);
+}
+}
+
+namespace {
+
+class rayon {
+ public:
+  explicit rayon(int workers) : workers_(workers) {
+    if (!rayon_start(workers)) throw std::runtime_error("rayon's thread pool can't be started");
+  }
+
+  [[nodiscard]] teff::bench::identity describe() const {
+    return {.system = "rayon", .variant = "join", .version = TEFF_RAYON_VERSION, .workers = workers_};
+  }
+
+  template <class Body>
+  static void run(Body body) {
+    rayon_run([](void* context) { (*static_cast<Body*>(context))(); }, &body);
+  }
+
+  static void serial_spawn(std::int64_t tasks) { rayon_serial_spawn(tasks); }
+  static void parallel_spawn(std::int64_t tasks) { rayon_parallel_spawn(tasks); }
+  static std::int64_t fibonacci_both(std::int32_t n) { return rayon_fibonacci_both(n); }
+  static std::int64_t fibonacci_one(std::int32_t n) { return rayon_fibonacci_one(n); }
+  static tree_counts search_tree(const tree& of, const node& from) { return rayon_search_tree(&of, &from); }
+
+ private:
+  int workers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive<rayon>(argc, argv);
+}
