@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from judgements import contenders, curve, estimate, interval, judgement, row, troubled, with_rows
 from samples import sitting
+from tefflab import quantities
 from tefflab.caveats import caveats, sitting_caveats
 from tefflab.machine import Revision
 from tefflab.results import Judgement
@@ -147,3 +149,8 @@ def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
     assert read["rows"][3]["metg"]["high"] is None
     assert [len(each["points"]) for each in read["curves"]] == [len(each.points) for each in given.curves]
     assert "lower bound" in [each["heading"] for each in read["caveats"]]
+
+
+def test_an_interval_open_at_both_ends_has_no_unit() -> None:
+    assert quantities.duration_range(0.0, math.inf) == "0 – ∞"
+    assert quantities.duration_range(0.0, 2e-6) == "0 – 2.00 µs"

@@ -18,8 +18,12 @@ from tefflab.systems import Variant
 class LiveTable:
     """An audience of a sitting. On a terminal a table; elsewhere a line a round of a system."""
 
-    def __init__(self, console: Console, contenders: Sequence[Contender], budget: float) -> None:
+    def __init__(
+        self, console: Console, contenders: Sequence[Contender], budget: float, first_round: str = "round 1"
+    ) -> None:
+        """`first_round` says what the first round is for."""
         self._console = console
+        self._first_round = first_round
         self._titles = {each.id: each.title for each in contenders}
         self._state = dict.fromkeys(self._titles, "waits")
         self._values: dict[str, str] = dict.fromkeys(self._titles, "")
@@ -40,7 +44,7 @@ class LiveTable:
             self._live.__exit__(kind, failure, trace)
 
     def begins(self, turn: int, variant: Variant) -> None:
-        self._state[variant.id] = "looks for the crossing" if turn == 0 else f"round {turn + 1}"
+        self._state[variant.id] = self._first_round if turn == 0 else f"round {turn + 1}"
         self._draw()
 
     def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:

@@ -46,7 +46,9 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`."""
+    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`; `0 – ∞` has no unit."""
+    if low <= 0 and not math.isfinite(high):
+        return "0 – ∞"
     known = high if math.isfinite(high) else low
     size, name = _unit_of(known, _TIMES)
     top = digits(high / size) if math.isfinite(high) else "∞"

@@ -84,8 +84,12 @@ def watched(root: Path, store: Store, sitting: Sitting, wish: Wish) -> Results:
     plan = plan_of(sitting)
     console = progress()
     warn_of_others(console)
-    console.print(f"teff: {plan.title}; {plan.workers} workers; {len(plan.contenders)} systems", soft_wrap=True)
-    with store, LiveTable(console, plan.people(), wish.seconds) as live:
+    console.print(
+        f"teff: {plan.title}; {plan.workers} workers; {len(plan.contenders)} system{'s' * (len(plan.contenders) > 1)}",
+        soft_wrap=True,
+    )
+    first = "looks for the crossing" if plan.kind == "metg" else "round 1"
+    with store, LiveTable(console, plan.people(), wish.seconds, first) as live:
         return measure(root, store, sitting, live, wish.seconds, wish.rounds)
 
 
