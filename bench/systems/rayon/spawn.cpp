@@ -14,7 +14,7 @@ void rayon_serial_spawn(std::int64_t tasks);
 void rayon_parallel_spawn(std::int64_t tasks);
 std::int64_t rayon_fibonacci_both(std::int32_t n);
 std::int64_t rayon_fibonacci_one(std::int32_t n);
-tree_counts rayon_search_tree(const tree* of, const node* from);
+void rayon_search_tree(const tree* of, const node* from, tree_counts* found);
 
 // What lib.rs calls.
 void teff_null_task(std::int64_t index) {
@@ -23,8 +23,8 @@ void teff_null_task(std::int64_t index) {
 std::int32_t teff_children(const tree* of, const node* from) {
   return of->children(*from);
 }
-node teff_child(const node* of, std::int32_t index) {
-  return tree::child(*of, index);
+void teff_child(const node* of, std::int32_t index, node* child) {
+  *child = tree::child(*of, index);
 }
 void teff_pin(int worker) {
   teff::bench::bind_to_core(worker);
@@ -52,7 +52,11 @@ class rayon {
   static void parallel_spawn(std::int64_t tasks) { rayon_parallel_spawn(tasks); }
   static std::int64_t fibonacci_both(std::int32_t n) { return rayon_fibonacci_both(n); }
   static std::int64_t fibonacci_one(std::int32_t n) { return rayon_fibonacci_one(n); }
-  static tree_counts search_tree(const tree& of, const node& from) { return rayon_search_tree(&of, &from); }
+  static tree_counts search_tree(const tree& of, const node& from) {
+    tree_counts found;
+    rayon_search_tree(&of, &from, &found);
+    return found;
+  }
 
  private:
   int workers_;

@@ -31,7 +31,7 @@ unsafe impl Sync for Tree {}
 extern "C" {
     fn teff_null_task(index: i64);
     fn teff_children(tree: *const c_void, of: *const Node) -> i32;
-    fn teff_child(of: *const Node, index: i32) -> Node;
+    fn teff_child(of: *const Node, index: i32, child: *mut Node);
     fn teff_pin(worker: i32);
 }
 
@@ -99,8 +99,17 @@ pub extern "C" fn rayon_fibonacci_one(n: i32) -> i64 {
 }
 
 #[no_mangle]
-pub extern "C" fn rayon_search_tree(tree: *const c_void, from: *const Node) -> Counts {
-    search(Tree(tree), unsafe { *from })
+pub extern "C" fn rayon_search_tree(tree: *const c_void, from: *const Node, found: *mut Counts) {
+    unsafe { *found = search(Tree(tree), *from) }
+}
+
+fn child(of: &Node, index: i32) -> Node {
+    let mut child = Node {
+        state: [0; 5],
+        depth: 0,
+    };
+    unsafe { teff_child(of, index, &mut child) };
+    child
 }
 
 /// All children are tasks but the last, which the parent looks at itself.
@@ -118,9 +127,9 @@ fn search(tree: Tree, from: Node) -> Counts {
         let (last, others) = found.split_last_mut().expect("there are children");
         for (index, place) in others.iter_mut().enumerate() {
             let parent = &from;
-            scope.spawn(move |_| *place = search(tree, unsafe { teff_child(parent, index as i32) }));
+            scope.spawn(move |_| *place = search(tree, child(parent, index as i32)));
         }
-        *last = search(tree, unsafe { teff_child(&from, children - 1) });
+        *last = search(tree, child(&from, children - 1));
     });
     found.iter().fold(
         Counts {
