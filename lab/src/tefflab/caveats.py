@@ -176,8 +176,9 @@ def _on_drift(rows: Sequence[MetgRow]) -> list[Caveat]:
     known = [row.metg.drift for row in rows if row.metg and row.metg.drift is not None]
     if not known:
         return []
+    how_well = f"to ± {quantities.percent(max(known))}" if max(known) < 1 else "only to more than a factor of two"
     text = (
-        f"The machine's mean speed over the sitting is known to ± {quantities.percent(max(known))}. "
+        f"The machine's mean speed over the sitting is known {how_well}. "
         "It moves all rows alike, so it is no part of their intervals; add it to compare with another hour."
     )
     return [Caveat("drift", text)]

@@ -4,7 +4,7 @@ import math
 
 LEAST_SECONDS = 0.05  # of a run
 STEPS = 1000  # at least, unless that takes longer than
-MOST_SECONDS = 1.0
+MOST_SECONDS = 0.5
 FEWEST_STEPS = 100  # however long they take
 PROBE_STEPS = 50
 
