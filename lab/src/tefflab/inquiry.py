@@ -15,9 +15,10 @@ from tefflab.statistics import is_known, metg
 from tefflab.store import Envelope
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
-_LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+LEAST_ROUNDS = 4  # before an interval is believed to be narrow
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
-_WIDE_ROUNDS = 3  # in so many rounds
+_WIDE_ROUNDS = 3  # in so many rounds,
+_WIDE_TASK = 0.01  # and no longer than so many seconds
 
 
 class Inquiry(ABC):
@@ -80,7 +81,7 @@ class MetgInquiry(Inquiry):
     @staticmethod
     def is_settled(row: MetgRow) -> bool:
         """Whether another round would tell nothing that matters."""
-        return row.metg is not None and row.rounds >= _LEAST_ROUNDS and is_known(row.metg)
+        return row.metg is not None and row.rounds >= LEAST_ROUNDS and is_known(row.metg)
 
     def _strayed(self) -> bool:
         """Whether the scout saw a crossing and the rounds since see none there: one of them was disturbed."""
@@ -96,7 +97,7 @@ class MetgInquiry(Inquiry):
         self._relation = search.bracket.relation
         crossing, longest = search.bracket.iterations, max(1, int(LONGEST_TASK / self._seconds))
         self._grid = measurement_grid(crossing, maximum=longest)
-        wide = {min(max(round(crossing * factor), 1), longest) for factor in _WIDE}
+        wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
         self._wide = tuple(sorted(wide - set(self._grid)))
 
 

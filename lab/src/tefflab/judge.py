@@ -101,7 +101,7 @@ def _iterations(record: Record) -> int:
 def _efficiency(run: Envelope) -> float:
     if run.ceilings is None or not _iterations(run.record):
         return 0.0
-    return run.record.rate / (sum(run.ceilings) / 2)
+    return run.record.rate / max(run.ceilings)  # disturbances only ever lower a ceiling
 
 
 def _observation(run: Envelope) -> Observation:

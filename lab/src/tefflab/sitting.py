@@ -12,7 +12,7 @@ from typing import Protocol
 
 from tefflab.batch import LateError
 from tefflab.errors import TeffError
-from tefflab.inquiry import Inquiry, MetgInquiry
+from tefflab.inquiry import LEAST_ROUNDS, Inquiry, MetgInquiry
 from tefflab.instruments import Instruments
 from tefflab.results import MetgRow
 from tefflab.systems import Variant
@@ -41,6 +41,7 @@ class Entrant:
     inquiries: Sequence[Inquiry]
     settled: bool = False
     failure: str = ""
+    seconds: float = 0.0  # that it has had so far
     late: int = 0  # rounds that were given up because it did not answer in time
 
     def rows(self) -> list[MetgRow]:
@@ -61,13 +62,22 @@ class Sitting:
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be judged."""
         for turn in range(self.rounds):
-            order = [entrant for entrant in self.entrants if not entrant.settled and not entrant.failure]
+            order = self._to_be_launched(turn)
             random.Random(turn).shuffle(order)
-            if not order or self._is_over(turn):
+            if not order:
                 return
             for entrant in order:
-                if not self._is_over(turn):
-                    self._launch(entrant, turn)
+                if self._is_over(turn):
+                    return
+                self._launch(entrant, turn)
+
+    def _to_be_launched(self, turn: int) -> list[Entrant]:
+        """Who is left, but for those that have had more than their share of the time - unless there are no others."""
+        left = [entrant for entrant in self.entrants if not entrant.settled and not entrant.failure]
+        if turn < LEAST_ROUNDS:
+            return left
+        share = sum(entrant.seconds for entrant in self.entrants) / len(self.entrants)
+        return [entrant for entrant in left if entrant.seconds <= share] or left
 
     def _is_over(self, turn: int) -> bool:
         """Two rounds are made in any case: without them there is no interval."""
@@ -75,6 +85,7 @@ class Sitting:
 
     def _launch(self, entrant: Entrant, turn: int) -> None:
         self.audience.begins(turn, entrant.variant)
+        began = time.monotonic()
         try:
             with self.instruments.launch(entrant.variant):
                 for inquiry in entrant.inquiries:
@@ -82,6 +93,8 @@ class Sitting:
         except TeffError as failure:
             self._give_up(entrant, failure)
             return
+        finally:
+            entrant.seconds += time.monotonic() - began
         rows = entrant.rows()
         inquiries = [each for each in entrant.inquiries if isinstance(each, MetgInquiry)]
         entrant.settled = bool(rows) and all(
