@@ -1,10 +1,11 @@
-// The ceiling: the rate of the kernels on all cores with no runtime at all. Pinned threads, each with its own
-// points, no dependences; run it with -type trivial.
+// The ceiling: the rate of the kernels on all cores with no runtime at all, and how far apart the cores are.
+// Pinned threads, each with its own points, no dependences; run it with -type trivial.
 #include <barrier>
 #include <thread>
 #include <vector>
 
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/round_trip.hpp"
 
 namespace {
 
@@ -32,6 +33,7 @@ class ceiling final : public adapter {
       });
     threads.clear();  // joins
     work.stop();
+    work.note_round_trip(measure_round_trip(workers_));
   }
 
  private:

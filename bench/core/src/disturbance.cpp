@@ -16,7 +16,7 @@ disturbance usage_now() {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw, 0, 0};
+  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw, 0, 0, std::nullopt};
 }
 
 }  // namespace
@@ -27,6 +27,7 @@ disturbance& disturbance::operator+=(const disturbance& other) {
   involuntary_switches += other.involuntary_switches;
   gap_share_before = std::max(gap_share_before, other.gap_share_before);
   gap_share_after = std::max(gap_share_after, other.gap_share_after);
+  if (!round_trip_seconds) round_trip_seconds = other.round_trip_seconds;
   return *this;
 }
 

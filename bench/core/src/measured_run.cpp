@@ -31,6 +31,7 @@ outcome measured_run::finish(std::string error) const {
   outcome mine{load_.done(), load_.region().seen(), load_.region().elapsed().count(), std::move(error)};
   mine.seen.gap_share_before = gap_share_before_;
   mine.seen.gap_share_after = measure_gap_share(gap_spin);
+  mine.seen.round_trip_seconds = load_.round_trip();
   if (mine.error.empty()) mine.error = load_.error();
   return mine;
 }

@@ -97,6 +97,7 @@ std::string to_json(const record& run) {
                            {"involuntary_switches", run.seen.involuntary_switches},
                            {"gap_share_before", run.seen.gap_share_before},
                            {"gap_share_after", run.seen.gap_share_after}};
+  if (run.seen.round_trip_seconds) object["disturbance"]["round_trip_seconds"] = *run.seen.round_trip_seconds;
   object["started_at"] = run.started_at;
   if (!run.error.empty()) object["error"] = run.error;
   return object.dump();

@@ -1,14 +1,23 @@
-"""When a run does not count because the machine was busy elsewhere: two signs, each in a share of one."""
+"""When a run does not count because the machine was busy elsewhere: three signs, each in a share of one."""
 
-from tefflab.record import Disturbance
+from tefflab.record import Record
 
 GAPS = 0.10  # of the spins beside a run that may be lost in gaps
 SLOW = 0.95  # of the sitting's usual ceiling: where both beside a run are under it, somebody else had a part
+MOVED = 1.5  # factor between the cores' distances before and after: the host has moved one of them meanwhile
 
 
-def is_disturbed(seen: Disturbance, before: float, after: float, usual: float) -> bool:
-    """Of a run between ceilings of the rates `before` and `after`, in a sitting whose ceiling is `usual`ly that.
+def is_disturbed(run: Record, before: Record, after: Record, usual: float) -> bool:
+    """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
 
     One low ceiling alone says that the ceiling was disturbed, not the run: efficiency is held against the other.
     """
-    return max(seen.gap_share_before, seen.gap_share_after) > GAPS or max(before, after) < SLOW * usual
+    assert run.disturbance is not None
+    gaps = max(run.disturbance.gap_share_before, run.disturbance.gap_share_after)
+    return gaps > GAPS or max(before.rate, after.rate) < SLOW * usual or _moved(before, after)
+
+
+def _moved(before: Record, after: Record) -> bool:
+    trips = [one.disturbance.round_trip_seconds for one in (before, after) if one.disturbance is not None]
+    known = [trip for trip in trips if trip is not None]
+    return len(known) == 2 and max(known) > MOVED * min(known)

@@ -44,7 +44,7 @@ class Instruments:
         )
         self._ceiling_lines: dict[Configuration, str] = {}
         self._rates: dict[Configuration, list[float]] = {}
-        self._latest: tuple[Configuration, float, float] | None = None  # configuration, rate, when it was measured
+        self._latest: tuple[Configuration, Record, float] | None = None  # the last ceiling, and when it was measured
         self._variant: Variant | None = None
         self._program: BatchProgram | None = None
 
@@ -124,18 +124,18 @@ class Instruments:
 
     def _without(self, key: RunKey, _configuration: Configuration, line: str) -> Envelope:
         record = self._ask_system(line)
-        return self._envelope(key, record, disturbed=False, ceilings=None)
+        return self._envelope(key, record, disturbed=False)
 
     def _with_ceilings(self, key: RunKey, configuration: Configuration, line: str) -> Envelope:
         before = self._ceiling_before(configuration, key.round)
         record = self._ask_system(line)
         after = self._ceiling_now(configuration, key.round)
-        assert record.disturbance is not None
-        usual = statistics.median(self._rates[configuration])
-        disturbed = is_disturbed(record.disturbance, before, after, usual)
+        disturbed = is_disturbed(record, before, after, statistics.median(self._rates[configuration]))
         return self._envelope(key, record, disturbed, (before, after))
 
-    def _envelope(self, key: RunKey, record: Record, disturbed: bool, ceilings: tuple[float, float] | None) -> Envelope:
+    def _envelope(
+        self, key: RunKey, record: Record, disturbed: bool, ceilings: tuple[Record, Record] | None = None
+    ) -> Envelope:
         assert self._program is not None
         return Envelope(
             sitting=self._sitting,
@@ -148,7 +148,8 @@ class Instruments:
             flags=key.flags,
             record=record,
             configuration=key.configuration,
-            ceilings=ceilings,
+            ceilings=(ceilings[0].rate, ceilings[1].rate) if ceilings else None,
+            round_trips=_round_trips(*ceilings) if ceilings else None,
         )
 
     def _ask_system(self, line: str) -> Record:
@@ -165,18 +166,18 @@ class Instruments:
             raise ProgramError(f"{self._program.name}: {record.error} ({line})")
         return record
 
-    def _ceiling_before(self, configuration: Configuration, turn: int) -> float:
+    def _ceiling_before(self, configuration: Configuration, turn: int) -> Record:
         if self._latest is not None:
-            of, rate, at = self._latest
+            of, record, at = self._latest
             if of == configuration and time.monotonic() - at < _FRESH:
-                return rate
+                return record
         return self._ceiling_now(configuration, turn)
 
-    def _ceiling_now(self, configuration: Configuration, turn: int) -> float:
-        rate = self._run_ceiling(self._ceiling_lines[configuration], turn, configuration).rate
-        self._latest = (configuration, rate, time.monotonic())
-        self._rates.setdefault(configuration, []).append(rate)
-        return rate
+    def _ceiling_now(self, configuration: Configuration, turn: int) -> Record:
+        record = self._run_ceiling(self._ceiling_lines[configuration], turn, configuration)
+        self._latest = (configuration, record, time.monotonic())
+        self._rates.setdefault(configuration, []).append(record.rate)
+        return record
 
     def _run_ceiling(self, line: str, turn: int, configuration: Configuration) -> Record:
         record = self._ceiling.ask(line, TIMEOUT)
@@ -203,3 +204,10 @@ class Instruments:
         if self._program is not None:
             self._program.close(patiently)
         self._program = None
+
+
+def _round_trips(before: Record, after: Record) -> tuple[float, float] | None:
+    """None for one worker, who is near to himself."""
+    trips = [record.disturbance.round_trip_seconds for record in (before, after) if record.disturbance is not None]
+    first, last = trips
+    return None if first is None or last is None else (first, last)

@@ -89,6 +89,7 @@ class Disturbance(Strict):
     involuntary_switches: Count
     gap_share_before: Share
     gap_share_after: Share
+    round_trip_seconds: Annotated[float, Field(gt=0)] | None = None  # how far apart the cores were, by the ceiling
 
 
 class Record(Strict):

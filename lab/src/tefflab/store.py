@@ -78,6 +78,7 @@ class Envelope(_Line):
     record: Record
     configuration: str = ""  # that the run is about, without steps and iterations
     ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit
+    round_trips: tuple[float, float] | None = None  # between neighbouring cores, just before and after [s]
 
     @property
     def key(self) -> "RunKey":

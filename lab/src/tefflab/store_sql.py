@@ -19,7 +19,7 @@ _RECORD = f"""struct(schema varchar, system varchar, variant varchar, version va
     nonlocal_dependencies bigint,
     validation struct(enabled boolean, passed boolean, checksum varchar, expected varchar, error varchar),
     disturbance struct(cpu_seconds double, voluntary_switches bigint, involuntary_switches bigint,
-        gap_share_before double, gap_share_after double),
+        gap_share_before double, gap_share_after double, round_trip_seconds double),
     started_at timestamptz, error varchar)"""
 
 _INTERVAL = "struct(value double, low double, high double)"
@@ -37,6 +37,7 @@ _COLUMNS = {
         "record": _RECORD,
         "configuration": "varchar",
         "ceilings": "double[]",
+        "round_trips": "double[]",
     },
     "raw_sittings": {
         "sitting": "varchar",
@@ -67,6 +68,7 @@ _VIEWS = """
 create view records as select
     row_number() over () as line, sitting, round, system_id, role, attempt, disturbed, command, flags,
     configuration, ceilings[1] as ceiling_before, ceilings[2] as ceiling_after,
+    (round_trips[1] + round_trips[2]) / 2 as round_trip,
     record.system, record.variant, record.version,
     record.graphs[1].type as pattern, record.graphs[1].kernel as kernel,
     record.graphs[1].iterations as iterations, record.graphs[1].steps as steps,

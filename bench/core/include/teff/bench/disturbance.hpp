@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace teff::bench {
 
@@ -13,6 +14,8 @@ struct disturbance {
   std::int64_t involuntary_switches = 0;
   double gap_share_before = 0;  ///< part of a spin just before the region that was lost in gaps over 1 us
   double gap_share_after = 0;   ///< the same just after it
+  /// How far apart the cores were (round_trip.hpp), of a program that measures it: the ceiling.
+  std::optional<double> round_trip_seconds;
 
   /// Over ranks: times and counts add up, the worst gap stands.
   disturbance& operator+=(const disturbance& other);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,6 +80,10 @@ class workload {
   /// ... and when all tasks, of all ranks, are done.
   void stop() { region_.stop(); }
 
+  /// The ceiling says how far apart the cores are: seconds, or nothing for one worker.
+  void note_round_trip(std::optional<double> seconds) { round_trip_ = seconds; }
+  [[nodiscard]] std::optional<double> round_trip() const { return round_trip_; }
+
   [[nodiscard]] const region_meter& region() const { return region_; }
   /// What this process's workers did, and the first error.
   [[nodiscard]] tally done() const;
@@ -91,6 +96,7 @@ class workload {
   std::vector<dependence_table> tables_;
   std::deque<bench::worker> workers_;
   region_meter region_;
+  std::optional<double> round_trip_;
 };
 
 }  // namespace teff::bench
