@@ -10,6 +10,7 @@ times are exact but for 1 % of noise that depends on the question alone.
 """
 
 import json
+import os
 import random
 import shlex
 import sys
@@ -17,6 +18,9 @@ import time
 
 WORKERS = 2
 FLOPS_PER_ITERATION = 128
+ROUND_TRIP = 50e-9  # seconds, of cores that are near to each other
+FAR = 3.0  # times as long it takes, and an empty task, where they are not
+QUESTIONS = 120  # until the host moves them again
 SECONDS_PER_ITERATION = 1.28e-9  # of one task on one core
 
 
@@ -27,11 +31,23 @@ def flags_of(line: str) -> dict[str, str]:
     return dict(zip((name.lstrip("-") for name in names), values, strict=True))
 
 
+def is_far() -> bool:
+    """Whether the simulated host holds the cores apart: it moves them every so many questions to anybody."""
+    asked = os.environ.get("SIMULATED_HOST")
+    if asked is None:
+        return False
+    with open(asked, "ab") as file:
+        file.write(b".")
+        return file.tell() // QUESTIONS % 2 == 1
+
+
 def record(name: str, overhead: float, line: str, count: int) -> dict[str, object]:
     flags = flags_of(line)
     steps, width, iterations = int(flags["steps"]), int(flags["width"]), int(flags["iter"])
     tasks = steps * width
     flops = 0 if flags["kernel"] == "empty" else tasks * FLOPS_PER_ITERATION * iterations
+    far = is_far()
+    overhead *= FAR if far else 1
     noise = random.Random(f"{name} {line} {count}").gauss(1, 0.01)
     granularity = (overhead + iterations * SECONDS_PER_ITERATION + 1e-12) * noise
     graph = {
@@ -79,6 +95,7 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
             "involuntary_switches": 0,
             "gap_share_before": 0.0,
             "gap_share_after": 0.0,
+            "round_trip_seconds": ROUND_TRIP * (FAR if far else 1),
         },
         "started_at": "2026-11-20T22:00:00.123Z",
     }

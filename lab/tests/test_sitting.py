@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from conftest import PROGRAM
-from simulated_program import SECONDS_PER_ITERATION
+from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
 from tefflab import instruments as instruments_module
 from tefflab.batch import BatchProgram, ProgramError
@@ -68,6 +68,24 @@ def test_an_interrupted_sitting_goes_on_where_it_was(laboratory: Callable[..., P
     keys = [(run.key, run.attempt) for run in runs]
     assert len(keys) == len(set(keys)), "a run was made twice"
     assert {row.rounds for row in second.judgements[0].rows} == {4}
+
+
+def test_each_distance_of_the_cores_has_its_own_metg(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SIMULATED_HOST", str(tmp_path / "asked"))
+    root = laboratory(quick=(1e-6, "fine"), quicker=(5e-7, "fine"), long=(1e-4, "fine"))
+    judgement = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20).judgements[0]
+    assert judgement.round_trip == pytest.approx(ROUND_TRIP)
+    (far,) = judgement.others
+    assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)
+    for place, factor in ((judgement, 1.0), (far, FAR)):
+        rows = {row.contender.id: row for row in place.rows}
+        for name, overhead in (("quick", 1e-6), ("quicker", 5e-7)):
+            seen = rows[name].metg
+            assert seen is not None
+            assert seen.relation == "="
+            assert seen.value == pytest.approx(2 * factor * overhead, rel=0.1)
 
 
 def test_a_curve_has_its_points_in_every_round(laboratory: Callable[..., Path]) -> None:

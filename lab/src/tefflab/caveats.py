@@ -11,6 +11,7 @@ from tefflab.store import Damage, Sitting
 
 USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
 WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
+_ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
 _MUCH_DISTURBED = 0.25  # share of the runs
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
 
@@ -86,7 +87,7 @@ def caveats(judgement: Judgement) -> list[Caveat]:
         "many runs were disturbed and had to be repeated",
         lambda row: quantities.percent(row.disturbed_share),
     )
-    return found + _on_ceilings(rows, judgement.curves) + _on_drift(rows)
+    return found + _on_ceilings(rows, judgement.curves) + _on_distance(judgement) + _on_drift(rows)
 
 
 def sitting_caveats(sitting: Sitting, judgements: Iterable[Judgement], damage: Sequence[Damage]) -> list[Caveat]:
@@ -170,6 +171,17 @@ def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Cavea
         text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
         found.append(Caveat("unsteady ceiling", text))
     return found
+
+
+def _on_distance(judgement: Judgement) -> list[Caveat]:
+    if judgement.round_trip is None or judgement.share > _ALL:
+        return []
+    trip, share = quantities.duration(judgement.round_trip), quantities.percent(judgement.share)
+    text = (
+        f"The host moved the cores during the sitting. Only the {share} of the runs count here in which a cache line "
+        f"took about {trip} from one core to its neighbour and back, and those whose tasks are too long to feel it."
+    )
+    return [Caveat("cores moved", text)]
 
 
 def _on_drift(rows: Sequence[MetgRow]) -> list[Caveat]:

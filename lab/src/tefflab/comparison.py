@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tefflab.crossing import Relation
+from tefflab.distance import Distance, at_distance
 from tefflab.judge import observations
+from tefflab.readings import placed_name
 from tefflab.results import Judgement, MetgRow
 from tefflab.statistics import Interval, MetgEstimate, Observation, metg_ratio, ratio_interval
 from tefflab.store import Envelope
@@ -39,13 +41,14 @@ class Side:
     seen: Sequence[Observation]
 
     @classmethod
-    def of(cls, row: MetgRow, configuration: str, runs: Iterable[Envelope]) -> "Side":
+    def of(cls, row: MetgRow, judgement: Judgement, runs: Iterable[Envelope]) -> "Side":
         own = [
             run
             for run in runs
-            if (run.role, run.system_id, run.configuration) == ("system", row.contender.id, configuration)
+            if (run.role, run.system_id, run.configuration) == ("system", row.contender.id, judgement.configuration)
         ]
-        return cls(row, observations(own))
+        where = None if judgement.round_trip is None else Distance(judgement.round_trip, judgement.share)
+        return cls(row, observations(at_distance(own, where)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,35 +104,47 @@ def compare(configuration: str, a: Side, b: Side, *, one_sitting: bool) -> Compa
 
 
 def compare_systems(judgements: Sequence[Judgement], runs: Sequence[Envelope], a: str, b: str) -> list[Comparison]:
-    """Two systems of one sitting, in every configuration that has METG of both."""
+    """Two systems of one sitting, in every configuration and at every distance of the cores with METG of both."""
     found = []
-    for judgement in judgements:
+    for judgement in everywhere(judgements):
         rows = {row.contender.id: row for row in judgement.rows}
         if a in rows and b in rows:
-            sides = (Side.of(rows[each], judgement.configuration, runs) for each in (a, b))
-            found.append(compare(judgement.name, *sides, one_sitting=True))
+            sides = (Side.of(rows[each], judgement, runs) for each in (a, b))
+            found.append(compare(placed_name(judgement), *sides, one_sitting=True))
     return [each for each in found if each is not None]
 
 
 def compare_sittings(
     a: Sequence[Judgement], runs_of_a: Sequence[Envelope], b: Sequence[Judgement], runs_of_b: Sequence[Envelope]
 ) -> list[Comparison]:
-    """Every system that both sittings have, in every configuration and at every threshold that both have.
+    """Every system that both sittings have, in every configuration, at every threshold and at every distance of the
+    cores that both have.
 
     A sitting may be compared with itself; then its runs pair up.
     """
-    others = {(each.configuration, each.threshold): each for each in b}
     one_sitting = {run.sitting for run in runs_of_a} == {run.sitting for run in runs_of_b}
     found = []
-    for judgement in a:
-        other = others.get((judgement.configuration, judgement.threshold))
+    for judgement in everywhere(a):
+        other = next((each for each in everywhere(b) if _same_question(judgement, each)), None)
         rows = {row.contender.id: row for row in other.rows} if other else {}
         for row in judgement.rows:
-            if row.contender.id in rows:
-                left = Side.of(row, judgement.configuration, runs_of_a)
-                right = Side.of(rows[row.contender.id], judgement.configuration, runs_of_b)
-                found.append(compare(judgement.name, left, right, one_sitting=one_sitting))
+            if other and row.contender.id in rows:
+                left = Side.of(row, judgement, runs_of_a)
+                right = Side.of(rows[row.contender.id], other, runs_of_b)
+                found.append(compare(placed_name(judgement), left, right, one_sitting=one_sitting))
     return [each for each in found if each is not None]
+
+
+def everywhere(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Each judgement and its others at further distances of the cores."""
+    return [placed for judgement in judgements for placed in (judgement, *judgement.others)]
+
+
+def _same_question(a: Judgement, b: Judgement) -> bool:
+    same = (a.configuration, a.threshold) == (b.configuration, b.threshold)
+    return same and (
+        a.round_trip is None or b.round_trip is None or Distance(a.round_trip, a.share).holds(b.round_trip)
+    )
 
 
 def _quotient(a: Interval, b: Interval, drift: float) -> Interval:

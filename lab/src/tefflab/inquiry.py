@@ -3,15 +3,17 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tefflab.configuration import Configuration
 from tefflab.crossing import Relation
+from tefflab.distance import APART, Distance, at_distance, round_trip_of
 from tefflab.instruments import Instruments
 from tefflab.judge import judge_row, observations
 from tefflab.results import Contender, MetgRow
 from tefflab.search import MetgSearch, measurement_grid
 from tefflab.shape import PROBE_STEPS, steps_for
-from tefflab.statistics import is_known, metg
+from tefflab.statistics import is_known
 from tefflab.store import Envelope
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
@@ -51,54 +53,75 @@ class Inquiry(ABC):
         return attempts
 
 
+@dataclass
+class _Place:
+    """What is to be measured while the cores are so far apart."""
+
+    round_trip: float | None
+    relation: Relation
+    grid: tuple[int, ...]
+    wide: tuple[int, ...]
+    rounds: int = 0
+
+
 class MetgInquiry(Inquiry):
-    """A line of a METG table while it is made: round 0 looks for the crossing, the others measure around it."""
+    """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, the
+    others measure around it."""
 
     def __init__(
         self, contender: Contender, configuration: Configuration, seconds_per_iteration: float, threshold: float
     ) -> None:
         super().__init__(contender, configuration, seconds_per_iteration)
         self.threshold = threshold
-        self._grid: tuple[int, ...] = ()
-        self._wide: tuple[int, ...] = ()
-        self._relation: Relation = "="
+        self._places: list[_Place] = []
 
     def measure(self, instruments: Instruments, turn: int) -> None:
         self._warm_up(instruments, turn)
         empty = self._run(instruments, turn, 0)
-        if not self._grid:
+        here = round_trip_of(empty[-1])
+        place = next((each for each in self._places if _near(each.round_trip, here)), None)
+        if place is None:
             self._overhead = min(run.record.granularity for run in empty)
-            self._scout(instruments, turn)
+            self._places.append(self._scout(instruments, turn, here))
             return
-        for iterations in (*self._grid, *(self._wide if turn <= _WIDE_ROUNDS else ())):
+        place.rounds += 1
+        for iterations in (*place.grid, *(place.wide if place.rounds <= _WIDE_ROUNDS else ())):
             self._run(instruments, turn, iterations)
-        if self._strayed():
-            self._grid = ()  # the next round looks for the crossing again
+        if self._strayed(place):
+            self._places.remove(place)  # the next round here looks for the crossing again
 
-    def row(self, note: str = "") -> MetgRow:
-        return judge_row(self.contender, self.threshold, self.runs, note)
+    def row(self, round_trip: float | None, note: str = "") -> MetgRow:
+        """What is known at a distance of the cores; of all runs where it is None."""
+        where = None if round_trip is None else Distance(round_trip, 1.0)
+        return judge_row(self.contender, self.threshold, at_distance(self.runs, where), note)
 
     @staticmethod
     def is_settled(row: MetgRow) -> bool:
         """Whether another round would tell nothing that matters."""
         return row.metg is not None and row.rounds >= LEAST_ROUNDS and is_known(row.metg)
 
-    def _strayed(self) -> bool:
+    def _strayed(self, place: _Place) -> bool:
         """Whether the scout saw a crossing and the rounds since see none there: one of them was disturbed."""
-        seen = metg(observations(self.runs), self.threshold)
-        return self._relation == "=" and not self._grid[0] <= round(seen.iterations) <= self._grid[-1]
+        seen = self.row(place.round_trip).metg
+        return (
+            place.relation == "=" and seen is not None and not place.grid[0] <= round(seen.iterations) <= place.grid[-1]
+        )
 
-    def _scout(self, instruments: Instruments, turn: int) -> None:
+    def _scout(self, instruments: Instruments, turn: int, round_trip: float | None) -> _Place:
         search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
         while (iterations := search.next_iterations()) is not None:
             for each in observations(self._run(instruments, turn, iterations)):
                 search.add(each)
         assert search.bracket is not None
-        self._relation = search.bracket.relation
         crossing, longest = search.bracket.iterations, max(1, int(LONGEST_TASK / self._seconds))
-        self._grid = measurement_grid(crossing, maximum=longest)
+        grid = measurement_grid(crossing, maximum=longest)
         wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
-        self._wide = tuple(sorted(wide - set(self._grid)))
+        return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))
+
+
+def _near(a: float | None, b: float | None) -> bool:
+    """Whether two round trips are of one distance; where one is not known, it is anywhere."""
+    return a is None or b is None or 1 / APART < a / b < APART
 
 
 class CurveInquiry(Inquiry):

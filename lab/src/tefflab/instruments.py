@@ -52,6 +52,13 @@ class Instruments:
         self._leave(patiently)
         self._ceiling.close(patiently)
 
+    @property
+    def round_trip(self) -> float | None:
+        """How far apart the cores were when the ceiling last ran [s]."""
+        if self._latest is None or self._latest[1].disturbance is None:
+            return None
+        return self._latest[1].disturbance.round_trip_seconds
+
     @contextmanager
     def launch(self, variant: Variant) -> Iterator[None]:
         """Within it `measure` asks this variant, which is started by the first question new to the store."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from tefflab.distance import Distance, at_distance
 from tefflab.record import Record
 from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, Observation, median_interval, metg, overhead
@@ -66,18 +67,33 @@ def judge(
     *,
     with_metg: bool = True,
     notes: Mapping[str, str] | None = None,
+    where: Distance | None = None,
 ) -> Judgement:
-    """Everything that the runs say about one configuration. `notes` says by system's id what went wrong with it."""
+    """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
+
+    `notes` says by system's id what went wrong with it.
+    """
     by_system: dict[str, list[Envelope]] = defaultdict(list)
     for run in runs:
-        if run.configuration == configuration:
+        if run.configuration == configuration and run.role == "system":
             by_system[run.system_id].append(run)
-    notes = notes or {}
-    rows = [judge_row(each, threshold, by_system[each.id], notes.get(each.id, "")) for each in contenders]
+    kept = {name: at_distance(own, where) for name, own in by_system.items()}
+    notes = {
+        each.id: f"not measured at this distance of the cores ({len(by_system[each.id])} runs at others)"
+        for each in contenders
+        if by_system[each.id] and not kept[each.id]
+    } | dict(notes or {})
+    rows = [judge_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in contenders]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
-    curves = [judge_curve(each, by_system[each.id]) for each in contenders]
+    curves = [judge_curve(each, kept.get(each.id, [])) for each in contenders]
     return Judgement(
-        name, configuration, threshold, tuple(rows) if with_metg else (), tuple(each for each in curves if each)
+        name=name,
+        configuration=configuration,
+        threshold=threshold,
+        rows=tuple(rows) if with_metg else (),
+        curves=tuple(each for each in curves if each),
+        round_trip=where.round_trip if where else None,
+        share=where.share if where else 1.0,
     )
 
 

@@ -6,7 +6,7 @@ A request that was interrupted goes on from the store: its plan is there, and so
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -15,16 +15,19 @@ from pydantic import BaseModel, ConfigDict
 
 from tefflab import sitting as sittings
 from tefflab.configuration import Configuration, parse
+from tefflab.distance import Distance, distances
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.inquiry import CurveInquiry, Inquiry, MetgInquiry, curve_iterations
 from tefflab.instruments import Instruments
 from tefflab.judge import judge
 from tefflab.machine import read_machine, read_revision
 from tefflab.results import Contender, Judgement
-from tefflab.store import Sitting, Store, new_sitting_name
+from tefflab.store import Envelope, Sitting, Store, new_sitting_name
 from tefflab.systems import Probe, System, Variant, load_systems, variants_of
 
 RESULTS_FOLDER = Path("results")
+_SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
+_MAIN = 0.25  # and from which it may be the one that tables are about
 
 ChartKind = Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"]
 
@@ -157,8 +160,10 @@ def judged(store: Store, sitting: Sitting, notes: Mapping[str, str] | None = Non
     """What the store's runs of a sitting say, configuration by configuration."""
     plan = plan_of(sitting)
     runs = [run for run in store.envelopes(sitting.sitting) if run.role == "system"]
-    return tuple(
-        judge(
+    where = places(runs)
+
+    def at(question: Question, distance: Distance | None) -> Judgement:
+        return judge(
             question.name,
             question.flags,
             plan.threshold,
@@ -166,9 +171,21 @@ def judged(store: Store, sitting: Sitting, notes: Mapping[str, str] | None = Non
             runs,
             with_metg=plan.kind == "metg",
             notes=notes,
+            where=distance,
         )
+
+    return tuple(
+        replace(at(question, where[0]), others=tuple(at(question, distance) for distance in where[1:]))
         for question in plan.questions
     )
+
+
+def places(runs: Sequence[Envelope]) -> list[Distance | None]:
+    """The distances of the cores that a sitting is judged at, first the one that its tables are about: the nearest at
+    which enough runs were made, for there the machine is what it can be. [None] where none is known."""
+    known = [distance for distance in distances(runs) if distance.share > _SHOWN]
+    main = [distance for distance in known if distance.share > _MAIN][:1]
+    return [*main, *(distance for distance in known if distance not in main)] or [None]
 
 
 def _competitor(system: System, index: int, variant: Variant, probe: Probe) -> Competitor:
@@ -197,6 +214,7 @@ def _entrants(root: Path, plan: Plan, instruments: Instruments) -> list[sittings
 
 
 def _keep(store: Store, results: Results) -> None:
+    """The rows as they are shown first; those at other distances can be judged again from the runs."""
     for judgement in results.judgements:
         for row in judgement.rows:
             line: dict[str, Any] = row.to_json()

@@ -13,6 +13,13 @@ def metg_name(threshold: float) -> str:
     return f"METG({quantities.percent(threshold)})"
 
 
+def placed_name(judgement: Judgement) -> str:
+    """`stencil_1d, cores 52 ns apart`; the name alone where the distance is not known."""
+    if judgement.round_trip is None:
+        return judgement.name
+    return f"{judgement.name}, cores {quantities.duration(judgement.round_trip)} apart"
+
+
 def value_text(row: MetgRow) -> str:
     """`1.23 µs`, `> 1.00 ms`, or that there is none."""
     if row.metg is None:

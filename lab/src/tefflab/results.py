@@ -80,13 +80,16 @@ class MetgRow:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything a sitting says about one configuration."""
+    """Everything a sitting says about one configuration while the cores were so far apart (`tefflab.distance`)."""
 
     name: str  # "stencil_1d", or what the varied parameter is: "radix 5"
     configuration: str  # its flags, without steps and iterations
     threshold: float
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
+    round_trip: float | None = None  # seconds: the distance of the cores, where it is known
+    share: float = 1.0  # of the sitting's runs that were made at this distance
+    others: tuple["Judgement", ...] = ()  # the same configuration at other distances
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A sitting: systems in turn, round after round, until all is known or the time is spent.
 
-Each round launches every system once, in another order, so that the machine's drift hits all alike. A system that
-fails is left out from then on, with its reason; the others go on, and what was measured stays.
+Systems are launched in turn, in another order each round, so that the machine's drift hits all alike; where the host
+moves the cores apart or together, each is measured until it is known at either distance. A system that fails is left
+out from then on, with its reason; the others go on, and what was measured stays.
 """
 
 import random
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tefflab.batch import LateError
+from tefflab.distance import Distance
 from tefflab.errors import TeffError
 from tefflab.inquiry import LEAST_ROUNDS, Inquiry, MetgInquiry
 from tefflab.instruments import Instruments
@@ -39,18 +41,27 @@ class Entrant:
 
     variant: Variant
     inquiries: Sequence[Inquiry]
-    settled: bool = False
     failure: str = ""
+    launches: int = 0
     seconds: float = 0.0  # that it has had so far
     late: int = 0  # rounds that were given up because it did not answer in time
+    settled: list[float | None] = field(default_factory=list)  # the round trips at which nothing is left to be known
 
-    def rows(self) -> list[MetgRow]:
-        return [each.row(self.failure) for each in self.inquiries if isinstance(each, MetgInquiry)]
+    def is_settled(self, round_trip: float | None) -> bool:
+        return any(at is None or round_trip is None or Distance(at, 1.0).holds(round_trip) for at in self.settled)
+
+    def learn(self, round_trip: float | None) -> list[MetgRow]:
+        """Its rows so far, at this distance of the cores, and whether they are good enough."""
+        inquiries = [each for each in self.inquiries if isinstance(each, MetgInquiry)]
+        rows = [each.row(round_trip) for each in inquiries]
+        if rows and all(each.is_settled(row) for each, row in zip(inquiries, rows, strict=True)):
+            self.settled.append(round_trip)
+        return rows
 
 
 @dataclass
 class Sitting:
-    """What is to be measured, with what, and for how long (`budget` in seconds, `rounds` at most, each where given)."""
+    """What is to be measured, with what, and for how long: `budget` in seconds, `rounds` of each system at most."""
 
     entrants: Sequence[Entrant]
     instruments: Instruments
@@ -58,49 +69,53 @@ class Sitting:
     budget: float
     rounds: int
     _started: float = field(default_factory=time.monotonic)
+    _seen: list[float] = field(default_factory=list)  # round trips of different distances of the cores
 
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be judged."""
-        for turn in range(self.rounds):
-            order = self._to_be_launched(turn)
-            random.Random(turn).shuffle(order)
-            if not order:
+        while not self._is_over():
+            entrant = self._next()
+            if entrant is None:
                 return
-            for entrant in order:
-                if self._is_over(turn):
-                    return
-                self._launch(entrant, turn)
+            self._launch(entrant)
 
-    def _to_be_launched(self, turn: int) -> list[Entrant]:
-        """Who is left, but for those that have had more than their share of the time - unless there are no others."""
-        left = [entrant for entrant in self.entrants if not entrant.settled and not entrant.failure]
-        if turn < LEAST_ROUNDS:
-            return left
-        share = sum(entrant.seconds for entrant in self.entrants) / len(self.entrants)
-        return [entrant for entrant in left if entrant.seconds <= share] or left
+    def _next(self) -> Entrant | None:
+        """Of those with something to learn where the cores are now, or else elsewhere, the one launched least; from
+        LEAST_ROUNDS on those that have had more than their share of the time come last."""
+        here = self.instruments.round_trip
+        left = [each for each in self.entrants if not each.failure and each.launches < self.rounds]
+        open_here = [each for each in left if not each.is_settled(here)]
+        open_elsewhere = [each for each in left if not all(each.is_settled(trip) for trip in self._seen)]
+        share = sum(each.seconds for each in self.entrants) / len(self.entrants)
 
-    def _is_over(self, turn: int) -> bool:
+        def order(entrant: Entrant) -> tuple[bool, int, float]:
+            greedy = entrant.launches >= LEAST_ROUNDS and entrant.seconds > share
+            return greedy, entrant.launches, random.Random(f"{entrant.variant.id} {entrant.launches}").random()
+
+        return min(open_here or open_elsewhere, key=order, default=None)
+
+    def _is_over(self) -> bool:
         """Two rounds are made in any case: without them there is no interval."""
-        return turn > 1 and time.monotonic() - self._started > self.budget
+        least = min((each.launches for each in self.entrants if not each.failure), default=2)
+        return least > 1 and time.monotonic() - self._started > self.budget
 
-    def _launch(self, entrant: Entrant, turn: int) -> None:
-        self.audience.begins(turn, entrant.variant)
+    def _launch(self, entrant: Entrant) -> None:
+        self.audience.begins(entrant.launches, entrant.variant)
         began = time.monotonic()
         try:
             with self.instruments.launch(entrant.variant):
                 for inquiry in entrant.inquiries:
-                    inquiry.measure(self.instruments, turn)
+                    inquiry.measure(self.instruments, entrant.launches)
         except TeffError as failure:
             self._give_up(entrant, failure)
             return
         finally:
+            entrant.launches += 1
             entrant.seconds += time.monotonic() - began
-        rows = entrant.rows()
-        inquiries = [each for each in entrant.inquiries if isinstance(each, MetgInquiry)]
-        entrant.settled = bool(rows) and all(
-            inquiry.is_settled(row) for inquiry, row in zip(inquiries, rows, strict=True)
-        )
-        self.audience.learned(entrant.variant, rows)
+        here = self.instruments.round_trip
+        if here is not None and not any(Distance(trip, 1.0).holds(here) for trip in self._seen):
+            self._seen.append(here)
+        self.audience.learned(entrant.variant, entrant.learn(here))
 
     def _give_up(self, entrant: Entrant, failure: TeffError) -> None:
         """A round is lost; the system is out unless it was merely late, and that for the first time."""

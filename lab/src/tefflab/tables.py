@@ -140,6 +140,8 @@ def _as_object(judgement: Judgement) -> dict[str, Any]:
         "name": judgement.name,
         "configuration": judgement.configuration,
         "threshold": judgement.threshold,
+        "round_trip": judgement.round_trip,
+        "share": judgement.share,
         "rows": [row.to_json() for row in judgement.rows],
         "curves": [_curve(curve) for curve in judgement.curves],
         "caveats": [
