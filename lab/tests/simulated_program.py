@@ -15,6 +15,7 @@ import random
 import shlex
 import sys
 import time
+from pathlib import Path
 
 WORKERS = 2
 FLOPS_PER_ITERATION = 128
@@ -36,7 +37,7 @@ def is_far() -> bool:
     asked = os.environ.get("SIMULATED_HOST")
     if asked is None:
         return False
-    with open(asked, "ab") as file:
+    with Path(asked).open("ab") as file:
         file.write(b".")
         return file.tell() // QUESTIONS % 2 == 1
 
