@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -79,26 +79,35 @@ def to_json(found: Answer) -> str:
 
 
 def to_table(found: Answer) -> Group:
-    """METG, then overhead: a row a system (of stores) or a configuration (of systems); then what they say together."""
-    of_metg = _table(found, metg_name(found.comparisons[0].a.threshold))
-    for each in found.comparisons:
+    """METG, then overhead: of stores a row a system, configuration by configuration; of systems a row a configuration.
+    Then what they say together."""
+    parts: list[RenderableType] = [Text(f"A  {found.a}"), Text(f"B  {found.b}")]
+    if found.is_repeat:
+        for configuration in dict.fromkeys(each.configuration for each in found.comparisons):
+            rows = [each for each in found.comparisons if each.configuration == configuration]
+            parts += [Text(), Text(configuration, style="bold"), *_tables(found, rows)]
+    else:
+        parts += _tables(found, found.comparisons)
+    return Group(*parts, Text(), *map(Text, closing(found)))
+
+
+def _tables(found: Answer, rows: Sequence[Comparison]) -> list[RenderableType]:
+    of_metg = _table(found, metg_name(rows[0].a.threshold))
+    for each in rows:
         cells = [_value(each.a), _value(each.b), _ratio(each), _ends(each.ratio), verdict(each.ratio)]
-        of_metg.add_row(*_heads(found, each), *cells, *([_agreement(each)] if found.is_repeat else []))
+        of_metg.add_row(_head(found, each), *cells, *([_agreement(each)] if found.is_repeat else []))
     of_overhead = _table(found, "overhead")
-    for each in found.comparisons:
+    for each in rows:
         if each.overhead and each.a.overhead and each.b.overhead:
             values = [duration(side.value) for side in (each.a.overhead, each.b.overhead)]
             cells = [*values, digits(each.overhead.value), _ends(each.overhead), verdict(each.overhead)]
-            of_overhead.add_row(*_heads(found, each), *cells)
-    names = [Text(f"A  {found.a}"), Text(f"B  {found.b}")]
-    tables = [part for table in (of_metg, of_overhead) if table.row_count for part in (Text(), table)]
-    return Group(*names, *tables, Text(), *map(Text, closing(found)))
+            of_overhead.add_row(_head(found, each), *cells)
+    return [part for table in (of_metg, of_overhead) if table.row_count for part in (Text(), table)]
 
 
 def _table(found: Answer, quantity: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in _titles(found):
-        table.add_column(title, overflow="fold")
+    table.add_column("\nsystem" if found.is_repeat else "\nconfiguration", overflow="fold")
     for title in (f"{quantity}\nof A", "\nof B", "\nA / B", "95 %\ninterval"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("\nA / B is not 1", no_wrap=True)
@@ -107,14 +116,8 @@ def _table(found: Answer, quantity: str) -> Table:
     return table
 
 
-def _titles(found: Answer) -> list[str]:
-    several = len({each.configuration for each in found.comparisons}) > 1
-    return (["\nsystem"] if found.is_repeat else []) + (["\nconfiguration"] if several or not found.is_repeat else [])
-
-
-def _heads(found: Answer, each: Comparison) -> list[str]:
-    cells = {"\nsystem": each.a.contender.id, "\nconfiguration": each.configuration}
-    return [escape(cells[title]) for title in _titles(found)]
+def _head(found: Answer, each: Comparison) -> str:
+    return escape(each.a.contender.id if found.is_repeat else each.configuration)
 
 
 def _agreement(each: Comparison) -> str:
