@@ -76,6 +76,10 @@ std::string to_json(const record& run) {
   json object = head(run.who);
   object["pattern"] = name(run.asked.what);
   object["parameters"] = parameters(run.asked);
+  if (run.elapsed_seconds == 0) {  // nothing ran
+    object["error"] = run.error;
+    return object.dump();
+  }
   object["tasks"] = units(run.asked, run.found);
   object["elapsed_seconds"] = run.elapsed_seconds;
   object["peak_rss_bytes"] = run.peak_resident_bytes;

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "teff/bench/configuration.hpp"
 
@@ -27,6 +29,13 @@ std::int64_t plain_fibonacci(std::int32_t n) {
   return value;
 }
 
+template <class Value>
+std::vector<std::string> names(const std::map<std::string, Value>& of) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : of) all.push_back(name);
+  return all;
+}
+
 std::string tree_names() {
   std::string names;
   for (const tree& each : known_trees()) names += fmt::format("{}{}", names.empty() ? "" : " ", each.name);
@@ -36,21 +45,23 @@ std::string tree_names() {
 /// The flags as they are read, before the tree has its parameters.
 struct raw {
   work asked;
+  std::string pattern;
+  std::string spawn = "both";
   std::string tree = "T3";
   std::optional<std::int32_t> depth;
 };
 
 void add_work_flags(CLI::App& app, raw& into) {
-  app.add_option("--pattern", into.asked.what, "serial, parallel, fibonacci or tree")
+  app.add_option("--pattern", into.pattern, "serial, parallel, fibonacci or tree")
       ->required()
-      ->transform(CLI::Transformer(pattern_names).description(""))
+      ->check(CLI::IsMember(names(pattern_names)))
       ->option_text("NAME");
   app.add_option("--tasks", into.asked.tasks, "null tasks of serial and parallel")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->option_text("COUNT");
   app.add_option("--n", into.asked.n, "of fibonacci")->check(CLI::Range(0, greatest_n))->option_text("N");
-  app.add_option("--spawn", into.asked.children, "fibonacci's children that are tasks: both or one")
-      ->transform(CLI::Transformer(spawning_names).description(""))
+  app.add_option("--spawn", into.spawn, "fibonacci's children that are tasks: both or one")
+      ->check(CLI::IsMember(names(spawning_names)))
       ->option_text("WHICH");
   app.add_option("--tree", into.tree, tree_names())->option_text("NAME");
   app.add_option("--depth", into.depth, "another depth of a geometric tree; its counts are computed first")
@@ -59,6 +70,8 @@ void add_work_flags(CLI::App& app, raw& into) {
 }
 
 work finished(raw from) {
+  from.asked.what = pattern_names.at(from.pattern);
+  from.asked.children = spawning_names.at(from.spawn);
   const tree* named = find_tree(from.tree);
   if (named == nullptr) throw usage_error(fmt::format("no tree is called '{}': {}", from.tree, tree_names()));
   from.asked.tree = *named;
