@@ -1,0 +1,143 @@
+// runtime: the workers that tasks run on.
+#pragma once
+
+#include <teff/detail/job.hpp>
+#include <teff/detail/join_task.hpp>
+#include <teff/error.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// How a runtime is set up. What the program leaves at its default comes from the environment, if it says.
+struct options {
+  // Worker threads. 0: TEFF_WORKERS, else one for every core this process may use (affinity, cgroup quota).
+  unsigned workers = 0;
+  // Whether each worker is bound to a core: first one to each core, then to its other hyperthreads. Not done
+  // if there are more workers than hardware threads. TEFF_BIND=0 turns it off.
+  bool bind = true;
+  // Bytes of stack a worker; reserved, and taken from memory as it is used. 0: TEFF_STACK_SIZE, else 256 MiB.
+  std::size_t stack_size = 0;
+  // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us.
+  std::chrono::microseconds spin{-1};
+};
+
+// What the workers of a runtime have done since it began. Exact when no task runs.
+struct counters {
+  std::uint64_t steals = 0;         // tasks taken from another worker's deque
+  std::uint64_t failed_steals = 0;  // attempts that found nothing, or lost the race
+  std::uint64_t shares = 0;         // times a worker made private tasks public
+  std::uint64_t parks = 0;          // times a worker went to sleep
+  std::uint64_t wakes = 0;          // times one was woken
+};
+
+// A set of workers. Several can live in one process; each has its own threads.
+//
+//   teff::runtime rt;
+//   long f = rt.run([] { return fib(30); });
+class runtime {
+ public:
+  // Starts the workers. Throws invalid_option, std::system_error if a thread can't be had.
+  explicit runtime(const options& = {});
+  // As shutdown().
+  ~runtime();
+  runtime(const runtime&) = delete;
+  runtime& operator=(const runtime&) = delete;
+
+  // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, several at once.
+  // The caller blocks, without using CPU; but a worker of this runtime runs f itself, at once.
+  // Throws runtime_was_shut_down.
+  template <class F>
+  std::invoke_result_t<F&&> run(F&& f);
+
+  // Waits for the calls of run() that are in progress, then ends the workers. May be called again.
+  // Throws misuse if called by one of the workers.
+  void shutdown();
+
+  [[nodiscard]] unsigned workers() const noexcept;
+  [[nodiscard]] teff::counters counters() const noexcept;
+
+  // The scheduler, for ways in that are built on it (detail/job.hpp).
+  [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
+
+ private:
+  std::unique_ptr<detail::scheduler, void (*)(detail::scheduler*) noexcept> scheduler_;
+};
+
+// The index of the worker that the calling thread is, in [0, workers()); 0 on other threads.
+[[nodiscard]] inline unsigned worker_index() noexcept {
+  return detail::here().index;
+}
+
+namespace detail {
+
+// A job whose submitter sleeps until it has ended.
+struct awaited_job : job {
+  std::atomic<std::uint32_t> ended{0};
+};
+
+// Submits and sleeps. Throws runtime_was_shut_down.
+void run_and_wait(scheduler&, awaited_job&);
+// The last thing that the job does: its submitter may be gone when this returns.
+void wake_submitter(awaited_job&) noexcept;
+
+// A call of run(), on the caller's stack.
+template <class F>
+struct call : awaited_job {
+  using result = value_t<F>;
+
+  explicit call(std::remove_reference_t<F>& f) noexcept
+      : awaited_job{{[](job& self) noexcept {
+          auto& me = static_cast<call&>(self);
+          try {
+            new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
+          } catch (...) {
+            me.error = std::current_exception();
+          }
+          wake_submitter(me);
+        }}},
+        function(f) {}
+  call(const call&) = delete;
+  call& operator=(const call&) = delete;
+  ~call() {}
+
+  result take() {
+    if (error) std::rethrow_exception(std::move(error));
+    if constexpr (std::is_reference_v<result>) {
+      return static_cast<result>(*value);
+    } else {
+      result taken = std::move(value);
+      std::destroy_at(&value);
+      return taken;
+    }
+  }
+
+  std::remove_reference_t<F>& function;
+  std::exception_ptr error;
+  union {
+    kept_t<result> value;
+  };
+};
+
+}  // namespace detail
+
+template <class F>
+std::invoke_result_t<F&&> runtime::run(F&& f) {
+  if (detail::here().runtime == scheduler_.get()) return std::forward<F>(f)();
+  detail::call<F> call(f);
+  detail::run_and_wait(*scheduler_, call);
+  if constexpr (detail::yields_void<F>) {
+    call.take();
+  } else {
+    return call.take();
+  }
+}
+
+}  // namespace teff

@@ -1,0 +1,5 @@
+// All of libteff.
+#pragma once
+
+#include <teff/fork_join.hpp>
+#include <teff/runtime.hpp>

@@ -1,0 +1,127 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+namespace teff::detail {
+
+scheduler::scheduler(const options& given)
+    : settings_(complete(given, machine_.usable_cores())),
+      crowded_(settings_.workers > machine_.usable_cores()),
+      bound_(settings_.bind && settings_.workers <= machine_.processors().size()),
+      gate_(settings_.workers),
+      arrived_(settings_.workers),
+      left_(settings_.workers) {
+  const auto count = settings_.workers;
+  for (unsigned i = 0; i < count; ++i) {
+    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size));
+  }
+  const auto& processors = machine_.processors();
+  for (unsigned i = 0; i < count; ++i) {
+    auto& victims = workers_[i]->victims;
+    for (unsigned other = 1; other < count; ++other) victims.push_back(workers_[(i + other) % count].get());
+    if (!bound_) continue;
+    std::ranges::stable_sort(victims, {}, [&](const worker* other) {
+      return machine_.distance(processors[i], processors[other->index()]);
+    });
+  }
+  for (std::size_t started = 0; started < count; ++started) {
+    try {
+      workers_[started]->start(settings_.stack_size);
+    } catch (...) {
+      stop_workers(started);
+      throw;
+    }
+  }
+  arrived_.wait();
+}
+
+scheduler::~scheduler() {
+  shut_down();
+}
+
+// Those that were never started are counted as having arrived and left.
+void scheduler::stop_workers(std::size_t started) noexcept {
+  stop_.store(true, std::memory_order_seq_cst);
+  const auto missing = static_cast<std::ptrdiff_t>(workers_.size() - started);
+  arrived_.count_down(missing);
+  left_.count_down(missing);
+  for (std::size_t i = 0; i < started; ++i) gate_.wake(static_cast<unsigned>(i));
+  for (std::size_t i = 0; i < started; ++i) workers_[i]->join();
+}
+
+void scheduler::arrive(unsigned index) noexcept {
+  if (bound_) machine_.bind_this_thread(machine_.processors()[index]);
+  arrived_.arrive_and_wait();
+}
+
+void scheduler::run_and_wait(awaited_job& job) {
+  {
+    const std::lock_guard lock(calls_mutex_);
+    if (shut_down_) throw runtime_was_shut_down();
+    ++calls_;
+  }
+  submit(job);
+  // Acquire: pairs with the release in wake_submitter(): what the job did.
+  while (job.ended.load(std::memory_order_acquire) == 0) futex_wait(job.ended, 0);
+  const std::lock_guard lock(calls_mutex_);
+  if (--calls_ == 0) calls_ended_.notify_all();
+}
+
+void scheduler::shut_down() {
+  const auto* const caller = worker::current();
+  if (caller != nullptr && &caller->all() == this) {
+    throw misuse(
+        "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
+  }
+  {
+    std::unique_lock lock(calls_mutex_);
+    const bool first = !shut_down_;
+    shut_down_ = true;
+    calls_ended_.wait(lock, [&] { return calls_ == 0; });
+    if (!first) return;
+  }
+  stop_workers(workers_.size());
+}
+
+void scheduler::submit(job& job) noexcept {
+  jobs_.push(job);
+  gate_.notify_work(0);
+}
+
+void scheduler::submit_to(unsigned index, job& job) noexcept {
+  workers_[index]->inbox().push(job);
+  gate_.wake(index);
+}
+
+counters scheduler::counted() const noexcept {
+  counters sum;
+  for (const auto& each : workers_) {
+    const auto one = each->counted();
+    sum.steals += one.steals;
+    sum.failed_steals += one.failed_steals;
+    sum.shares += one.shares;
+    sum.parks += one.parks;
+    sum.wakes += one.wakes;
+  }
+  return sum;
+}
+
+void submit(scheduler& runtime, job& job) noexcept {
+  runtime.submit(job);
+}
+void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
+  runtime.submit_to(index, job);
+}
+void run_and_wait(scheduler& runtime, awaited_job& job) {
+  runtime.run_and_wait(job);
+}
+
+void wake_submitter(awaited_job& job) noexcept {
+  // The job may be gone after the store: a wake takes its address only.
+  auto& ended = job.ended;
+  ended.store(1, std::memory_order_release);
+  futex_wake(ended);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,74 @@
+// All workers of one runtime, and what they share.
+#pragma once
+
+#include <teff/runtime.hpp>
+
+#include "asymmetric_fence.hpp"
+#include "futex.hpp"
+#include "idle_gate.hpp"
+#include "job_queue.hpp"
+#include "topology.hpp"
+#include "worker.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+// Options with every default filled in. Throws invalid_option.
+[[nodiscard]] options complete(options given, unsigned usable_cores);
+
+class scheduler {
+ public:
+  explicit scheduler(const options& given);
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  void run_and_wait(awaited_job& job);
+  void shut_down();
+
+  void submit(job& job) noexcept;
+  void submit_to(unsigned index, job& job) noexcept;
+
+  [[nodiscard]] counters counted() const noexcept;
+  [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
+  [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
+  [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
+  [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
+  [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
+  // More workers than cores: a spinning worker keeps another from running.
+  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
+
+  // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
+  // look at its deque any more.
+  void arrive(unsigned index) noexcept;
+  void leave() noexcept { left_.arrive_and_wait(); }
+
+ private:
+  void stop_workers(std::size_t started) noexcept;
+
+  topology machine_;
+  asymmetric_fence fences_;
+  options settings_;
+  bool crowded_;
+  bool bound_;
+  idle_gate<futex> gate_;
+  job_queue jobs_;
+  std::atomic<bool> stop_{false};
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::latch arrived_;
+  std::latch left_;
+
+  std::mutex calls_mutex_;
+  unsigned calls_ = 0;  // of run(), in progress
+  bool shut_down_ = false;
+  std::condition_variable calls_ended_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,138 @@
+#include "topology.hpp"
+
+#include <hwloc.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+namespace teff::detail {
+
+namespace {
+
+// CPUs' worth of time that a cgroup's files grant; 0 if they set no limit. Version 2 says "quota period" or
+// "max period" in one file, version 1 has a file for each, -1 for no limit.
+double quota_of(const std::string& quota_file, const std::string& period_file) {
+  std::ifstream file(quota_file);
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota)) return 0;
+  if (period_file.empty()) {
+    file >> period;
+  } else {
+    std::ifstream(period_file) >> period;
+  }
+  if (quota == "max" || quota.starts_with('-') || !(period > 0)) return 0;
+  try {
+    return std::stod(quota) / period;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+// The tightest quota of this process's cgroup and the cgroups around it; 0 if there is none.
+double cpu_quota() {
+  std::ifstream groups("/proc/self/cgroup");  // lines "id:controllers:/path"
+  double tightest = 0;
+  for (std::string line; std::getline(groups, line);) {
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const auto controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const bool unified = controllers == ",,";
+    if (!unified && controllers.find(",cpu,") == std::string::npos) continue;
+    const std::string root = unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu";
+    for (auto path = line.substr(second + 1);; path.resize(path.rfind('/'))) {
+      const auto folder = root + (path == "/" ? "" : path);
+      const auto quota = unified ? quota_of(folder + "/cpu.max", {})
+                                 : quota_of(folder + "/cpu.cfs_quota_us", folder + "/cpu.cfs_period_us");
+      if (quota > 0 && (tightest == 0 || quota < tightest)) tightest = quota;
+      if (path.empty() || path.find('/') == std::string::npos) break;
+    }
+  }
+  return tightest;
+}
+
+}  // namespace
+
+struct topology::tree {
+  tree() {
+    if (hwloc_topology_init(&handle) != 0) throw std::system_error(errno, std::generic_category(), "hwloc");
+    if (hwloc_topology_load(handle) != 0) {
+      const int reason = errno;
+      hwloc_topology_destroy(handle);
+      throw std::system_error(reason, std::generic_category(), "hwloc");
+    }
+  }
+  ~tree() { hwloc_topology_destroy(handle); }
+  tree(const tree&) = delete;
+  tree& operator=(const tree&) = delete;
+
+  hwloc_topology_t handle{};
+};
+
+topology::topology() : tree_(std::make_unique<tree>()) {
+  const auto handle = tree_->handle;
+  const auto allowed = hwloc_bitmap_alloc();
+  if (hwloc_get_cpubind(handle, allowed, HWLOC_CPUBIND_THREAD) != 0 || hwloc_bitmap_iszero(allowed)) {
+    hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(handle));
+  }
+
+  // The usable hardware threads of every core, in the machine's order.
+  std::vector<std::vector<unsigned>> cores;
+  const int core_count = hwloc_get_nbobjs_by_type(handle, HWLOC_OBJ_CORE);
+  for (int i = 0; i < core_count; ++i) {
+    const auto core = hwloc_get_obj_by_type(handle, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+    std::vector<unsigned> threads;
+    for (int p = hwloc_bitmap_first(core->cpuset); p >= 0; p = hwloc_bitmap_next(core->cpuset, p)) {
+      if (hwloc_bitmap_isset(allowed, static_cast<unsigned>(p)) != 0)
+        threads.push_back(static_cast<unsigned>(p));
+    }
+    if (!threads.empty()) cores.push_back(std::move(threads));
+  }
+  if (cores.empty()) {  // a machine that shows no cores
+    for (int p = hwloc_bitmap_first(allowed); p >= 0; p = hwloc_bitmap_next(allowed, p)) {
+      cores.push_back({static_cast<unsigned>(p)});
+    }
+  }
+  hwloc_bitmap_free(allowed);
+
+  std::size_t widest = 0;
+  for (const auto& core : cores) widest = std::max(widest, core.size());
+  for (std::size_t i = 0; i < widest; ++i) {
+    for (const auto& core : cores) {
+      if (i < core.size()) processors_.push_back(core[i]);
+    }
+  }
+  cores_ = std::max(1U, static_cast<unsigned>(cores.size()));
+  if (const auto quota = cpu_quota(); quota > 0) {
+    cores_ = std::clamp(static_cast<unsigned>(std::ceil(quota)), 1U, cores_);
+  }
+}
+
+topology::~topology() = default;
+
+unsigned topology::usable_cores() const noexcept {
+  return cores_;
+}
+
+int topology::distance(unsigned a, unsigned b) const noexcept {
+  const auto first = hwloc_get_pu_obj_by_os_index(tree_->handle, a);
+  const auto second = hwloc_get_pu_obj_by_os_index(tree_->handle, b);
+  if (first == nullptr || second == nullptr) return 0;
+  return -hwloc_get_common_ancestor_obj(tree_->handle, first, second)->depth;
+}
+
+void topology::bind_this_thread(unsigned processor) const noexcept {
+  const auto set = hwloc_bitmap_alloc();
+  if (set == nullptr) return;
+  hwloc_bitmap_only(set, processor);
+  hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
+  hwloc_bitmap_free(set);
+}
+
+}  // namespace teff::detail

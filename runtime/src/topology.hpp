@@ -1,0 +1,39 @@
+// Which hardware threads this process may use, and in which order workers take them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace teff::detail {
+
+class topology {
+ public:
+  // Reads the machine (hwloc) and the calling thread's affinity mask. Throws std::system_error if hwloc
+  // fails.
+  topology();
+  ~topology();
+  topology(const topology&) = delete;
+  topology& operator=(const topology&) = delete;
+
+  // Usable cores: those with at least one hardware thread in the mask, at most as many as the cgroup's CPU
+  // quota lets run at a time.
+  [[nodiscard]] unsigned usable_cores() const noexcept;
+
+  // Usable hardware threads (operating-system indices): the first of every core, then the second, and so on.
+  [[nodiscard]] const std::vector<unsigned>& processors() const noexcept { return processors_; }
+
+  // How far apart two hardware threads are: the depth of their nearest common cache or package, negated, so
+  // that nearer is less.
+  [[nodiscard]] int distance(unsigned a, unsigned b) const noexcept;
+
+  // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
+  void bind_this_thread(unsigned processor) const noexcept;
+
+ private:
+  struct tree;
+  std::unique_ptr<tree> tree_;
+  std::vector<unsigned> processors_;
+  unsigned cores_ = 1;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,327 @@
+#include "worker.hpp"
+
+#include <teff/detail/scope_state.hpp>
+
+#include "scheduler.hpp"
+
+#include <cxxabi.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace teff::detail {
+
+constinit thread_local lane self;
+
+namespace {
+
+constinit thread_local worker* this_worker = nullptr;
+
+constexpr std::size_t scope_slots = std::size_t{1} << 20;
+// A join's frame on the stack is at least this large, so that the stack overflows before the deque does.
+constexpr std::size_t least_frame = 64;
+
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+// ---- What the headers call ----
+
+void share() noexcept {
+  if (self.share()) this_worker->published();
+}
+
+bool take_back(task_slot* slot) noexcept {
+  if (!self.retake(slot)) return false;
+  if (self.asked()) answer_request();
+  return true;
+}
+
+void answer_request() noexcept {
+  if (self.share()) {
+    this_worker->published();
+  } else if (self.has_public()) {
+    self.withdraw();
+  }
+}
+
+bool settle(task_slot* slot) noexcept {
+  if (take_back(slot)) return true;
+  this_worker->wait_for_thief(*slot);
+  return false;
+}
+
+void reclaim(task_slot* slot) noexcept {
+  slot->state.store(slot_state::idle, std::memory_order_relaxed);
+  self.reclaim(slot);
+}
+
+void wake_owner(const task_slot* slot) noexcept {
+  this_worker->wake_owner(slot);
+}
+
+place here() noexcept {
+  if (this_worker == nullptr) return {};
+  return {&this_worker->all(), this_worker->index()};
+}
+
+// ---- The thread ----
+
+worker::worker(scheduler& all, unsigned index, std::size_t stack_size)
+    : all_(all),
+      index_(index),
+      slots_(scope_slots, stack_size / least_frame),
+      random_(0x9e3779b97f4a7c15U * (index + 1)) {}
+
+void worker::start(std::size_t stack_size) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  int failed = pthread_attr_setstacksize(&attributes, stack_size);
+  if (failed == 0) failed = pthread_create(&thread_, &attributes, &thread_main, this);
+  pthread_attr_destroy(&attributes);
+  if (failed != 0) throw std::system_error(failed, std::generic_category(), "libteff: starting a worker");
+}
+
+void worker::join() noexcept {
+  pthread_join(thread_, nullptr);
+}
+
+void* worker::thread_main(void* self) noexcept {
+  static_cast<worker*>(self)->main();
+  return nullptr;
+}
+
+void worker::main() noexcept {
+  this_worker = this;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
+  self.open(slots_.begin());
+  self.scope_limit = slots_.scope_limit();
+  // Its layout is laid down by the ABI (2.2.2): a pointer, then the count.
+  self.exceptions = reinterpret_cast<const unsigned*>(
+      reinterpret_cast<const std::byte*>(abi::__cxa_get_globals()) + sizeof(void*));
+  deque_ = &self;
+  all_.arrive(index_);
+  work_until([this] { return all_.stopping(); }, nullptr);
+  all_.leave();
+}
+
+worker* worker::current() noexcept {
+  return this_worker;
+}
+
+counters worker::counted() const noexcept {
+  const auto read = [](const tally& counter) { return counter.value.load(std::memory_order_relaxed); };
+  return {.steals = read(steals_),
+          .failed_steals = read(failed_steals_),
+          .shares = read(shares_),
+          .parks = read(parks_),
+          .wakes = read(wakes_)};
+}
+
+// ---- Waiting ----
+
+void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
+  // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
+  this_worker->work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
+}
+
+void worker::wait_for_thief(task_slot& slot) noexcept {
+  // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
+  work_until(
+      [&slot] {
+        const auto state = slot.state.load(std::memory_order_seq_cst);
+        return state == slot_state::ended || state == slot_state::failed;
+      },
+      &slot);
+}
+
+// The loop of a worker that has nothing of its own to do until `done()`: it runs other workers' tasks, else
+// it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits for one: its
+// thief is asked first (leapfrogging), and is the only one asked when the stack is half used.
+template <class Done>
+void worker::work_until(Done done, const task_slot* awaited) noexcept {
+  const bool open = has_room_for_foreign_tasks();
+  bool searching = false;
+  constexpr unsigned looks_between_clock_readings = 16;
+  constexpr unsigned looks_between_seizures = 128;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 0; !done(); ++look) {
+    if (run_something(open, awaited, searching)) {
+      deadline = std::chrono::steady_clock::time_point::max();
+      continue;
+    }
+    if (!searching) {
+      all_.gate().start_search();
+      searching = true;
+      look = 0;
+    }
+    if (look % looks_between_clock_readings != 0) {
+      relax();
+      continue;
+    }
+    ask_everyone();
+    const auto now = std::chrono::steady_clock::now();
+    if (look == 0) {
+      deadline = now + all_.settings().spin;
+    } else if (now >= deadline) {
+      park(done, open, awaited);
+      look = 0;
+      deadline = std::chrono::steady_clock::now() + all_.settings().spin;
+    } else if (open && look % looks_between_seizures == 0) {
+      seize_from_anyone();
+    } else if (all_.crowded()) {
+      std::this_thread::yield();
+    }
+  }
+  stop_search(searching);
+}
+
+template <class Done>
+void worker::park(Done& done, bool open, const task_slot* awaited) noexcept {
+  auto& gate = all_.gate();
+  if (gate.sit_down(index_, open)) hand_over();
+  // Whoever pushes from now on shares at once; what was shared before is seen by this last look.
+  if (open) ask_everyone();
+  const auto* const thief = open ? nullptr : thief_of(awaited);
+  if (done() ||
+      (open ? sees_work() || seize_from_anyone() : thief != nullptr && thief->deque().has_public())) {
+    gate.get_up(index_, open);
+  } else {
+    ++parks_;
+    gate.sleep(index_);
+  }
+}
+
+bool worker::sees_work() const noexcept {
+  if (!all_.jobs().empty() || !inbox_.empty()) return true;
+  for (const auto* const other : victims) {
+    if (other->deque().has_public()) return true;
+  }
+  return false;
+}
+
+// Whether another worker has public work, or has been made to have some.
+bool worker::seize_from_anyone() noexcept {
+  for (auto* const other : victims) {
+    if (all_.fences().available() && other->deque().seize([this] { all_.fences().everywhere(); }))
+      return true;
+  }
+  return false;
+}
+
+void worker::ask_everyone() noexcept {
+  for (auto* const other : victims) other->deque().ask();
+}
+
+void worker::stop_search(bool& searching) noexcept {
+  if (!searching) return;
+  searching = false;
+  if (all_.gate().stop_search()) hand_over();
+}
+
+// Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
+// become public before is looked for here.
+void worker::hand_over() noexcept {
+  ask_everyone();
+  if (sees_work() && all_.gate().wake_any(index_ + 1)) ++wakes_;
+}
+
+void worker::published() noexcept {
+  ++shares_;
+  if (all_.gate().notify_work(index_ + 1)) ++wakes_;
+}
+
+void worker::wake_owner(const task_slot* slot) noexcept {
+  const auto* owner = last_victim_;
+  if (owner == nullptr || !owner->slots_.owns(slot)) {
+    if (slots_.owns(slot)) return;
+    for (const auto* const other : victims) {
+      if (other->slots_.owns(slot)) owner = other;
+    }
+  }
+  if (owner != nullptr && all_.gate().wake(owner->index_)) ++wakes_;
+}
+
+// ---- Finding something to do ----
+
+bool worker::has_room_for_foreign_tasks() const noexcept {
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
+}
+
+worker* worker::thief_of(const task_slot* awaited) const noexcept {
+  if (awaited == nullptr) return nullptr;
+  const auto state = awaited->state.load(std::memory_order_relaxed);
+  return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
+}
+
+bool worker::run_something(bool open, const task_slot* awaited, bool& searching) noexcept {
+  worker* victim = thief_of(awaited);
+  task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
+  if (slot == nullptr && open) {
+    for (auto* const queue : {&inbox_, &all_.jobs()}) {
+      if (auto* const job = queue->pop()) {
+        stop_search(searching);
+        run_job(*job);
+        return true;
+      }
+    }
+    if (victims.empty()) return false;
+    // From a random one on, so that thieves spread.
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    const auto count = victims.size();
+    for (std::size_t i = 0, at = random_ % count; slot == nullptr && i < count;
+         ++i, at = at + 1 == count ? 0 : at + 1) {
+      victim = victims[at];
+      slot = steal_from(*victim);
+    }
+  }
+  if (slot == nullptr) return false;
+  stop_search(searching);
+  run_stolen(*victim, *slot);
+  return true;
+}
+
+task_slot* worker::steal_from(worker& victim) noexcept {
+  auto* const slot = victim.deque().steal();
+  if (slot == nullptr) {
+    ++failed_steals_;
+  } else {
+    ++steals_;
+  }
+  return slot;
+}
+
+void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
+  // Relaxed: only a hint, where the owner looks for work while it waits.
+  slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
+  struct host : scope_state {};
+  host spawned_by_it;
+  last_victim_ = &victim;
+  slot.run(slot, thief);
+  spawned_by_it.end_as_host();
+}
+
+void worker::run_job(job& job) noexcept {
+  auto* const outer = std::exchange(self.innermost, nullptr);
+  job.run(job);
+  self.innermost = outer;
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,91 @@
+// A worker: a thread, its deque, and how it finds something to do.
+#pragma once
+
+#include <teff/detail/job.hpp>
+#include <teff/detail/lane.hpp>
+#include <teff/runtime.hpp>
+
+#include "job_queue.hpp"
+#include "slot_array.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace teff::detail {
+
+class scheduler;
+
+class worker {
+ public:
+  // Throws std::system_error if the memory of the deque can't be had.
+  worker(scheduler& all, unsigned index, std::size_t stack_size);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
+  // std::system_error.
+  void start(std::size_t stack_size);
+  void join() noexcept;
+
+  // The worker that the calling thread is; null on other threads.
+  [[nodiscard]] static worker* current() noexcept;
+  // Runs other tasks on the calling worker until `pending` is 0.
+  static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
+
+  // Runs other tasks until the thief of this slot has ended.
+  void wait_for_thief(task_slot& slot) noexcept;
+  // Wakes a sleeper for work that has just become public, unless somebody searches.
+  void published() noexcept;
+  void wake_owner(const task_slot* slot) noexcept;
+
+  [[nodiscard]] scheduler& all() const noexcept { return all_; }
+  [[nodiscard]] unsigned index() const noexcept { return index_; }
+  [[nodiscard]] lane& deque() const noexcept { return *deque_; }
+  [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
+  [[nodiscard]] counters counted() const noexcept;
+
+  // Filled in by the scheduler: the others, nearest first.
+  std::vector<worker*> victims;
+
+ private:
+  struct tally {  // written by its worker only, read by anyone
+    std::atomic<std::uint64_t> value{0};
+    void operator++() noexcept {
+      value.store(value.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+  };
+
+  static void* thread_main(void* self) noexcept;
+  void main() noexcept;
+  template <class Done>
+  void work_until(Done done, const task_slot* awaited) noexcept;
+  bool run_something(bool open, const task_slot* awaited, bool& searching) noexcept;
+  void run_stolen(worker& victim, task_slot& slot) noexcept;
+  void run_job(job& job) noexcept;
+  task_slot* steal_from(worker& victim) noexcept;
+  worker* thief_of(const task_slot* awaited) const noexcept;
+  void stop_search(bool& searching) noexcept;
+  void hand_over() noexcept;
+  void ask_everyone() noexcept;
+  bool seize_from_anyone() noexcept;
+  [[nodiscard]] bool sees_work() const noexcept;
+  template <class Done>
+  void park(Done& done, bool open, const task_slot* awaited) noexcept;
+  [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
+
+  scheduler& all_;
+  const unsigned index_;
+  slot_array slots_;
+  lane* deque_ = nullptr;  // in the thread's own storage
+  job_queue inbox_;
+  const std::byte* stack_middle_ = nullptr;
+  std::uint64_t random_;
+  const worker* last_victim_ = nullptr;
+  pthread_t thread_{};
+  tally steals_, failed_steals_, shares_, parks_, wakes_;
+};
+
+}  // namespace teff::detail

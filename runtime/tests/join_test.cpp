@@ -1,0 +1,192 @@
+#include "workers.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+namespace teff::test {
+namespace {
+
+TEST(join, returns_both_values_on_any_number_of_workers) {
+  on_runtimes([](runtime& rt) { EXPECT_EQ(rt.run([] { return fib(20); }), 6765); });
+}
+
+TEST(join, outside_a_runtime_runs_both_in_order) {
+  std::string order;
+  join([&] { order += 'f'; }, [&] { order += 'g'; });
+  EXPECT_EQ(order, "fg");
+  EXPECT_EQ(fib(10), 55);
+}
+
+TEST(join, on_one_worker_runs_in_order) {
+  runtime rt{{.workers = 1}};
+  std::string order;
+  rt.run([&] { join([&] { order += 'f'; }, [&] { order += 'g'; }); });
+  EXPECT_EQ(order, "fg");
+}
+
+TEST(join, a_closure_without_value_counts_as_monostate) {
+  runtime rt{{.workers = 2}};
+  const auto [number, nothing] = rt.run([] { return join([] { return 7; }, [] {}); });
+  EXPECT_EQ(number, 7);
+  EXPECT_EQ(nothing, std::monostate{});
+}
+
+// Makes sure that the second closure is stolen: the first does not end before the second has begun.
+template <class G>
+auto join_with_stolen(G g) {
+  std::atomic<bool> begun{false};
+  return join(
+      [&] {
+        while (!begun) std::this_thread::yield();
+      },
+      [&begun, g = std::move(g)]() mutable -> decltype(auto) {
+        begun = true;
+        return g();
+      });
+}
+
+TEST(join, a_stolen_closure_returns_small_large_move_only_and_reference_results) {
+  runtime rt{{.workers = 2}};
+  rt.run([] {
+    EXPECT_EQ(join_with_stolen([] { return 5; }).second, 5);
+    std::array<int, 100> large{};
+    large[99] = 9;
+    EXPECT_EQ(join_with_stolen([large] { return large; }).second, large);
+    EXPECT_EQ(*join_with_stolen([] { return std::make_unique<int>(3); }).second, 3);
+    EXPECT_EQ(join_with_stolen([] { return std::string(100, 'x'); }).second, std::string(100, 'x'));
+    int target = 0;
+    join_with_stolen([&target]() -> int& { return target; }).second = 4;
+    EXPECT_EQ(target, 4);
+  });
+}
+
+TEST(join, closures_and_results_are_destroyed_exactly_once) {
+  struct counted {
+    explicit counted(std::atomic<int>& all) : alive(&all) { ++*alive; }
+    counted(const counted& other) : alive(other.alive) { ++*alive; }
+    counted(counted&& other) noexcept : alive(other.alive) { ++*alive; }
+    counted& operator=(const counted&) = delete;
+    ~counted() { --*alive; }
+    std::atomic<int>* alive;
+  };
+  runtime rt{{.workers = 2}};
+  std::atomic<int> alive{0};
+  rt.run([&] {
+    join([] {}, [c = counted(alive)] { return c; });
+    join_with_stolen([c = counted(alive)] { return c; });
+    EXPECT_THROW(join([] { throw std::runtime_error("f"); }, [c = counted(alive)] { return c; }),
+                 std::runtime_error);
+    EXPECT_THROW(join_with_stolen([c = counted(alive)]() -> counted { throw std::runtime_error("g"); }),
+                 std::runtime_error);
+  });
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(join, throws_what_a_closure_throws_and_the_first_ones_before_the_second_ones) {
+  on_runtimes([](runtime& rt) {
+    const auto thrown = [&](auto f, auto g) {
+      try {
+        rt.run([&] { join(f, g); });
+        return std::string();
+      } catch (const std::runtime_error& error) {
+        return std::string(error.what());
+      }
+    };
+    const auto fails = [](const char* what) { return [what] { throw std::runtime_error(what); }; };
+    EXPECT_EQ(thrown([] {}, fails("g")), "g");
+    EXPECT_EQ(thrown(fails("f"), [] {}), "f");
+    EXPECT_EQ(thrown(fails("f"), fails("g")), "f");
+  });
+}
+
+TEST(join, drops_the_second_closure_if_the_first_throws_before_it_began) {
+  runtime rt{{.workers = 1}};
+  bool ran = false;
+  EXPECT_THROW(rt.run([&] { join([] { throw std::runtime_error("f"); }, [&] { ran = true; }); }),
+               std::runtime_error);
+  EXPECT_FALSE(ran);
+}
+
+TEST(join, waits_for_a_stolen_closure_even_if_the_first_throws) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ended{false};
+  EXPECT_THROW(rt.run([&] {
+    join(
+        [&] {
+          while (!begun) std::this_thread::yield();
+          throw std::runtime_error("f");
+        },
+        [&] {
+          begun = true;
+          for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+          ended = true;
+        });
+  }),
+               std::runtime_error);
+  EXPECT_TRUE(ended);
+}
+
+TEST(join, throws_what_a_stolen_closure_throws) {
+  runtime rt{{.workers = 2}};
+  rt.run([] {
+    EXPECT_THROW(join_with_stolen([] { throw std::out_of_range("g"); }), std::out_of_range);
+    EXPECT_THROW(
+        join_with_stolen([large = std::array<int, 100>{}]() -> int { throw std::out_of_range("g"); }),
+        std::out_of_range);
+  });
+}
+
+// A random tree of joins, some of whose leaves throw: the sum of the leaves, or the exception.
+long random_tree(std::uint64_t seed, int depth, double fails) {
+  std::minstd_rand random(static_cast<unsigned>(seed % 2147483646 + 1));
+  random.discard(3);
+  if (std::uniform_real_distribution<>()(random) < fails) throw std::runtime_error("leaf");
+  if (depth == 0) return 1;
+  const auto left = random();
+  const auto right = random();
+  const auto [a, b] =
+      join([=] { return random_tree(left, depth - 1, fails); },
+           [=] { return random_tree(right, depth - 1 - static_cast<int>(right % 2) * (depth > 1), fails); });
+  return a + b;
+}
+
+TEST(join, random_trees_give_the_same_sum_or_an_exception_on_any_number_of_workers) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  on_runtimes([&](runtime& rt) {
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      EXPECT_EQ(rt.run([&] { return random_tree(seed + i, 10, 0); }), random_tree(seed + i, 10, 0));
+      const auto outcome = [&](auto&& run) {
+        try {
+          return run();
+        } catch (const std::runtime_error&) {
+          return -1L;
+        }
+      };
+      const auto tree = [&] { return random_tree(seed + i, 10, 0.002); };
+      EXPECT_EQ(outcome([&] { return rt.run(tree); }), outcome(tree));
+    }
+  });
+}
+
+// As deep as `depth`: each level joins a leaf with the rest.
+long chain(long depth) {
+  if (depth == 0) return 0;
+  const auto [rest, leaf] = join([=] { return chain(depth - 1); }, [] { return 1L; });
+  return rest + leaf;
+}
+
+TEST(join, recurses_a_hundred_thousand_deep) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    EXPECT_EQ(rt.run([] { return chain(100000); }), 100000);
+  }
+}
+
+}  // namespace
+}  // namespace teff::test

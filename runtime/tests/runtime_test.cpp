@@ -1,0 +1,192 @@
+#include "workers.hpp"
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+TEST(runtime, returns_the_value_and_throws_the_exception_of_what_it_runs) {
+  on_runtimes([](runtime& rt) {
+    EXPECT_EQ(rt.run([] { return std::string("value"); }), "value");
+    int target = 1;
+    rt.run([&]() -> int& { return target; }) = 2;
+    EXPECT_EQ(target, 2);
+    rt.run([&] { target = 3; });
+    EXPECT_EQ(target, 3);
+    EXPECT_THROW(rt.run([] { throw std::out_of_range("f"); }), std::out_of_range);
+    EXPECT_THROW(rt.run([]() -> int { throw std::out_of_range("f"); }), std::out_of_range);
+  });
+}
+
+TEST(runtime, runs_on_its_own_threads_and_says_which) {
+  runtime rt{{.workers = 3}};
+  EXPECT_EQ(rt.workers(), 3U);
+  EXPECT_NE(rt.run([] { return std::this_thread::get_id(); }), std::this_thread::get_id());
+  EXPECT_LT(rt.run([] { return worker_index(); }), 3U);
+  EXPECT_EQ(worker_index(), 0U);
+}
+
+TEST(runtime, run_called_by_its_own_worker_runs_at_once) {
+  runtime rt{{.workers = 1}};
+  EXPECT_EQ(rt.run([&] { return rt.run([&] { return rt.run([] { return fib(10); }); }); }), 55);
+}
+
+TEST(runtime, takes_work_from_several_threads_at_once) {
+  on_runtimes([](runtime& rt) {
+    std::vector<std::thread> callers;
+    std::atomic<long> sum{0};
+    for (int caller = 0; caller < 6; ++caller) {
+      callers.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) sum += rt.run([] { return fib(8); });
+      });
+    }
+    for (auto& caller : callers) caller.join();
+    EXPECT_EQ(sum, 6 * 50 * 21);
+  });
+}
+
+TEST(runtime, several_live_in_one_process_and_call_each_other) {
+  runtime outer{{.workers = 2}};
+  runtime inner{{.workers = 2}};
+  std::atomic<long> sum{0};
+  outer.run([&] { parallel_for(0, 20, [&](int) { sum += inner.run([] { return fib(10); }); }); });
+  EXPECT_EQ(sum, 20 * 55);
+}
+
+TEST(runtime, comes_and_goes_many_times) {
+  for (int i = 0; i < 50; ++i) {
+    runtime rt{{.workers = 4}};
+    if (i % 2 != 0) continue;
+    EXPECT_EQ(rt.run([] { return fib(10); }), 55);
+  }
+}
+
+TEST(runtime, used_after_shutdown_is_a_named_error) {
+  runtime rt{{.workers = 2}};
+  rt.shutdown();
+  rt.shutdown();
+  EXPECT_THROW(rt.run([] {}), runtime_was_shut_down);
+}
+
+TEST(runtime, shutdown_by_its_own_worker_is_a_named_error) {
+  runtime rt{{.workers = 1}};
+  rt.run([&] { EXPECT_THROW(rt.shutdown(), misuse); });
+}
+
+TEST(runtime, shutdown_waits_for_calls_in_progress) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ended{false};
+  std::thread caller([&] {
+    rt.run([&] {
+      begun = true;
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      ended = true;
+    });
+  });
+  while (!begun) std::this_thread::yield();
+  rt.shutdown();
+  EXPECT_TRUE(ended);
+  caller.join();
+}
+
+TEST(runtime, reads_its_options_from_the_environment) {
+  ::setenv("TEFF_WORKERS", "5", 1);
+  EXPECT_EQ(runtime{}.workers(), 5U);
+  EXPECT_EQ(runtime{{.workers = 2}}.workers(), 2U);
+  for (const char* const wrong : {"0", "many", "-1", "2x", "99999999999999999999"}) {
+    ::setenv("TEFF_WORKERS", wrong, 1);
+    EXPECT_THROW(runtime{}, invalid_option) << wrong;
+  }
+  ::unsetenv("TEFF_WORKERS");
+  EXPECT_THROW((runtime{{.workers = 1, .stack_size = 10}}), invalid_option);
+}
+
+TEST(runtime, has_as_many_workers_as_the_affinity_mask_has_cores) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) {
+      CPU_SET(cpu, &one);
+      break;
+    }
+  }
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(runtime{}.workers(), 1U);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST(runtime, without_work_burns_no_cpu) {
+  runtime rt{{.workers = 8}};
+  rt.run([] { fib(15); });
+  while (rt.counters().parks < 8)
+    std::this_thread::yield();  // as many as there are workers have gone to sleep
+  const double before = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // not to synchronise: to have time pass
+  EXPECT_LT(cpu_seconds() - before, 0.1);
+}
+
+TEST(runtime, jobs_run_where_they_are_sent) {
+  runtime rt{{.workers = 4}};
+  struct counted_job : detail::job {
+    explicit counted_job(std::atomic<int>& jobs_left)
+        : job{[](job& self) noexcept {
+            auto& me = static_cast<counted_job&>(self);
+            me.ran_on = detail::here().index;
+            --me.left;
+          }},
+          left(jobs_left) {}
+    std::atomic<int>& left;
+    unsigned ran_on = 99;
+  };
+  std::atomic<int> left{400};
+  std::vector<std::unique_ptr<counted_job>> jobs;
+  for (unsigned i = 0; i < 400; ++i) {
+    jobs.push_back(std::make_unique<counted_job>(left));
+    detail::submit_to(rt.internals(), i % 4, *jobs.back());
+  }
+  while (left != 0) std::this_thread::yield();
+  for (unsigned i = 0; i < 400; ++i) EXPECT_EQ(jobs[i]->ran_on, i % 4);
+}
+
+TEST(runtime, serial_spawn_of_a_million_tasks_needs_little_memory) {
+  const auto peak_kib = [] {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    rt.run([] {});
+    const auto before = peak_kib();
+    std::atomic<long> ran{0};
+    rt.run([&] {
+      scope s;
+      for (int i = 0; i < (1 << 20); ++i) s.spawn([&ran] { ran.fetch_add(1, std::memory_order_relaxed); });
+    });
+    EXPECT_EQ(ran, 1 << 20);
+    EXPECT_LT(peak_kib() - before, 16 * 1024);
+  }
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,268 @@
+#include "workers.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+TEST(scope, has_run_every_task_when_it_ends) {
+  on_runtimes([](runtime& rt) {
+    for (const int tasks : {0, 1, 2, 255, 256, 257, 10000}) {
+      std::vector<std::atomic<int>> ran(static_cast<std::size_t>(tasks));
+      rt.run([&] {
+        scope s;
+        for (auto& each : ran) s.spawn([&each] { ++each; });
+      });
+      for (auto& each : ran) EXPECT_EQ(each, 1);
+    }
+  });
+}
+
+TEST(scope, outside_a_runtime_runs_its_tasks_at_once) {
+  std::string order;
+  scope s;
+  s.spawn([&] { order += 'a'; });
+  order += 'b';
+  s.wait();
+  EXPECT_EQ(order, "ab");
+}
+
+TEST(scope, can_be_used_again_after_wait) {
+  runtime rt{{.workers = 2}};
+  rt.run([] {
+    std::atomic<int> sum{0};
+    scope s;
+    for (int round = 1; round <= 100; ++round) {
+      for (int i = 0; i < 10; ++i) s.spawn([&] { ++sum; });
+      s.wait();
+      EXPECT_EQ(sum, 10 * round);
+    }
+  });
+}
+
+// A tree whose every node spawns into a scope of its own.
+void spawn_tree(int depth, std::atomic<long>& nodes) {
+  ++nodes;
+  if (depth == 0) return;
+  scope s;
+  for (int child = 0; child < 3; ++child) s.spawn([depth, &nodes] { spawn_tree(depth - 1, nodes); });
+}
+
+TEST(scope, nests) {
+  on_runtimes([](runtime& rt) {
+    std::atomic<long> nodes{0};
+    rt.run([&] { spawn_tree(7, nodes); });
+    EXPECT_EQ(nodes, 3280);
+  });
+}
+
+// A tree whose every node spawns into the one scope of the root, from whichever worker it runs on.
+void spawn_into(scope& s, int depth, std::atomic<long>& nodes) {
+  ++nodes;
+  if (depth == 0) return;
+  for (int child = 0; child < 3; ++child) s.spawn([&s, depth, &nodes] { spawn_into(s, depth - 1, nodes); });
+}
+
+TEST(scope, takes_tasks_from_its_own_tasks_on_any_worker) {
+  on_runtimes([](runtime& rt) {
+    for (int round = 0; round < 5; ++round) {
+      std::atomic<long> nodes{0};
+      rt.run([&] {
+        scope s;
+        spawn_into(s, 7, nodes);
+        s.wait();
+        EXPECT_EQ(nodes, 3280);
+      });
+    }
+  });
+}
+
+TEST(scope, takes_tasks_from_within_joins_loops_and_inner_scopes) {
+  on_runtimes([](runtime& rt) {
+    std::atomic<long> ran{0};
+    rt.run([&] {
+      scope outer;
+      const auto add = [&] { outer.spawn([&] { ++ran; }); };
+      join([&] { add(); }, [&] { add(); });
+      parallel_for(0, 100, [&](int) { add(); });
+      for (int i = 0; i < 100; ++i) {
+        scope inner;
+        add();
+        inner.spawn(add);
+        add();
+      }
+      outer.wait();
+      EXPECT_EQ(ran, 402);
+    });
+  });
+}
+
+TEST(scope, takes_large_and_move_only_tasks) {
+  runtime rt{{.workers = 2}};
+  std::atomic<int> sum{0};
+  rt.run([&] {
+    scope s;
+    std::array<int, 50> large{};
+    large[49] = 1;
+    for (int i = 0; i < 1000; ++i) {
+      s.spawn([&sum, large] { sum += large[49]; });
+      s.spawn([&sum, one = std::make_unique<int>(1)] { sum += *one; });
+    }
+  });
+  EXPECT_EQ(sum, 2000);
+}
+
+TEST(scope, throws_the_exception_of_a_task_once_all_have_ended) {
+  on_runtimes([](runtime& rt) {
+    for (int thrower = 0; thrower < 600; thrower += 97) {
+      std::atomic<int> running{0};
+      EXPECT_THROW(rt.run([&] {
+        scope s;
+        for (int i = 0; i < 600; ++i) {
+          s.spawn([&, i] {
+            ++running;
+            if (i == thrower) {
+              --running;
+              throw std::out_of_range("task");
+            }
+            --running;
+          });
+        }
+      }),
+                   std::out_of_range);
+      EXPECT_EQ(running, 0);
+    }
+  });
+}
+
+TEST(scope, drops_tasks_that_have_not_begun_when_one_throws) {
+  runtime rt{{.workers = 1}};
+  int ran = 0;
+  EXPECT_THROW(rt.run([&] {
+    scope s;
+    for (int i = 0; i < 10; ++i) s.spawn([&] { ++ran; });
+    s.spawn([] { throw std::runtime_error("last spawned, first run"); });
+  }),
+               std::runtime_error);
+  EXPECT_EQ(ran, 0);
+}
+
+TEST(scope, drops_tasks_that_have_not_begun_when_its_block_throws) {
+  runtime rt{{.workers = 1}};
+  int ran = 0;
+  EXPECT_THROW(rt.run([&] {
+    scope s;
+    for (int i = 0; i < 10; ++i) s.spawn([&] { ++ran; });
+    throw std::runtime_error("block");
+  }),
+               std::runtime_error);
+  EXPECT_EQ(ran, 0);
+}
+
+TEST(scope, drops_tasks_that_have_not_begun_when_cancelled) {
+  runtime rt{{.workers = 1}};
+  int ran = 0;
+  rt.run([&] {
+    scope s;
+    s.spawn([&] { ++ran; });
+    s.cancel();
+    s.spawn([&] { ++ran; });
+    EXPECT_TRUE(s.cancelled());
+    s.wait();
+    EXPECT_FALSE(s.cancelled());
+    s.spawn([&] { ++ran; });
+  });
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(scope, reports_exceptions_of_tasks_run_while_an_exception_is_in_flight) {
+  // A waiter in a destructor during unwinding runs other tasks, whose scopes must still throw.
+  struct waits {
+    ~waits() {
+      try {
+        scope s;
+        for (int i = 0; i < 100; ++i) {
+          s.spawn([] {
+            EXPECT_THROW(
+                {
+                  scope inner;
+                  inner.spawn([] { throw std::out_of_range("inner"); });
+                },
+                std::out_of_range);
+          });
+        }
+        s.wait();
+      } catch (...) {
+        ADD_FAILURE();
+      }
+    }
+  };
+  runtime rt{{.workers = 1}};
+  EXPECT_THROW(rt.run([] {
+    const waits at_exit;
+    throw std::runtime_error("block");
+  }),
+               std::runtime_error);
+}
+
+TEST(scope, waited_for_by_its_own_task_is_a_named_error) {
+  runtime rt{{.workers = 1}};
+  rt.run([] {
+    scope s;
+    s.spawn([&] { join([&] { EXPECT_THROW(s.wait(), misuse); }, [] {}); });
+    s.wait();
+  });
+}
+
+TEST(scope, random_trees_of_scopes_and_joins_run_every_node_once) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  struct tree {
+    static void visit(std::uint64_t seed, int depth, std::atomic<long>& nodes, scope& shared) {
+      ++nodes;
+      if (depth == 0) return;
+      std::minstd_rand random(static_cast<unsigned>(seed % 2147483646 + 1));
+      random.discard(3);
+      const auto how = random() % 4;
+      const auto a = random();
+      const auto b = random();
+      const auto down = [&nodes, depth](std::uint64_t child, scope& s) {
+        return [&nodes, depth, child, &s] { visit(child, depth - 1, nodes, s); };
+      };
+      if (how == 0) {
+        join(down(a, shared), down(b, shared));
+      } else if (how == 1) {
+        scope own;
+        own.spawn(down(a, own));
+        own.spawn(down(b, shared));
+      } else if (how == 2) {
+        shared.spawn(down(a, shared));
+        shared.spawn(down(b, shared));
+      } else {
+        scope own;
+        shared.spawn(down(a, shared));
+        own.spawn(down(b, own));
+        own.wait();
+      }
+    }
+  };
+  on_runtimes([&](runtime& rt) {
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      std::atomic<long> nodes{0};
+      rt.run([&] {
+        scope s;
+        tree::visit(seed + i, 9, nodes, s);
+      });
+      EXPECT_EQ(nodes, 1023);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,38 @@
+// What the tests of the runtime share: worker counts to try, and seeds that are printed.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <teff/teff.hpp>
+
+#include <cstdint>
+#include <random>
+
+namespace teff::test {
+
+// Also more workers than this machine has cores.
+inline constexpr unsigned worker_counts[] = {1, 2, 3, 4, 8, 16};
+
+// Runs `check(rt)` on runtimes of several sizes.
+template <class Check>
+void on_runtimes(Check&& check) {
+  for (const unsigned workers : worker_counts) {
+    SCOPED_TRACE(testing::Message() << workers << " workers");
+    runtime rt{{.workers = workers}};
+    check(rt);
+  }
+}
+
+// A seed for a random test: TEFF_TEST_SEED, or a new one. It is printed when the test fails.
+inline std::uint64_t fresh_seed() {
+  if (const char* const fixed = std::getenv("TEFF_TEST_SEED")) return std::strtoull(fixed, nullptr, 10);
+  return std::random_device{}();
+}
+
+// The recursion that joins at every step: fib(n) of these are leaves.
+inline long fib(long n) {
+  if (n < 2) return n;
+  auto [a, b] = join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+  return a + b;
+}
+
+}  // namespace teff::test
