@@ -12,6 +12,17 @@ namespace teff::test {
 // Also more workers than this machine has cores.
 inline constexpr unsigned worker_counts[] = {1, 2, 3, 4, 8, 16};
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEFF_TEST_UNDER_TSAN
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(TEFF_TEST_UNDER_TSAN)
+inline constexpr bool under_thread_sanitizer = true;
+#else
+inline constexpr bool under_thread_sanitizer = false;
+#endif
+
 // Runs `check(rt)` on runtimes of several sizes.
 template <class Check>
 void on_runtimes(Check&& check) {

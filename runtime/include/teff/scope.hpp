@@ -41,7 +41,8 @@ class scope : detail::scope_state {
     requires std::is_invocable_v<std::decay_t<F>&>
   void spawn(F&& task) {
     auto* const slot = detail::self.head();
-    if (slot != top_ || detail::self.innermost != this) [[unlikely]]
+    // In this order: `top_` is the owner's alone.
+    if (detail::self.innermost != this || slot != top_) [[unlikely]]
       return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
     if (slot < window_end_) {
       put(slot, std::forward<F>(task));
