@@ -17,6 +17,7 @@ from tefflab.statistics import is_known
 from tefflab.store import Envelope
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
+_CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle
 LEAST_ROUNDS = 4  # before an interval is believed to be narrow
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
 _WIDE_ROUNDS = 3  # in so many rounds,
@@ -73,6 +74,7 @@ class MetgInquiry(Inquiry):
     ) -> None:
         super().__init__(contender, configuration, seconds_per_iteration)
         self.threshold = threshold
+        self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
         self._places: list[_Place] = []
 
     def measure(self, instruments: Instruments, turn: int) -> None:
@@ -87,8 +89,13 @@ class MetgInquiry(Inquiry):
         place.rounds += 1
         for iterations in (*place.grid, *(place.wide if place.rounds <= _WIDE_ROUNDS else ())):
             self._run(instruments, turn, iterations)
-        if self._strayed(place):
-            self._places.remove(place)  # the next round here looks for the crossing again
+        seen = self.row(place.round_trip).metg
+        if seen is None or place.relation != "=":
+            return
+        if not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
+            self._places.remove(place)  # the scout was disturbed: the next round here looks for the crossing again
+        elif place.rounds == _CENTRED:
+            place.grid = measurement_grid(seen.iterations, maximum=self._longest)
 
     def row(self, round_trip: float | None, note: str = "") -> MetgRow:
         """What is known at a distance of the cores; of all runs where it is None."""
@@ -100,21 +107,14 @@ class MetgInquiry(Inquiry):
         """Whether another round would tell nothing that matters."""
         return row.metg is not None and row.rounds >= LEAST_ROUNDS and is_known(row.metg)
 
-    def _strayed(self, place: _Place) -> bool:
-        """Whether the scout saw a crossing and the rounds since see none there: one of them was disturbed."""
-        seen = self.row(place.round_trip).metg
-        return (
-            place.relation == "=" and seen is not None and not place.grid[0] <= round(seen.iterations) <= place.grid[-1]
-        )
-
     def _scout(self, instruments: Instruments, turn: int, round_trip: float | None) -> _Place:
         search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
         while (iterations := search.next_iterations()) is not None:
             for each in observations(self._run(instruments, turn, iterations)):
                 search.add(each)
         assert search.bracket is not None
-        crossing, longest = search.bracket.iterations, max(1, int(LONGEST_TASK / self._seconds))
-        grid = measurement_grid(crossing, maximum=longest)
+        crossing = search.bracket.iterations
+        grid = measurement_grid(crossing, maximum=self._longest)
         wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
         return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))
 

@@ -60,9 +60,10 @@ def metg(root: Path, flags: Sequence[str], wish: Wish) -> None:
 
 
 def prepare(root: Path, systems: Sequence[str]) -> None:
-    """Sets up the systems asked for, all where none is named."""
+    """Sets up the systems asked for; where none is named, all that run task graphs."""
     named = {name.partition("/")[0] for name in systems}
-    ensure(root, [system for system in load_systems(root) if not named or system.name in named], console=progress())
+    wanted = [each for each in load_systems(root) if (each.name in named if named else each.variants)]
+    ensure(root, wanted, console=progress())
 
 
 def present(root: Path, systems: Sequence[str]) -> list[Competitor]:

@@ -45,22 +45,19 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
-    """A row a system and, below it, one for each further variant; then a line for each that is not here."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "system", "version", "paradigm", "parallelism", "distributed", "variant"):
-        table.add_column(title)
+    """A row a system, a row for each of its variants below it; then a line for each that is not here."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("", "system", "version", "paradigm", "parallelism", "distributed"):
+        table.add_column(title, overflow="fold")
     missing: list[Text] = []
     for system in systems:
         facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
-        for number, variant in enumerate(system.listed):
+        table.add_row("", f"[{system.color}]●[/] [bold]{escape(system.title)}[/]", "", *map(escape, facts))
+        for variant in system.listed:
             found = probes[variant.id]
-            table.add_row(
-                "[green]✓[/]" if found.found else "[red]✗[/]",
-                f"[{system.color}]●[/] {escape(system.title)}" if number == 0 else "",
-                escape(found.version or "?") if found.found else "-",
-                *(map(escape, facts) if number == 0 else ("", "", "")),
-                f"{escape(variant.id)}  [dim]{escape(variant.title)}[/]",
-            )
+            sign = "[green]✓[/]" if found.found else "[red]✗[/]"
+            version = escape(found.version or "?") if found.found else "-"
+            table.add_row(sign, f"  {escape(variant.id)}", version)
             if not found.found:
                 advice = f" - {found.how_to_install}" if found.how_to_install else ""
                 missing.append(Text.assemble((variant.id, "bold"), f": {found.reason}{advice}"))
