@@ -139,7 +139,7 @@ class System(_Strict):
     parallelism: Literal["implicit", "explicit", "both"]
     distributed: bool
     language: NonEmpty
-    homepage: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
     variants: list[Variant] = []  # that run task graphs
