@@ -1,0 +1,176 @@
+// The deque's code on its interleavings: every pushed slot is run exactly once, and read only by whom may.
+#include <gtest/gtest.h>
+#include <teff/detail/split_deque.hpp>
+
+#include "interleavings.hpp"
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+using checked::checker;
+using checked::plain;
+
+struct slot {
+  plain content;
+  checked::atomic<int> ended;
+};
+
+using deque = detail::split_deque<slot, checked::atomic>;
+
+// A deque, its slots, and how often each task was run.
+struct world {
+  world() : slots(8), ran(8) { tasks.open(slots.data()); }
+  std::vector<slot> slots;
+  deque tasks;
+  std::vector<int> ran;
+
+  void push(int task) {
+    auto* const at = tasks.head();
+    at->content.write(task);
+    tasks.push(at);
+    if (tasks.asked()) tasks.share();
+  }
+  // As a join does: run it, or wait for its thief and take the slot back.
+  void pop() {
+    auto* const at = tasks.head() - 1;
+    if (tasks.take(at) || tasks.retake(at)) {
+      ++ran[static_cast<std::size_t>(at->content.read())];
+      return;
+    }
+    // Not ready() by load(): that would be a step.
+    while (at->ended.load(std::memory_order_acquire) == 0) {
+      checker::now().wait_until([at] { return at->ended.peek() != 0; });
+    }
+    at->ended.store(0, std::memory_order_relaxed);
+    tasks.reclaim(at);
+  }
+  void steal() {
+    if (auto* const stolen = tasks.steal()) {
+      ++ran[static_cast<std::size_t>(stolen->content.read())];
+      stolen->ended.store(1, std::memory_order_release);
+    }
+  }
+  void seize() {
+    tasks.ask();
+    tasks.seize(checked::barrier_everywhere);
+  }
+};
+
+// Runs threads over one world; at the end, tasks 0 .. count - 1 must have run once each.
+checker::outcome check(int count, int preemptions, std::vector<std::function<void(world&)>> threads) {
+  return checker::check(
+      [&]() -> checker::program {
+        auto shared = std::make_shared<world>();
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
+        program.emplace_back([shared, count] {
+          for (int task = 0; task < count; ++task) {
+            const int times = shared->ran[static_cast<std::size_t>(task)];
+            if (times != 1)
+              checker::fail("task " + std::to_string(task) + " ran " + std::to_string(times) + " times");
+          }
+        });
+        return program;
+      },
+      preemptions, 3'000'000);
+}
+
+void expect_no_fault(const checker::outcome& outcome) {
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
+  EXPECT_GT(outcome.runs, 100U);
+  std::cout << outcome.runs << " interleavings\n";
+}
+
+const auto nested_joins = [](world& w) {
+  w.push(0);
+  w.push(1);
+  w.pop();
+  w.push(2);
+  w.pop();
+  w.pop();
+};
+
+TEST(deque_model, two_thieves_and_the_owner_run_every_task_once) {
+  const auto thief = [](world& w) { w.steal(); };
+  expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
+}
+
+TEST(deque_model, a_thief_that_asks_and_steals_twice_and_the_owner_run_every_task_once) {
+  expect_no_fault(check(3, 3, {nested_joins, [](world& w) {
+                                 w.steal();
+                                 w.tasks.ask();
+                                 w.steal();
+                               }}));
+}
+
+TEST(deque_model, a_seizing_thief_and_the_owner_run_every_task_once) {
+  expect_no_fault(check(3, 3, {nested_joins, [](world& w) {
+                                 w.steal();
+                                 w.seize();
+                                 w.steal();
+                               }}));
+}
+
+TEST(deque_model, two_seizing_thieves_and_the_owner_run_every_task_once) {
+  const auto thief = [](world& w) {
+    w.seize();
+    w.steal();
+  };
+  expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
+}
+
+TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_seized) {
+  // Afterwards the thief would sleep: if seize() says there is nothing, whatever the owner pushed is public.
+  expect_no_fault(checker::check(
+      []() -> checker::program {
+        auto shared = std::make_shared<world>();
+        return {[shared] {
+                  shared->tasks.share();
+                  shared->push(0);
+                  shared->push(1);
+                },
+                [shared] { shared->seize(); },
+                [shared] {
+                  if (!shared->tasks.has_public()) checker::fail("both tasks are hidden");
+                }};
+      },
+      5, 3'000'000));
+}
+
+// Faults, seeded to see that they are found.
+
+TEST(deque_model, finds_a_seizure_without_its_barrier) {
+  const auto outcome = check(3, 3, {nested_joins, [](world& w) {
+                                      w.steal();
+                                      w.tasks.ask();
+                                      w.tasks.seize([] {});
+                                      w.steal();
+                                    }});
+  EXPECT_NE(outcome.fault, "");
+}
+
+TEST(deque_model, finds_an_owner_that_takes_a_public_slot_without_asking) {
+  const auto careless = [](world& w) {
+    w.push(0);
+    auto* const at = w.tasks.head() - 1;
+    (void)w.tasks.take(at);
+    ++w.ran[static_cast<std::size_t>(at->content.read())];
+  };
+  EXPECT_NE(check(1, 4, {careless, [](world& w) { w.steal(); }}).fault, "");
+}
+
+TEST(deque_model, finds_a_thief_that_reads_a_slot_it_did_not_win) {
+  const auto careless = [](world& w) {
+    if (w.tasks.has_public()) ++w.ran[static_cast<std::size_t>(w.slots[0].content.read())];
+  };
+  EXPECT_NE(check(3, 4, {nested_joins, careless}).fault, "");
+}
+
+}  // namespace
+}  // namespace teff::test

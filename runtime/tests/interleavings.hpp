@@ -1,0 +1,249 @@
+// A small model checker: runs the real code of a lock-free algorithm on its interleavings.
+//
+// A program under test is a few threads (fibers here) that use `checked::atomic`. Every access is a step;
+// after each, any thread may go on. The checker runs the program again and again, and takes another branch
+// each time, until it has taken all those with at most `preemptions` switches away from a thread that could
+// have gone on (Musuvathi & Qadeer, 2007: faults need few). What it models of weak memory:
+//
+// - Stores are delayed: every thread has a first-in-first-out store buffer (x86-TSO), which is flushed by
+//   read-modify-writes, seq_cst stores and barrier(), and otherwise one store at a time, whenever the checker
+//   likes. So a thread may load before its own earlier store is visible, as the hardware does.
+// - Happens-before is tracked by vector clocks over acquire and release, whatever the hardware would do;
+//   `checked::plain` data that are accessed by two threads without it are a data race. So a missing
+//   release or acquire is found, also where x86 would forgive it.
+//
+// Not modelled: relaxed stores of one thread that overtake each other, and loads that read values older than
+// what the store buffers explain.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace teff::checked {
+
+inline constexpr int most_threads = 4;
+using vector_clock = std::array<std::uint32_t, most_threads>;
+
+// What is wrong with the program under test.
+struct fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class checker {
+ public:
+  struct outcome {
+    std::uint64_t runs = 0;
+    bool complete = false;  // all branches were taken
+    std::string fault;      // empty: none
+  };
+
+  // Runs the threads that `make()` returns on all interleavings with at most `preemptions` preemptions, but
+  // at most `most_runs` of them. The last function of the program runs alone when the threads have ended.
+  using program = std::vector<std::function<void()>>;
+  static outcome check(const std::function<program()>& make, int preemptions, std::uint64_t most_runs);
+
+  // ---- For the stand-ins below, called by the thread that runs ----
+
+  static checker& now() { return *active_; }
+  [[nodiscard]] int self() const { return running_; }
+  vector_clock& clock() { return threads_[static_cast<std::size_t>(running_)].clock; }
+
+  // Another thread may run before the next access.
+  void step();
+  // Sleeps until `ready()`; a deadlock is a fault.
+  void wait_until(const std::function<bool()>& ready);
+
+  void buffer_store(std::function<void()> make_visible) {
+    threads_[static_cast<std::size_t>(running_)].stores.push_back(std::move(make_visible));
+  }
+  void flush(int thread) {
+    auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
+    while (!stores.empty()) flush_one(thread);
+  }
+  void flush_everyone() {
+    for (int i = 0; i < static_cast<int>(threads_.size()); ++i) flush(i);
+  }
+  [[noreturn]] static void fail(const std::string& what) { throw fault(what); }
+
+ private:
+  struct thread {
+    std::function<void()> body;
+    ucontext_t context{};
+    std::unique_ptr<char[]> stack;
+    vector_clock clock{};
+    std::deque<std::function<void()>> stores;
+    std::function<bool()> ready;  // set while it waits
+    bool ended = false;
+  };
+  struct choice {
+    int taken;
+    int options;
+  };
+
+  void run_once(program& bodies);
+  void schedule();
+  int choose(int options);
+  void flush_one(int thread) {
+    auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
+    auto make_visible = std::move(stores.front());
+    stores.pop_front();
+    make_visible();
+  }
+  static void enter();
+
+  static inline checker* active_ = nullptr;
+  static constexpr std::size_t stack_bytes = 64 * 1024;
+
+  std::vector<thread> threads_;
+  ucontext_t main_{};
+  int running_ = -1;
+  int preemptions_left_ = 0;
+  std::vector<choice> path_;
+  std::size_t position_ = 0;
+  std::string fault_;
+};
+
+// std::atomic for the program under test.
+template <class T>
+class atomic {
+ public:
+  constexpr atomic() noexcept : value_{} {}
+  constexpr atomic(T value) noexcept : value_(value) {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  T load(std::memory_order order = std::memory_order_seq_cst) const {
+    auto& here = checker::now();
+    here.step();
+    for (auto own = pending_.rbegin(); own != pending_.rend(); ++own) {
+      if (own->thread == here.self()) return own->value;  // from the own store buffer
+    }
+    if (acquires(order)) join(here.clock(), released_);
+    return value_;
+  }
+  void store(T value, std::memory_order order = std::memory_order_seq_cst) {
+    auto& here = checker::now();
+    if (here.self() < 0) {  // make() sets the program up
+      value_ = value;
+      return;
+    }
+    here.step();
+    const auto released = releases(order) ? here.clock() : vector_clock{};
+    tick();
+    const int self = here.self();
+    pending_.push_back({self, value});
+    here.buffer_store([this, self, value, released] {
+      // Stores of one thread become visible in their order: this is its oldest.
+      pending_.erase(
+          std::find_if(pending_.begin(), pending_.end(), [&](auto& own) { return own.thread == self; }));
+      value_ = value;
+      released_ = released;
+    });
+    if (order == std::memory_order_seq_cst) here.flush(here.self());
+  }
+  // What is visible now, without being a step: for wait_until().
+  T peek() const { return value_; }
+  T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return modify([&](T) { return value; }, order);
+  }
+  T fetch_add(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return modify([&](T old) { return static_cast<T>(old + value); }, order);
+  }
+  T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return modify([&](T old) { return static_cast<T>(old - value); }, order);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order, std::memory_order) {
+    return compare_exchange_strong(expected, desired, order);
+  }
+  bool compare_exchange_weak(T& expected, T desired, std::memory_order order, std::memory_order) {
+    return compare_exchange_strong(expected, desired, order);
+  }
+  bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst) {
+    bool exchanged = false;
+    expected = modify(
+        [&](T old) {
+          exchanged = old == expected;
+          return exchanged ? desired : old;
+        },
+        order);
+    return exchanged;
+  }
+
+ private:
+  struct pending_store {
+    int thread;
+    T value;
+  };
+  static bool acquires(std::memory_order order) {
+    return order != std::memory_order_relaxed && order != std::memory_order_release;
+  }
+  static bool releases(std::memory_order order) {
+    return order != std::memory_order_relaxed && order != std::memory_order_acquire;
+  }
+  static void join(vector_clock& into, const vector_clock& other) {
+    for (std::size_t i = 0; i < other.size(); ++i) into[i] = std::max(into[i], other[i]);
+  }
+  static void tick() { ++checker::now().clock()[static_cast<std::size_t>(checker::now().self())]; }
+
+  template <class Change>
+  T modify(Change change, std::memory_order order) {
+    auto& here = checker::now();
+    here.step();
+    here.flush(here.self());
+    const T old = value_;
+    const T changed = change(old);
+    if (acquires(order)) join(here.clock(), released_);
+    value_ = changed;
+    // A read-modify-write carries on the release sequence: what was released before stays released.
+    if (releases(order)) join(released_, here.clock());
+    tick();
+    return old;
+  }
+
+  T value_;
+  vector_clock released_{};
+  std::deque<pending_store> pending_;
+};
+
+// Data that are not atomic: accesses of two threads must be ordered.
+class plain {
+ public:
+  void write(int value) {
+    access();
+    value_ = value;
+  }
+  int read() {
+    access();
+    return value_;
+  }
+
+ private:
+  void access() {
+    auto& here = checker::now();
+    const auto self = static_cast<std::size_t>(here.self());
+    for (std::size_t other = 0; other < last_.size(); ++other) {
+      if (other != self && last_[other] > here.clock()[other]) checker::fail("data race on a slot");
+    }
+    last_[self] = ++here.clock()[self];
+  }
+  int value_ = 0;
+  vector_clock last_{};  // when each thread accessed it last, by that thread's clock
+};
+
+// A full fence on every thread (membarrier).
+inline void barrier_everywhere() {
+  checker::now().step();
+  checker::now().flush_everyone();
+}
+
+}  // namespace teff::checked

@@ -1,0 +1,155 @@
+// The parking code on its interleavings: no published work is left while everybody sleeps.
+#include <gtest/gtest.h>
+
+#include "idle_gate.hpp"
+#include "interleavings.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+using checked::checker;
+
+// A futex: a sleeper needs a wake that comes after it went to sleep.
+struct futex {
+  template <class T>
+  using atomic = checked::atomic<T>;
+  static inline std::map<const void*, int> wakes;
+
+  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) {
+    checker::now().step();
+    checker::now().flush(checker::now().self());
+    if (word.peek() != expected) return;
+    const int before = wakes[&word];
+    checker::now().wait_until([&word, before] { return wakes[&word] != before; });
+  }
+  static void wake(const atomic<std::uint32_t>& word) {
+    checker::now().step();
+    checker::now().flush(checker::now().self());
+    ++wakes[&word];
+  }
+};
+
+// Pieces of work in one public place, as a stand-in for all deques.
+struct world {
+  explicit world(unsigned workers) : gate(workers) { futex::wakes.clear(); }
+  detail::idle_gate<futex> gate;
+  checked::atomic<int> work{0};
+  checked::atomic<int> stop{0};
+
+  bool take() {
+    int there = work.load();
+    while (there > 0) {
+      if (work.compare_exchange_strong(there, there - 1)) return true;
+    }
+    return false;
+  }
+  void publish() {
+    work.fetch_add(1);
+    gate.notify_work(0);
+  }
+  void hand_over() {
+    if (work.load() > 0) gate.wake_any(0);
+  }
+  // What worker.cpp does, without the spinning: searches until it has found so many pieces.
+  void search(unsigned me, int pieces, bool looks_again = true) {
+    for (int found = 0; found < pieces; ++found) {
+      gate.start_search();
+      while (!take()) {
+        gate.sit_down(me, true);
+        if (looks_again && work.load() > 0) {
+          gate.get_up(me, true);
+        } else {
+          gate.sleep(me);
+        }
+      }
+      if (gate.stop_search()) hand_over();
+    }
+  }
+};
+
+checker::outcome check(int preemptions, std::vector<std::function<void(world&)>> threads) {
+  return checker::check(
+      [&]() -> checker::program {
+        auto shared = std::make_shared<world>(2);
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
+        program.emplace_back([shared] {
+          if (shared->work.load() != 0) checker::fail("work was left");
+        });
+        return program;
+      },
+      preemptions, 3'000'000);
+}
+
+void expect_no_fault(const checker::outcome& outcome) {
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
+  EXPECT_GT(outcome.runs, 100U);
+}
+
+TEST(parking_model, a_worker_that_goes_to_sleep_gets_what_is_published_meanwhile) {
+  expect_no_fault(check(5, {[](world& w) { w.search(0, 2); },
+                            [](world& w) {
+                              w.publish();
+                              w.publish();
+                            }}));
+}
+
+TEST(parking_model, two_workers_share_two_pieces_that_are_published_one_by_one) {
+  // One wake at most for each piece; whoever leaves the search last hands over.
+  expect_no_fault(check(3, {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
+                            [](world& w) {
+                              w.publish();
+                              w.publish();
+                            }}));
+}
+
+TEST(parking_model, a_waiter_on_a_closed_seat_is_woken_by_name) {
+  const auto waiter = [](world& w) {
+    w.gate.start_search();
+    while (w.stop.load() == 0) {
+      if (w.gate.sit_down(1, false)) w.hand_over();
+      if (w.stop.load() != 0) {
+        w.gate.get_up(1, false);
+      } else {
+        w.gate.sleep(1);
+      }
+    }
+    if (w.gate.stop_search()) w.hand_over();
+  };
+  expect_no_fault(check(3, {[](world& w) { w.search(0, 1); }, waiter,
+                            [](world& w) {
+                              w.publish();
+                              w.stop.store(1);
+                              w.gate.wake(1);
+                            }}));
+}
+
+TEST(parking_model, finds_a_worker_that_does_not_look_again_before_it_sleeps) {
+  EXPECT_NE(check(3, {[](world& w) { w.search(0, 1, false); }, [](world& w) { w.publish(); }}).fault, "");
+}
+
+TEST(parking_model, finds_a_last_searcher_that_does_not_hand_over) {
+  const auto careless = [](world& w) {
+    w.gate.start_search();
+    while (!w.take()) {
+    }
+    (void)w.gate.stop_search();
+  };
+  EXPECT_NE(check(4, {[](world& w) { w.search(0, 1); },
+                      [&](world& w) {
+                        w.publish();
+                        careless(w);
+                      },
+                      [](world& w) { w.publish(); }})
+                .fault,
+            "");
+}
+
+}  // namespace
+}  // namespace teff::test
