@@ -234,7 +234,7 @@ def test_of_two_crossings_the_one_above_which_efficiency_stays_is_taken() -> Non
 def test_many_runs_on_both_sides_of_the_threshold_are_no_reason_to_leave_points_out() -> None:
     for seed in range(30):
         system = SimulatedSystem(50e-9, (seed, 12), Noise(0.05, 0.10, 0.01, 0.05, 0.10))
-        runs = measured(system, 12, repeats=2)
+        runs = measured(system, 5, repeats=5)
         estimate = metg(runs)
         assert (estimate.relation, estimate.observations) == ("=", len(runs)), seed
 

@@ -16,7 +16,8 @@ disturbance usage_now() {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
-  return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw, 0, 0, std::nullopt};
+  return {
+      seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw, 0, 0, std::nullopt};
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ Relation = Literal["=", "<", ">"]
 
 RESAMPLES = 1000
 _WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, says nothing about it
+_NARROW = float(np.log(2.0))  # and where many rounds surely saw it, one further than this: curves are not all straight
+_MANY_ROUNDS = 6.0
 _SPIKE_SHARE = 0.15  # so often a disturbance puts a run on the wrong side of the threshold, at worst
 _DOUBT = 0.002  # a point is believed to be where its runs say if disturbances alone would do it less often
 _ENOUGH = 4  # runs without which that is never so
@@ -262,17 +264,22 @@ def find_crossing(runs: Runs, threshold: float) -> Crossing:
         crossing = _follow(runs, iterations[pair], ideal[pair], centre, threshold)
     if crossing.line.slope <= 0:  # both sides were seen, yet no line tells them apart
         return replace(crossing, relation="=", x=crossing.unit / centre)
+    if crossing.relation == "=" and crossing.effective_rounds >= _MANY_ROUNDS:
+        closer = _follow(runs, iterations, ideal, crossing.ideal, threshold, _NARROW)
+        return closer if closer.relation == "=" else crossing
     return crossing
 
 
-def _follow(runs: Runs, iterations: Floats, ideal: Floats, centre: float, threshold: float) -> Crossing:
+def _follow(
+    runs: Runs, iterations: Floats, ideal: Floats, centre: float, threshold: float, window: float = _WINDOW
+) -> Crossing:
     """The fit, to the runs of these points, in a window that follows the crossing until it stays."""
     runs = runs.where(np.isin(runs.iterations, iterations))
     position = np.searchsorted(iterations, runs.iterations)
     for _ in range(5):
         distance = np.abs(np.log(ideal / centre))
         after = int(np.clip(np.searchsorted(ideal, centre), 1, max(len(ideal) - 1, 1)))
-        reach = max(_WINDOW, 1.25 * float(distance[after - 1 : after + 1].max()))
+        reach = max(window, 1.25 * float(distance[after - 1 : after + 1].max()))
         nearness = (1 - np.minimum(distance / reach, 1.0) ** 3) ** 3
         inside = nearness[position] > 0
         crossing = _fit(runs.where(inside), nearness[position][inside], centre, threshold)
