@@ -224,6 +224,9 @@ def checkout(folder: Path, **systems: str) -> Path:
     shutil.copytree(ours / "cmake", folder / "cmake")
     for name in ("CMakeLists.txt", "CMakePresets.json"):
         shutil.copy(ours / name, folder / name)
+    for other in ("runtime", "bench/patterns"):
+        (folder / other).mkdir(parents=True)
+        (folder / other / "CMakeLists.txt").touch()
     core = folder / "bench/core"
     core.mkdir(parents=True)
     (core / "core.cpp").write_text("int answer() { return 42; }\n")
