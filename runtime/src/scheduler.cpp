@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace teff::detail {
 
@@ -21,8 +22,9 @@ scheduler::scheduler(const options& given)
     auto& victims = workers_[i]->victims;
     for (unsigned other = 1; other < count; ++other) victims.push_back(workers_[(i + other) % count].get());
     if (!bound_) continue;
-    std::ranges::stable_sort(victims, {}, [&](const worker* other) {
-      return machine_.distance(processors[i], processors[other->index()]);
+    std::ranges::sort(victims, {}, [&](const worker* other) {  // the nearest first, in the order of the ring
+      return std::pair(machine_.distance(processors[i], processors[other->index()]),
+                       (other->index() + count - i) % count);
     });
   }
   for (std::size_t started = 0; started < count; ++started) {
