@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
-#include <regex>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace teff::bench {
@@ -25,10 +25,13 @@ std::string library_version() {
   int length = 0;
   MPI_Get_library_version(text, &length);
   const std::string full(text, static_cast<std::size_t>(length));
-  std::smatch found;
-  if (!std::regex_search(full, found, std::regex(R"(^(\D*?)\s*(?:[Vv]ersion:?)?\s*v?(\d[\w.]*))")))
-    return full;
-  return found.str(1) + " " + found.str(2);
+  const std::size_t digit = full.find_first_of("0123456789");
+  if (digit == std::string::npos) return full;
+  std::string name = full.substr(0, digit);
+  for (const std::string_view filler :
+       {"v", " ", ":", "Version", " "})  // as they may stand before the digits
+    while (name.ends_with(filler)) name.resize(name.size() - filler.size());
+  return name + " " + full.substr(digit, full.find_first_of(" ,\t\n", digit) - digit);
 }
 
 /// Waits without a core of its own: between two runs of a batch other programs are measured. Outside the
