@@ -24,7 +24,8 @@ int main() {
     }
     return teff::parallel_reduce(
         std::size_t{0}, points, 0.0,
-        [&](std::size_t i) { return std::abs(now[i] - static_cast<double>(i) / (points - 1)); }, std::plus<>{});
+        [&](std::size_t i) { return std::abs(now[i] - static_cast<double>(i) / (points - 1)); },
+        std::plus<>{});
   });
 
   std::printf("distance from the straight line: %.2g\n", error);
