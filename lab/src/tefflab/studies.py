@@ -45,7 +45,7 @@ def experiment(root: Path, name: str, wish: Wish) -> None:
     """Measures and draws the experiment of this name; `wish` without seconds or rounds takes its own."""
     asked = find_experiment(root, name)
     wish = replace(wish, seconds=wish.seconds or 60 * asked.minutes, rounds=wish.rounds or asked.rounds)
-    of_paradigm = [each for each in load_systems(root) if asked.paradigm in (None, each.paradigm)]
+    of_paradigm = [each for each in load_systems(root) if each.variants and asked.paradigm in (None, each.paradigm)]
     wanted = wish.systems or tuple(each.name for each in of_paradigm)
     if not wanted:
         raise TeffError(f"experiment {name} is of systems of the paradigm {asked.paradigm!r}; no system is. Name some")
