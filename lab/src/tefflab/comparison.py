@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tefflab.crossing import Relation
-from tefflab.distance import Distance, at_distance
+from tefflab.distance import alike, at_distance
 from tefflab.judge import observations
 from tefflab.readings import placed_name
 from tefflab.results import Judgement, MetgRow
@@ -47,8 +47,7 @@ class Side:
             for run in runs
             if (run.role, run.system_id, run.configuration) == ("system", row.contender.id, judgement.configuration)
         ]
-        where = None if judgement.round_trip is None else Distance(judgement.round_trip, judgement.share)
-        return cls(row, observations(at_distance(own, where)))
+        return cls(row, observations(at_distance(own, judgement.round_trip)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +140,7 @@ def everywhere(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 
 def _same_question(a: Judgement, b: Judgement) -> bool:
-    same = (a.configuration, a.threshold) == (b.configuration, b.threshold)
-    return same and (
-        a.round_trip is None or b.round_trip is None or Distance(a.round_trip, a.share).holds(b.round_trip)
-    )
+    return (a.configuration, a.threshold) == (b.configuration, b.threshold) and alike(a.round_trip, b.round_trip)
 
 
 def _quotient(a: Interval, b: Interval, drift: float) -> Interval:

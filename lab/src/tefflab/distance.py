@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tefflab.store import Envelope
 
-APART = 1.5  # the factor between two round trips of different distances
+_APART = 1.5  # the factor between two round trips of different distances
 _FREE = 100  # round trips that a task takes which feels nothing of the distance
 
 
@@ -22,13 +22,15 @@ class Distance:
     round_trip: float  # seconds, the median
     share: float  # of the runs
 
-    def holds(self, round_trip: float | None) -> bool:
-        return round_trip is not None and self.round_trip / APART < round_trip < self.round_trip * APART
+
+def alike(a: float | None, b: float | None) -> bool:
+    """Whether two round trips are of one distance; one that is not known may be any."""
+    return a is None or b is None or max(a, b) < _APART * min(a, b)
 
 
 def round_trip_of(run: Envelope) -> float | None:
     """Of a run before and after which it was the same; None where it was not, or was not measured."""
-    if run.round_trips is None or max(run.round_trips) > APART * min(run.round_trips):
+    if run.round_trips is None or not alike(*run.round_trips):
         return None
     return sum(run.round_trips) / 2
 
@@ -38,15 +40,15 @@ def distances(runs: Iterable[Envelope]) -> list[Distance]:
     trips = sorted(trip for run in runs if (trip := round_trip_of(run)) is not None)
     groups: list[list[float]] = []
     for trip in trips:
-        if groups and trip < APART * groups[-1][0]:
+        if groups and alike(trip, groups[-1][0]):
             groups[-1].append(trip)
         else:
             groups.append([trip])
     return [Distance(statistics.median(group), len(group) / len(trips)) for group in groups]
 
 
-def at_distance(runs: Sequence[Envelope], distance: Distance | None) -> list[Envelope]:
-    """The runs at a distance; all where there is none, or where no task of theirs was small enough to feel it."""
-    if distance is None or all(run.record.granularity > _FREE * distance.round_trip for run in runs):
+def at_distance(runs: Sequence[Envelope], round_trip: float | None) -> list[Envelope]:
+    """The runs at a distance; all where it is not known, or where no task of theirs was small enough to feel it."""
+    if round_trip is None or all(run.record.granularity > _FREE * round_trip for run in runs):
         return list(runs)
-    return [run for run in runs if distance.holds(round_trip_of(run))]
+    return [run for run in runs if (trip := round_trip_of(run)) is not None and alike(trip, round_trip)]

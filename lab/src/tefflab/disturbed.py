@@ -1,10 +1,10 @@
 """When a run does not count because the machine was busy elsewhere: three signs, each in a share of one."""
 
+from tefflab.distance import alike
 from tefflab.record import Record
 
 GAPS = 0.10  # of the spins beside a run that may be lost in gaps
 SLOW = 0.95  # of the sitting's usual ceiling: where both beside a run are under it, somebody else had a part
-MOVED = 1.5  # factor between the cores' distances before and after: the host has moved one of them meanwhile
 
 
 def is_disturbed(run: Record, before: Record, after: Record, usual: float) -> bool:
@@ -14,10 +14,4 @@ def is_disturbed(run: Record, before: Record, after: Record, usual: float) -> bo
     """
     assert run.disturbance is not None
     gaps = max(run.disturbance.gap_share_before, run.disturbance.gap_share_after)
-    return gaps > GAPS or max(before.rate, after.rate) < SLOW * usual or _moved(before, after)
-
-
-def _moved(before: Record, after: Record) -> bool:
-    trips = [one.disturbance.round_trip_seconds for one in (before, after) if one.disturbance is not None]
-    known = [trip for trip in trips if trip is not None]
-    return len(known) == 2 and max(known) > MOVED * min(known)
+    return gaps > GAPS or max(before.rate, after.rate) < SLOW * usual or not alike(before.round_trip, after.round_trip)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tefflab.configuration import Configuration
 from tefflab.crossing import Relation
-from tefflab.distance import APART, Distance, at_distance, round_trip_of
+from tefflab.distance import alike, at_distance, round_trip_of
 from tefflab.instruments import Instruments
 from tefflab.judge import judge_row, observations
 from tefflab.results import Contender, MetgRow
@@ -81,7 +81,7 @@ class MetgInquiry(Inquiry):
         self._warm_up(instruments, turn)
         empty = self._run(instruments, turn, 0)
         here = round_trip_of(empty[-1])
-        place = next((each for each in self._places if _near(each.round_trip, here)), None)
+        place = next((each for each in self._places if alike(each.round_trip, here)), None)
         if place is None:
             self._overhead = min(run.record.granularity for run in empty)
             self._places.append(self._scout(instruments, turn, here))
@@ -99,8 +99,7 @@ class MetgInquiry(Inquiry):
 
     def row(self, round_trip: float | None, note: str = "") -> MetgRow:
         """What is known at a distance of the cores; of all runs where it is None."""
-        where = None if round_trip is None else Distance(round_trip, 1.0)
-        return judge_row(self.contender, self.threshold, at_distance(self.runs, where), note)
+        return judge_row(self.contender, self.threshold, at_distance(self.runs, round_trip), note)
 
     @staticmethod
     def is_settled(row: MetgRow) -> bool:
@@ -117,11 +116,6 @@ class MetgInquiry(Inquiry):
         grid = measurement_grid(crossing, maximum=self._longest)
         wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
         return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))
-
-
-def _near(a: float | None, b: float | None) -> bool:
-    """Whether two round trips are of one distance; where one is not known, it is anywhere."""
-    return a is None or b is None or 1 / APART < a / b < APART
 
 
 class CurveInquiry(Inquiry):

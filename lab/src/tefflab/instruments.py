@@ -55,9 +55,7 @@ class Instruments:
     @property
     def round_trip(self) -> float | None:
         """How far apart the cores were when the ceiling last ran [s]."""
-        if self._latest is None or self._latest[1].disturbance is None:
-            return None
-        return self._latest[1].disturbance.round_trip_seconds
+        return None if self._latest is None else self._latest[1].round_trip
 
     @contextmanager
     def launch(self, variant: Variant) -> Iterator[None]:
@@ -215,6 +213,5 @@ class Instruments:
 
 def _round_trips(before: Record, after: Record) -> tuple[float, float] | None:
     """None for one worker, who is near to himself."""
-    trips = [record.disturbance.round_trip_seconds for record in (before, after) if record.disturbance is not None]
-    first, last = trips
+    first, last = before.round_trip, after.round_trip
     return None if first is None or last is None else (first, last)

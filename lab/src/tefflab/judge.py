@@ -77,7 +77,8 @@ def judge(
     for run in runs:
         if run.configuration == configuration and run.role == "system":
             by_system[run.system_id].append(run)
-    kept = {name: at_distance(own, where) for name, own in by_system.items()}
+    round_trip = where.round_trip if where else None
+    kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
     notes = {
         each.id: f"not measured at this distance of the cores ({len(by_system[each.id])} runs at others)"
         for each in contenders
@@ -92,7 +93,7 @@ def judge(
         threshold=threshold,
         rows=tuple(rows) if with_metg else (),
         curves=tuple(each for each in curves if each),
-        round_trip=where.round_trip if where else None,
+        round_trip=round_trip,
         share=where.share if where else 1.0,
     )
 

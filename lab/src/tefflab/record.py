@@ -193,6 +193,11 @@ class Record(Strict):
         return rates.get(self.rate_unit, self.tasks_per_second)
 
     @property
+    def round_trip(self) -> float | None:
+        """How far apart the cores were [s], where the program measured it."""
+        return self.disturbance.round_trip_seconds if self.disturbance else None
+
+    @property
     def cpu_share(self) -> float:
         """CPU time / (wall time x workers): under 1 where workers slept or the machine took cores away."""
         wall = self.wall_seconds

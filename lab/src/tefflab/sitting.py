@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tefflab.batch import LateError
-from tefflab.distance import Distance
+from tefflab.distance import alike
 from tefflab.errors import TeffError
 from tefflab.inquiry import LEAST_ROUNDS, Inquiry, MetgInquiry
 from tefflab.instruments import Instruments
@@ -48,7 +48,7 @@ class Entrant:
     settled: list[float | None] = field(default_factory=list)  # the round trips at which nothing is left to be known
 
     def is_settled(self, round_trip: float | None) -> bool:
-        return any(at is None or round_trip is None or Distance(at, 1.0).holds(round_trip) for at in self.settled)
+        return any(alike(at, round_trip) for at in self.settled)
 
     def learn(self, round_trip: float | None) -> list[MetgRow]:
         """Its rows so far, at this distance of the cores, and whether they are good enough."""
@@ -113,7 +113,7 @@ class Sitting:
             entrant.launches += 1
             entrant.seconds += time.monotonic() - began
         here = self.instruments.round_trip
-        if here is not None and not any(Distance(trip, 1.0).holds(here) for trip in self._seen):
+        if here is not None and not any(alike(trip, here) for trip in self._seen):
             self._seen.append(here)
         self.audience.learned(entrant.variant, entrant.learn(here))
 
