@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import typer
@@ -15,7 +16,7 @@ from tefflab.measurement import RESULTS_FOLDER, Competitor, Plan, Question, Resu
 from tefflab.publish import publish
 from tefflab.setup import ensure
 from tefflab.store import Sitting, Store
-from tefflab.systems import load_systems, probe_all, usable_cores
+from tefflab.systems import System, load_systems, probe_all, usable_cores
 from tefflab.terminal import output, progress
 
 INTERRUPTED = 130
@@ -39,6 +40,12 @@ class Wish:
 
 def metg(root: Path, flags: Sequence[str], wish: Wish) -> None:
     """Measures METG of one configuration and shows table, picture and report."""
+    measure_flags(root, flags, wish, kind="metg")
+
+
+def measure_flags(root: Path, flags: Sequence[str], wish: Wish, **plan: Any) -> None:
+    """Measures the one configuration that `flags` describe, as the further fields of a `plan` say, or goes on with the
+    store's last sitting; shows what came of it."""
     prepare(root, wish.systems)
     store = Store.create(root / RESULTS_FOLDER / wish.store)
     if wish.resume:
@@ -47,29 +54,33 @@ def metg(root: Path, flags: Sequence[str], wish: Wish) -> None:
         workers = wish.workers or usable_cores()
         configuration = parse(flags, workers)
         check(root, configuration)
-        plan = Plan(
-            kind="metg",
+        asked = Plan(
             title=configuration.title,
             questions=(Question.of(configuration),),
             contenders=tuple(present(root, wish.systems)),
             workers=workers,
             threshold=wish.threshold,
+            **plan,
         )
-        sitting = begin(root, store, plan)
+        sitting = begin(root, store, asked)
     show(root, store, watched(root, store, sitting, wish), wish)
 
 
-def prepare(root: Path, systems: Sequence[str]) -> None:
-    """Sets up the systems asked for; where none is named, all that run task graphs."""
+def asked_for(root: Path, systems: Sequence[str]) -> list[System]:
+    """The systems of these names or ids; where none is named, all that run task graphs."""
     named = {name.partition("/")[0] for name in systems}
-    wanted = [each for each in load_systems(root) if (each.name in named if named else each.variants)]
-    ensure(root, wanted, console=progress())
+    return [each for each in load_systems(root) if (each.name in named if named else each.variants)]
+
+
+def prepare(root: Path, systems: Sequence[str]) -> None:
+    """Sets up the systems asked for."""
+    ensure(root, asked_for(root, systems), console=progress())
 
 
 def present(root: Path, systems: Sequence[str]) -> list[Competitor]:
-    """The contenders: who was asked for and is here."""
+    """The contenders: who was asked for and is here. Nobody else is started to be asked."""
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(load_systems(root), root)
+        probes = probe_all(asked_for(root, systems), root)
     return contenders(root, systems, probes)
 
 

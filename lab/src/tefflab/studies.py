@@ -6,12 +6,12 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tefflab.configuration import check, parse
+from tefflab.configuration import check
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
-from tefflab.measurement import RESULTS_FOLDER, Competitor, Plan, Question, Results, begin, judged, plan_of
+from tefflab.measurement import RESULTS_FOLDER, Competitor, Results, begin, judged, plan_of
 from tefflab.publish import publish
-from tefflab.session import Wish, prepare, present, show, unfinished, watched
+from tefflab.session import Wish, measure_flags, prepare, present, show, watched
 from tefflab.store import Sitting, Store
 from tefflab.stored import open_sitting
 from tefflab.systems import load_systems, usable_cores
@@ -20,25 +20,7 @@ from tefflab.terminal import output, progress
 
 def sweep(root: Path, flags: Sequence[str], wish: Wish, points: int, longest: float) -> None:
     """Measures the curves of one configuration, from tasks of one iteration to tasks of `longest` seconds."""
-    prepare(root, wish.systems)
-    store = Store.create(root / RESULTS_FOLDER / wish.store)
-    if wish.resume:
-        sitting = unfinished(store, flags)
-    else:
-        workers = wish.workers or usable_cores()
-        configuration = parse(flags, workers)
-        check(root, configuration)
-        plan = Plan(
-            kind="curve",
-            title=configuration.title,
-            questions=(Question.of(configuration),),
-            contenders=tuple(present(root, wish.systems)),
-            workers=workers,
-            longest_task=longest,
-            points=points,
-        )
-        sitting = begin(root, store, plan)
-    show(root, store, watched(root, store, sitting, wish), wish)
+    measure_flags(root, flags, wish, kind="curve", longest_task=longest, points=points)
 
 
 def experiment(root: Path, name: str, wish: Wish) -> None:
