@@ -1,5 +1,6 @@
 """A whole sitting against programs that only simulate: processes, store, search, judgement, interruption."""
 
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
@@ -14,8 +16,10 @@ from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
 from tefflab import instruments as instruments_module
 from tefflab.batch import BatchProgram, ProgramError
 from tefflab.configuration import parse
+from tefflab.live import LiveTable
 from tefflab.measurement import measure
-from tefflab.systems import BUILD_FOLDER
+from tefflab.results import Contender
+from tefflab.systems import BUILD_FOLDER, Variant
 
 
 def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
@@ -128,3 +132,12 @@ def test_a_disturbed_start_of_the_ceiling_misleads_nobody(laboratory: Callable[.
     instruments.close()
     store.close()
     assert found == pytest.approx(SECONDS_PER_ITERATION, rel=0.03)
+
+
+def test_what_a_failed_system_said_is_shown_as_it_said_it() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    people = [Contender(id="one", title="one", version="1", color="#000000", variant_index=0)]
+    with LiveTable(console, people, 60) as live:
+        live.failed(Variant(name="one", title="one", program="one"), "died: [/tmp/x] is no [task]")
+    assert isinstance(console.file, io.StringIO)
+    assert "died: [/tmp/x] is no [task]" in console.file.getvalue()

@@ -1,11 +1,12 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
 import time
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -15,19 +16,12 @@ from tefflab.results import Contender, MetgRow
 from tefflab.systems import Variant
 
 
-class LiveTable:
-    """An audience of a sitting. On a terminal a table; elsewhere a line a round of a system."""
+class Redrawn(ABC):
+    """Something on a terminal that is drawn again when it is told to, and gone in the end; nothing elsewhere."""
 
-    def __init__(
-        self, console: Console, contenders: Sequence[Contender], budget: float, first_round: str = "round 1"
-    ) -> None:
-        """`first_round` says what the first round is for."""
+    def __init__(self, console: Console, budget: float) -> None:
+        """`budget` in seconds, from now."""
         self._console = console
-        self._first_round = first_round
-        self._titles = {each.id: each.title for each in contenders}
-        self._state = dict.fromkeys(self._titles, "waits")
-        self._values: dict[str, str] = dict.fromkeys(self._titles, "")
-        self._rounds = dict.fromkeys(self._titles, 0)
         self._budget = budget
         self._started = time.monotonic()
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
@@ -42,6 +36,31 @@ class LiveTable:
     ) -> None:
         if self._live:
             self._live.__exit__(kind, failure, trace)
+
+    @abstractmethod
+    def _body(self) -> Iterable[RenderableType]:
+        """What stands above the line that says how much time is left."""
+
+    def _draw(self) -> None:
+        if self._live:
+            spent = time.monotonic() - self._started
+            last = f"{spent:.0f} s of at most {self._budget:.0f} s; Ctrl-C keeps what is measured"
+            self._live.update(Group(*self._body(), Text(last)), refresh=True)
+
+
+class LiveTable(Redrawn):
+    """An audience of a sitting. On a terminal a table; elsewhere a line a round of a system."""
+
+    def __init__(
+        self, console: Console, contenders: Sequence[Contender], budget: float, first_round: str = "round 1"
+    ) -> None:
+        """`first_round` says what the first round is for."""
+        super().__init__(console, budget)
+        self._first_round = first_round
+        self._titles = {each.id: each.title for each in contenders}
+        self._state = dict.fromkeys(self._titles, "waits")
+        self._values: dict[str, str] = dict.fromkeys(self._titles, "")
+        self._rounds = dict.fromkeys(self._titles, 0)
 
     def begins(self, turn: int, variant: Variant) -> None:
         self._state[variant.id] = self._first_round if turn == 0 else f"round {turn + 1}"
@@ -61,14 +80,10 @@ class LiveTable:
 
     def failed(self, variant: Variant, reason: str) -> None:
         self._state[variant.id] = "failed"
-        self._console.print(f"teff: [yellow]{reason}[/]", soft_wrap=True)
+        self._console.print(f"teff: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
 
-    def _draw(self) -> None:
-        if self._live:
-            self._live.update(self._table(), refresh=True)
-
-    def _table(self) -> Group:
+    def _body(self) -> Iterable[RenderableType]:
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("system")
         table.add_column("so far", justify="right")
@@ -76,8 +91,7 @@ class LiveTable:
         table.add_column("")
         for id_, title in self._titles.items():
             table.add_row(title, self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
-        spent = time.monotonic() - self._started
-        return Group(table, Text(f"{spent:.0f} s of at most {self._budget:.0f} s; Ctrl-C keeps what is measured"))
+        return [table]
 
 
 def _summary(rows: Sequence[MetgRow]) -> str:

@@ -1,40 +1,24 @@
 """How a sitting of spawn patterns goes, for people: redrawn between launches, never during one."""
 
-import time
-from types import TracebackType
-from typing import Self
+from collections.abc import Iterable
 
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tefflab.live import Redrawn
 from tefflab.quantities import duration
 from tefflab.spawn_judge import SpawnCell
 
 
-class SpawnLive:
+class SpawnLive(Redrawn):
     """An audience. On a terminal a table of what is known, a column a pattern; elsewhere a line a round."""
 
     def __init__(self, console: Console, budget: float) -> None:
-        self._console = console
-        self._budget = budget
-        self._started = time.monotonic()
+        super().__init__(console, budget)
         self._known: dict[str, dict[str, str]] = {}
         self._turn = -1
         self._now = ""
-        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.__exit__(kind, failure, trace)
 
     def begins(self, turn: int, cell: SpawnCell) -> None:
         if turn != self._turn and self._live is None:
@@ -52,11 +36,8 @@ class SpawnLive:
             )
         self._draw()
 
-    def _draw(self) -> None:
-        if self._live:
-            spent = time.monotonic() - self._started
-            last = f"{spent:.0f} s of at most {self._budget:.0f} s; Ctrl-C keeps what is measured"
-            self._live.update(Group(self._table(), Text(self._now), Text(last)), refresh=True)
+    def _body(self) -> Iterable[RenderableType]:
+        return [self._table(), Text(self._now)]
 
     def _table(self) -> Table:
         table = Table(box=None, pad_edge=False, header_style="bold")
