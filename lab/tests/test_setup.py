@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from importlib.metadata import distributions, metadata
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 from rich.console import Console
 
 from tefflab import packages, project_root, provision, setup
@@ -171,6 +173,12 @@ def test_python_packages_are_installed_once_and_kept_together(tmp_path: Path, mo
     provision.provide_pip(tmp_path, {"a": ["one==1"], "b": ["two"]}, quiet())
     assert commands[1][-2:] == ["one==1", "two"]
     assert str(tmp_path / "lab/constraints.txt") in commands[1]
+
+
+def test_every_pinned_package_takes_the_oldest_python_that_the_lab_takes() -> None:
+    oldest = metadata("tefflab")["Requires-Python"].removeprefix(">=") + ".0"  # Debian 12 has 3.11.2
+    asked = {one.name: one.metadata["Requires-Python"] for one in distributions()}
+    assert {name: what for name, what in asked.items() if what and oldest not in SpecifierSet(what)} == {}
 
 
 # ---- building
