@@ -1,12 +1,15 @@
 """The command line: what it prints where, and how it ends."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 import typer
 
-from tefflab import __version__, cli
+from tefflab import __version__, cli, project_root
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.systems import load_systems
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -26,6 +29,14 @@ def test_the_version_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 def test_every_command_has_an_example_in_its_help() -> None:
     for name, command in typer.main.get_command(cli.app).commands.items():  # type: ignore[attr-defined]
         assert f"Example:  teff {name}" in command.help, name
+
+
+def test_the_lab_names_no_system() -> None:
+    ours = {"teff", "serial"}  # this program, and a spawn pattern
+    names = {system.name for system in load_systems(project_root())} - ours
+    for file in Path(cli.__file__).parent.rglob("*.py"):
+        words = set(re.findall(r"[\w-]+", file.read_text(encoding="utf-8")))
+        assert not words & names, file
 
 
 def test_a_command_that_is_not_there_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,14 @@ from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
 from tefflab import instruments as instruments_module
+from tefflab import sitting as sitting_module
+from tefflab.allowance import Allowance
 from tefflab.batch import BatchProgram, ProgramError
 from tefflab.configuration import parse
 from tefflab.live import LiveTable
-from tefflab.measurement import measure
+from tefflab.measurement import Question, judged, measure
 from tefflab.results import Contender
+from tefflab.stored import open_sitting
 from tefflab.systems import BUILD_FOLDER, Variant
 
 
@@ -46,6 +49,13 @@ def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[.
     assert "rank 1 of 2 has died" in audience.failures["mortal"]
     assert "ran twice" in rows["wrong"].note
     assert rows["wrong"].metg is None
+    store, sitting = open_sitting(root, "test")
+    later = {row.contender.id: row.note for row in judged(store, sitting)[0].rows}
+    assert later == {name: row.note for name, row in rows.items()}, "the store keeps why a system failed"
+    again = Silent()
+    with store:
+        measure(root, store, sitting, again, budget=1e9, rounds=rows["good"].rounds + 1)
+    assert again.failures == {}, "a system that failed stays out where its sitting goes on"
 
 
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,10 +144,46 @@ def test_a_disturbed_start_of_the_ceiling_misleads_nobody(laboratory: Callable[.
     assert found == pytest.approx(SECONDS_PER_ITERATION, rel=0.03)
 
 
-def test_what_a_failed_system_said_is_shown_as_it_said_it() -> None:
-    console = Console(file=io.StringIO(), width=200)
-    people = [Contender(id="one", title="one", version="1", color="#000000", variant_index=0)]
+def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    three = plan("quick")
+    flags = [f"{CONFIGURATION} -output {size}" for size in (16, 32, 64)]
+    three = three.model_copy(update={"questions": tuple(Question(name=each, flags=each) for each in flags)})
+    store, sitting = begun(root, three)
+    seen: list[tuple[int, int]] = []
+
+    class Impatient(Silent):
+        def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
+            super().begins(turn, variant, part, parts)
+            seen.append((part, parts))
+            if len(seen) == 2:
+                clock.append(1e9)
+
+    clock = [0.0]
+    with store, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sitting_module, "Allowance", lambda budget: Allowance(budget, lambda: clock[-1]))
+        results = measure(root, store, sitting, Impatient(), budget=60, rounds=9)
+    assert seen == [(1, 3), (2, 3)]
+    assert [bool(each.rows[0].metg) for each in results.judgements] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("spent", "rounds", "is_spent"), [(59, 9, False), (61, 2, True), (61, 1, False), (74, 0, False), (76, 1, True)]
+)
+def test_who_has_fewer_than_two_rounds_has_a_quarter_more_time(spent: float, rounds: int, is_spent: bool) -> None:
+    clock = iter([5.0, *[5.0 + spent] * 2])
+    allowance = Allowance(60, lambda: next(clock))
+    assert allowance.is_spent(rounds) == is_spent
+    assert ("75 s" in str(Allowance(60, iter([0.0, *[spent] * 3]).__next__))) == (spent > 60)
+
+
+def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
+    console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
+    variant = Variant(name="one", title="one", program="one")
+    people = [Contender(id=variant.id, title="one [task] [/a]", version="1", color="#000000", variant_index=0)]
     with LiveTable(console, people, 60) as live:
-        live.failed(Variant(name="one", title="one", program="one"), "died: [/tmp/x] is no [task]")
+        live.begins(1, variant, 3, 14)
+        live.failed(variant, "died: [/tmp/x] is no [task]")
     assert isinstance(console.file, io.StringIO)
-    assert "died: [/tmp/x] is no [task]" in console.file.getvalue()
+    for text in ("died: [/tmp/x] is no [task]", "one [task] [/a]", "round 2, 3 of 14"):
+        assert text in console.file.getvalue()

@@ -128,10 +128,12 @@ def test_an_interrupted_sitting_keeps_what_was_measured(tmp_path: Path) -> None:
     assert all(run.record.tasks == 1 << 20 for run in runs)
 
 
-def test_a_spent_budget_ends_it_after_two_rounds(tmp_path: Path) -> None:
+def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path) -> None:
     audience = Silent()
-    sat(tmp_path, spawner("a", 10), audience=audience, rounds=9, budget=0)
-    assert len(audience.launches) == 2
+    rows, interrupted = sat(tmp_path, spawner("a", 10), audience=audience, rounds=9, budget=0)
+    assert not interrupted
+    assert audience.launches == []
+    assert [(row.verdict, row.note) for row in rows] == [("failed", "was not reached")]
 
 
 def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_a_record_in_between_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
-    sat(tmp_path, spawner("a", 10), rounds=2, budget=0)
+    sat(tmp_path, spawner("a", 10), rounds=2)
     run = next(iter(Store.open(tmp_path / "results" / "test").spawn_runs("one")))
     good = json.loads(run.record.model_dump_json(by_alias=True, exclude_unset=True))
     assert parse_spawn_line(json.dumps(good)).seconds_per_task > 0

@@ -67,13 +67,20 @@ class _Place:
 
 class MetgInquiry(Inquiry):
     """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, the
-    others measure around it."""
+    others measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
 
     def __init__(
-        self, contender: Contender, configuration: Configuration, seconds_per_iteration: float, threshold: float
+        self,
+        contender: Contender,
+        configuration: Configuration,
+        seconds_per_iteration: float,
+        threshold: float,
+        *,
+        is_drawn: bool = True,
     ) -> None:
         super().__init__(contender, configuration, seconds_per_iteration)
         self.threshold = threshold
+        self._is_drawn = is_drawn
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
         self._places: list[_Place] = []
 
@@ -87,7 +94,7 @@ class MetgInquiry(Inquiry):
             self._places.append(self._scout(instruments, turn, here))
             return
         place.rounds += 1
-        for iterations in (*place.grid, *(place.wide if place.rounds <= _WIDE_ROUNDS else ())):
+        for iterations in (*place.grid, *(place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ())):
             self._run(instruments, turn, iterations)
         seen = self.row(place.round_trip).metg
         if seen is None or place.relation != "=":

@@ -17,7 +17,7 @@ from tefflab.configuration import Configuration
 from tefflab.disturbed import is_disturbed
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.record import Record
-from tefflab.store import Envelope, Role, RunKey, Store
+from tefflab.store import Envelope, Failure, Role, RunKey, Store
 from tefflab.systems import BUILD_FOLDER, Variant
 
 CEILING = "ceiling"
@@ -67,6 +67,10 @@ class Instruments:
             self._leave(patiently=False)
             raise
         self._leave(patiently=True)
+
+    def give_up(self, variant: Variant, turn: int, reason: str) -> None:
+        """Keeps why this variant is asked no more."""
+        self._store.append_failure(Failure(sitting=self._sitting, round=turn, system_id=variant.id, reason=reason))
 
     def seconds_per_iteration(self, configuration: Configuration) -> float:
         """Ideal time of one iteration of one task on one core. Runs the ceiling until its tasks are long enough.

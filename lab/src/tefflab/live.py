@@ -1,6 +1,5 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from types import TracebackType
@@ -11,6 +10,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from tefflab.allowance import Allowance
 from tefflab.quantities import bound, duration, percent
 from tefflab.results import Contender, MetgRow
 from tefflab.systems import Variant
@@ -22,8 +22,7 @@ class Redrawn(ABC):
     def __init__(self, console: Console, budget: float) -> None:
         """`budget` in seconds, from now."""
         self._console = console
-        self._budget = budget
-        self._started = time.monotonic()
+        self._allowance = Allowance(budget)
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
 
     def __enter__(self) -> Self:
@@ -43,9 +42,8 @@ class Redrawn(ABC):
 
     def _draw(self) -> None:
         if self._live:
-            spent = time.monotonic() - self._started
-            last = f"{spent:.0f} s of at most {self._budget:.0f} s; Ctrl-C keeps what is measured"
-            self._live.update(Group(*self._body(), Text(last)), refresh=True)
+            last = Text(f"{self._allowance}; Ctrl-C keeps what is measured")
+            self._live.update(Group(*self._body(), last), refresh=True)
 
 
 class LiveTable(Redrawn):
@@ -62,8 +60,9 @@ class LiveTable(Redrawn):
         self._values: dict[str, str] = dict.fromkeys(self._titles, "")
         self._rounds = dict.fromkeys(self._titles, 0)
 
-    def begins(self, turn: int, variant: Variant) -> None:
-        self._state[variant.id] = self._first_round if turn == 0 else f"round {turn + 1}"
+    def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
+        what = self._first_round if turn == 0 else f"round {turn + 1}"
+        self._state[variant.id] = f"{what}, {part} of {parts}" if parts > 1 else what
         self._draw()
 
     def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:
@@ -90,7 +89,7 @@ class LiveTable(Redrawn):
         table.add_column("rounds", justify="right")
         table.add_column("")
         for id_, title in self._titles.items():
-            table.add_row(title, self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
+            table.add_row(Text(title), self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
         return [table]
 
 

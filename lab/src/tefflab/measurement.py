@@ -79,6 +79,11 @@ class Plan(_Frozen):
     charts: tuple[ChartKind, ...] = ()  # what is drawn; where empty, what suits the kind
     x_label: str = ""  # of what is varied
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether any picture shows more of a system than its METG."""
+        return not self.charts or bool({"efficiency", "rate"} & set(self.charts))
+
     def people(self) -> list[Contender]:
         return [Contender(**each.model_dump()) for each in self.contenders]
 
@@ -142,23 +147,24 @@ def measure(
     """Measures what the store does not have yet, and judges all of it. Ctrl-C ends the measuring, not the judging."""
     plan = plan_of(sitting)
     instruments = Instruments(root, store, sitting.sitting, plan.workers)
-    entrants: list[sittings.Entrant] = []
+    failures = {each.system_id: each.reason for each in store.failures(sitting.sitting)}
     interrupted = False
     try:
-        entrants = _entrants(root, plan, instruments)
+        entrants = _entrants(root, plan, instruments, failures)
         sittings.Sitting(entrants, instruments, audience, budget, rounds).run()
     except KeyboardInterrupt:
         interrupted = True
     finally:
         instruments.close(patiently=not interrupted)
-    results = Results(sitting, plan, judged(store, sitting, sittings.notes(entrants)), interrupted)
+    results = Results(sitting, plan, judged(store, sitting), interrupted)
     _keep(store, results)
     return results
 
 
-def judged(store: Store, sitting: Sitting, notes: Mapping[str, str] | None = None) -> tuple[Judgement, ...]:
+def judged(store: Store, sitting: Sitting) -> tuple[Judgement, ...]:
     """What the store's runs of a sitting say, configuration by configuration."""
     plan = plan_of(sitting)
+    notes = {each.system_id: each.reason for each in store.failures(sitting.sitting)}
     runs = [run for run in store.envelopes(sitting.sitting) if run.role == "system"]
     where = places(runs)
 
@@ -193,14 +199,14 @@ def _competitor(system: System, index: int, variant: Variant, probe: Probe) -> C
     return Competitor(id=variant.id, title=title, version=probe.version or "", color=system.color, variant_index=index)
 
 
-def _entrants(root: Path, plan: Plan, instruments: Instruments) -> list[sittings.Entrant]:
+def _entrants(root: Path, plan: Plan, instruments: Instruments, failures: Mapping[str, str]) -> list[sittings.Entrant]:
     variants = {variant.id: variant for system in load_systems(root) for variant in system.variants}
     configurations = [question.configuration(plan.workers) for question in plan.questions]
     seconds = [instruments.seconds_per_iteration(configuration) for configuration in configurations]
 
     def inquiry(contender: Contender, configuration: Configuration, iteration: float) -> Inquiry:
         if plan.kind == "metg":
-            return MetgInquiry(contender, configuration, iteration, plan.threshold)
+            return MetgInquiry(contender, configuration, iteration, plan.threshold, is_drawn=plan.has_curves)
         iterations = curve_iterations(iteration, plan.longest_task, plan.points)
         return CurveInquiry(contender, configuration, iteration, iterations)
 
@@ -208,6 +214,7 @@ def _entrants(root: Path, plan: Plan, instruments: Instruments) -> list[sittings
         sittings.Entrant(
             variants[contender.id],
             [inquiry(contender, *each) for each in zip(configurations, seconds, strict=True)],
+            failures.get(contender.id, ""),
         )
         for contender in plan.people()
     ]

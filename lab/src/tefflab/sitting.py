@@ -7,10 +7,11 @@ out from then on, with its reason; the others go on, and what was measured stays
 
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tefflab.allowance import Allowance
 from tefflab.batch import LateError
 from tefflab.distance import alike
 from tefflab.errors import TeffError
@@ -25,8 +26,8 @@ _LATE = 1  # rounds in which a system may fail to answer in time: the machine ma
 class Audience(Protocol):
     """Whoever wants to see how it goes. Called between runs, never during one."""
 
-    def begins(self, turn: int, variant: Variant) -> None:
-        """A system is launched."""
+    def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
+        """A system is asked the question `part`, from 1, of so many; at the first of them it is launched."""
 
     def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:
         """A round of a system is over; its rows so far (none where only curves are drawn)."""
@@ -68,8 +69,11 @@ class Sitting:
     audience: Audience
     budget: float
     rounds: int
-    _started: float = field(default_factory=time.monotonic)
+    _allowance: Allowance = field(init=False)
     _seen: list[float] = field(default_factory=list)  # round trips of different distances of the cores
+
+    def __post_init__(self) -> None:
+        self._allowance = Allowance(self.budget)
 
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be judged."""
@@ -95,16 +99,16 @@ class Sitting:
         return min(open_here or open_elsewhere, key=order, default=None)
 
     def _is_over(self) -> bool:
-        """Two rounds are made in any case: without them there is no interval."""
-        least = min((each.launches for each in self.entrants if not each.failure), default=2)
-        return least > 1 and time.monotonic() - self._started > self.budget
+        return self._allowance.is_spent(min((each.launches for each in self.entrants if not each.failure), default=0))
 
     def _launch(self, entrant: Entrant) -> None:
-        self.audience.begins(entrant.launches, entrant.variant)
         began = time.monotonic()
         try:
             with self.instruments.launch(entrant.variant):
-                for inquiry in entrant.inquiries:
+                for part, inquiry in enumerate(entrant.inquiries, start=1):
+                    if self._is_over():
+                        break
+                    self.audience.begins(entrant.launches, entrant.variant, part, len(entrant.inquiries))
                     inquiry.measure(self.instruments, entrant.launches)
         except TeffError as failure:
             self._give_up(entrant, failure)
@@ -122,9 +126,5 @@ class Sitting:
         entrant.late += isinstance(failure, LateError)
         if not isinstance(failure, LateError) or entrant.late > _LATE:
             entrant.failure = str(failure)
+            self.instruments.give_up(entrant.variant, entrant.launches, entrant.failure)
         self.audience.failed(entrant.variant, str(failure))
-
-
-def notes(entrants: Sequence[Entrant]) -> Mapping[str, str]:
-    """What went wrong, by system's id."""
-    return {entrant.variant.id: entrant.failure for entrant in entrants if entrant.failure}

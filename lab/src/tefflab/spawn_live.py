@@ -44,9 +44,9 @@ class SpawnLive(Redrawn):
         table.add_column("a task takes")
         columns = list(dict.fromkeys(name for known in self._known.values() for name in known))
         for name in columns:
-            table.add_column(name, justify="right")
+            table.add_column(Text(name), justify="right")
         for title, known in self._known.items():
-            table.add_row(title, *(known.get(name, "") for name in columns))
+            table.add_row(Text(title), *(known.get(name, "") for name in columns))
         return table
 
 

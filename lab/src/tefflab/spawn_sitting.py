@@ -6,12 +6,12 @@ workers as a whole, so that each round has all systems beside each other.
 """
 
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from tefflab.allowance import Allowance
 from tefflab.batch import BatchProgram
 from tefflab.errors import TeffError
 from tefflab.results import Contender
@@ -68,9 +68,10 @@ class SpawnSitting:
     budget: float
     rounds: int
     cells: list[SpawnCell] = field(default_factory=list)
-    _started: float = field(default_factory=time.monotonic)
+    _allowance: Allowance = field(init=False)
 
     def __post_init__(self) -> None:
+        self._allowance = Allowance(self.budget)
         self.cells = [
             SpawnCell(spawner.contender, spawner.is_floor, question.name, workers)
             for question in self.questions
@@ -90,7 +91,7 @@ class SpawnSitting:
                 order = [cell for cell in group if not cell.failure]
                 random.Random(f"{turn} {group[0].group}").shuffle(order)
                 for cell in order:
-                    if self._is_over(turn):
+                    if self._allowance.is_spent(rounds=turn):
                         return
                     self._launch(cell, turn)
 
@@ -100,10 +101,6 @@ class SpawnSitting:
     def _is_settled(self, group: Sequence[SpawnCell], turn: int) -> bool:
         alive = [cell for cell in group if not cell.failure]
         return not alive or (turn > 2 and all(is_known(cell.seconds_per_task()) for cell in alive))
-
-    def _is_over(self, turn: int) -> bool:
-        """Two rounds are made in any case: without them there is no interval."""
-        return turn > 1 and time.monotonic() - self._started > self.budget
 
     def _launch(self, cell: SpawnCell, turn: int) -> None:
         self.audience.begins(turn, cell)

@@ -3,6 +3,7 @@
     results/<store>/sittings.jsonl   one line a sitting: when, where, which source, what was planned
     results/<store>/records.jsonl    one envelope a run: who ran it as what, and the program's own record
     results/<store>/metg.jsonl       one line an estimate: the METG row as it was printed
+    results/<store>/failures.jsonl   one line a system that failed: at what, and why; the file is there once one has
     results/<store>/spawn_sittings.jsonl, spawn.jsonl   the same for the spawn patterns, once somebody measures them
 
 A line is written with one `write` under `flock`, so writers in several processes never mix. It is in
@@ -32,6 +33,7 @@ from tefflab.spawn_record import SpawnRecord
 from tefflab.store_sql import query_files
 
 RECORDS, SITTINGS, METG = "records.jsonl", "sittings.jsonl", "metg.jsonl"
+FAILURES = "failures.jsonl"
 SPAWN, SPAWN_SITTINGS = "spawn.jsonl", "spawn_sittings.jsonl"
 _SYNC_EVERY_SECONDS = 1.0
 
@@ -98,6 +100,17 @@ class SpawnRun(_Line):
     command: str
     flags: str
     record: SpawnRecord
+
+
+class Failure(_Line):
+    """A system that failed, and is left out of its sitting from then on; of one of the spawn patterns only there."""
+
+    sitting: str
+    round: int = Field(ge=0)
+    system_id: str
+    reason: str
+    question: str = ""
+    workers: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +240,10 @@ class Store:
         """Keeps one run of a spawn pattern."""
         self._append(SPAWN, run.model_dump_json(by_alias=True, exclude_unset=True))
 
+    def append_failure(self, failure: Failure) -> None:
+        """Keeps why a system is left out."""
+        self._append(FAILURES, failure.model_dump_json(exclude_defaults=True))
+
     def _append(self, name: str, text: str) -> None:
         if name not in self._appenders:
             self._appenders[name] = _Appender(self.folder / name)
@@ -259,6 +276,11 @@ class Store:
             if isinstance(line, SpawnRun) and line.sitting == sitting:
                 yield line
 
+    def failures(self, sitting: str) -> list[Failure]:
+        """The systems that failed in a sitting, in the order in which they did."""
+        lines = self._models(FAILURES, Failure)
+        return [line for line in lines if isinstance(line, Failure) and line.sitting == sitting]
+
     def done(self, sitting: str) -> dict[RunKey, tuple[Envelope, ...]]:
         """What is measured of a sitting: each question with its attempts, in order.
 
@@ -275,6 +297,7 @@ class Store:
         lines: list[_Line | Damage] = [
             *self._models(RECORDS, Envelope),
             *self._models(SITTINGS, Sitting),
+            *self._models(FAILURES, Failure),
         ]
         return [line for line in lines if isinstance(line, Damage)]
 

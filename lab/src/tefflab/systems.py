@@ -94,7 +94,7 @@ class Variant(_Strict):
 
     @property
     def id(self) -> str:
-        """`openmp` for a system's first variant, `openmp/NAME` for each further one."""
+        """The system's name for its first variant, `SYSTEM/VARIANT` for each further one."""
         return self._id
 
     @property

@@ -17,7 +17,7 @@ def command(
 
     Of a store, its last sitting is meant. Two systems are compared round by round, so the machine's drift cancels.
 
-    Example:  teff compare openmp tbb --store default
+    Example:  teff compare monday tuesday
     """
     from tefflab import project_root
     from tefflab.comparing import answer, to_json, to_table

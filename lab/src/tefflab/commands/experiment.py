@@ -5,24 +5,22 @@ from typing import Annotated
 
 import typer
 
+from tefflab.commands import options
+
 
 def command(
     name: Annotated[str | None, typer.Argument(help="A file of experiments/, without .toml. [list them]")] = None,
-    systems: Annotated[
-        str, typer.Option("--systems", help="Names from `teff systems`, by commas. [those the experiment wants]")
-    ] = "",
-    minutes: Annotated[
-        float, typer.Option("--minutes", min=0, help="Time for measuring, at most; 0: the experiment's own.")
-    ] = 0.0,
-    rounds: Annotated[
-        int, typer.Option("--rounds", min=0, help="Launches of each system, at most; 0: the experiment's own.")
-    ] = 0,
-    workers: Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")] = 0,
-    store: Annotated[str, typer.Option("--store", help="The folder below results/ that keeps the runs.")] = "default",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")] = False,
+    systems: options.Systems = "",
+    minutes: options.OwnMinutes = None,
+    rounds: options.OwnRounds = None,
+    workers: options.Workers = 0,
+    store: options.Store = "default",
+    resume: options.Resume = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
+
+    Without --minutes and --rounds, as its file says.
 
     Example:  teff experiment fig7
     """
@@ -38,10 +36,10 @@ def command(
             output().print(experiment_list(project_root()))
         return
     wish = Wish(
-        systems=tuple(each for each in systems.split(",") if each),
+        systems=options.names(systems),
         threshold=0.0,
-        seconds=60 * minutes,
-        rounds=rounds,
+        seconds=60 * (minutes or 0.0),
+        rounds=rounds or 0,
         workers=workers,
         store=store,
         resume=resume,

@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree.
 
-    Example:  teff spawn --systems openmp,tbb
+    Example:  teff spawn --patterns serial,fib-one
     """
     from tefflab import project_root
     from tefflab.errors import BAD_INPUT, TeffError

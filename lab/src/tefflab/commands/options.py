@@ -1,0 +1,23 @@
+"""The options that several measuring commands take, each declared once."""
+
+from typing import Annotated
+
+import typer
+
+_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most.")
+_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most.")
+
+Systems = Annotated[str, typer.Option("--systems", help="Names from `teff systems`, by commas. [all that are here]")]
+Minutes = Annotated[float, _MINUTES]
+OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
+Rounds = Annotated[int, _ROUNDS]
+OwnRounds = Annotated[int | None, _ROUNDS]
+Workers = Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")]
+Store = Annotated[str, typer.Option("--store", help="The folder below results/ that keeps the runs.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names of a list by commas, each once."""
+    return tuple(dict.fromkeys(name for name in text.split(",") if name))
