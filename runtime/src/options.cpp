@@ -16,6 +16,7 @@ constexpr std::size_t least_stack = std::size_t{256} << 10;
 constexpr std::size_t most_stack = std::size_t{960} << 20;  // a deque has at most 2^24 slots
 constexpr std::size_t page = 4096;
 constexpr std::chrono::microseconds default_spin{50};
+constexpr std::size_t default_events = std::size_t{1} << 18;
 
 // A variable's value as a whole number; nothing if it is unset or empty. Throws invalid_option.
 std::optional<std::uint64_t> number_from(const char* variable) {
@@ -52,6 +53,11 @@ options complete(options given, unsigned usable_cores) {
   if (given.spin.count() < 0) {
     given.spin = std::chrono::microseconds(number_from("TEFF_SPIN_US").value_or(default_spin.count()));
   }
+  if (const char* const file = std::getenv("TEFF_TRACE"); file != nullptr && given.trace.empty()) {
+    given.trace = file;
+  }
+  if (given.trace_events == 0) given.trace_events = number_from("TEFF_TRACE_EVENTS").value_or(default_events);
+  if (given.trace_events == 0) throw invalid_option("a trace must have room for at least one event a worker");
   return given;
 }
 

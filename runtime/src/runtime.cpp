@@ -24,4 +24,23 @@ counters runtime::counters() const noexcept {
   return scheduler_->counted();
 }
 
+counters runtime::counters(unsigned worker) const {
+  return scheduler_->workers().at(worker)->counted();
+}
+
+counters& counters::operator+=(const counters& other) noexcept {
+  jobs += other.jobs;
+  steals += other.steals;
+  failed_steals += other.failed_steals;
+  seizures += other.seizures;
+  shares += other.shares;
+  parks += other.parks;
+  wakes += other.wakes;
+  searching += other.searching;
+  parked += other.parked;
+  spawned += other.spawned;
+  tasks += other.tasks;
+  return *this;
+}
+
 }  // namespace teff

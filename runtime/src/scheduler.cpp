@@ -14,8 +14,10 @@ scheduler::scheduler(const options& given)
       arrived_(settings_.workers),
       left_(settings_.workers) {
   const auto count = settings_.workers;
+  if (!settings_.trace.empty()) trace_.emplace(settings_.trace, count, settings_.trace_events);
   for (unsigned i = 0; i < count; ++i) {
-    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size));
+    auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
+    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
   }
   const auto& processors = machine_.processors();
   for (unsigned i = 0; i < count; ++i) {
@@ -84,6 +86,7 @@ void scheduler::shut_down() {
     if (!first) return;
   }
   stop_workers(workers_.size());
+  if (trace_) trace_->write(scale_);
 }
 
 void scheduler::submit(job& job) noexcept {
@@ -98,14 +101,7 @@ void scheduler::submit_to(unsigned index, job& job) noexcept {
 
 counters scheduler::counted() const noexcept {
   counters sum;
-  for (const auto& each : workers_) {
-    const auto one = each->counted();
-    sum.steals += one.steals;
-    sum.failed_steals += one.failed_steals;
-    sum.shares += one.shares;
-    sum.parks += one.parks;
-    sum.wakes += one.wakes;
-  }
+  for (const auto& each : workers_) sum += each->counted();
   return sum;
 }
 

@@ -7,7 +7,9 @@
 #include "futex.hpp"
 #include "idle_gate.hpp"
 #include "job_queue.hpp"
+#include "ticks.hpp"
 #include "topology.hpp"
+#include "trace.hpp"
 #include "worker.hpp"
 
 #include <atomic>
@@ -15,6 +17,7 @@
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace teff::detail {
@@ -36,6 +39,7 @@ class scheduler {
   void submit_to(unsigned index, job& job) noexcept;
 
   [[nodiscard]] counters counted() const noexcept;
+  [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
@@ -56,6 +60,8 @@ class scheduler {
   topology machine_;
   asymmetric_fence fences_;
   options settings_;
+  tick_scale scale_;
+  std::optional<trace> trace_;
   bool crowded_;
   bool bound_;
   idle_gate<futex> gate_;

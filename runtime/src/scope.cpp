@@ -25,8 +25,8 @@ namespace detail {
 
 void scope_state::fail(std::exception_ptr error) noexcept {
   // Relaxed: `error_` reaches its reader through `pending_`, or because the owner itself ran the task.
-  if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::move(error);
-  cancelled_.store(true, std::memory_order_relaxed);
+  const auto before = flags_.fetch_or(cancelled_flag | failed_flag, std::memory_order_relaxed);
+  if ((before & failed_flag) == 0) error_ = std::move(error);
 }
 
 // In whose part of the deque a task of this scope is pushed: its own, or the innermost scope's of the task
@@ -74,8 +74,7 @@ std::exception_ptr scope_state::end() {
     // Acquire: pairs with complete(): all that the tasks did, and `error_`.
     if (pending_.load(std::memory_order_acquire) != 0) worker::wait_for_tasks(pending_);
   }
-  cancelled_.store(false, std::memory_order_relaxed);
-  failed_.store(false, std::memory_order_relaxed);
+  flags_.fetch_and(lane::watch, std::memory_order_relaxed);
   return std::exchange(error_, nullptr);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -41,17 +42,21 @@ void relax() noexcept {
 
 // ---- What the headers call ----
 
-void share() noexcept {
-  if (self.share()) this_worker->published();
+bool share() noexcept {
+  if (self.asked_to_share() && self.share()) this_worker->published();
+  if (self.ring == nullptr) return false;
+  record_spawn(*self.ring);
+  return true;
 }
 
 bool take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
-  if (self.asked()) answer_request();
+  answer_request();
   return true;
 }
 
 void answer_request() noexcept {
+  if (!self.asked_to_share()) return;
   if (self.share()) {
     this_worker->published();
   } else if (self.has_public()) {
@@ -79,13 +84,26 @@ place here() noexcept {
   return {&this_worker->all(), this_worker->index()};
 }
 
+void record_spawn(trace_ring& ring) noexcept {
+  trace_ring::count(ring.spawned);
+}
+
+void record(trace_ring& ring, activity what, const char* name, std::uint64_t began) noexcept {
+  ring.add({.began = began, .ended = ticks::now(), .name = name, .other = 0, .what = what});
+}
+
+std::uint64_t ticks_now() noexcept {
+  return ticks::now();
+}
+
 // ---- The thread ----
 
-worker::worker(scheduler& all, unsigned index, std::size_t stack_size)
+worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
     : all_(all),
       index_(index),
       slots_(scope_slots, stack_size / least_frame),
-      random_(0x9e3779b97f4a7c15U * (index + 1)) {}
+      random_(0x9e3779b97f4a7c15U * (index + 1)),
+      ring_(ring) {}
 
 void worker::start(std::size_t stack_size) {
   pthread_attr_t attributes;
@@ -109,7 +127,8 @@ void worker::main() noexcept {
   this_worker = this;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
-  self.open(slots_.begin());
+  self.open(slots_.begin(), ring_ != nullptr);
+  self.ring = ring_;
   self.scope_limit = slots_.scope_limit();
   // Its layout is laid down by the ABI (2.2.2): a pointer, then the count.
   self.exceptions = reinterpret_cast<const unsigned*>(
@@ -126,21 +145,41 @@ worker* worker::current() noexcept {
 
 counters worker::counted() const noexcept {
   const auto read = [](const tally& counter) { return counter.value.load(std::memory_order_relaxed); };
-  return {.steals = read(steals_),
+  const auto now = ticks::now();
+  const auto idle = idle_.read(now);
+  const auto parked = std::min(parked_.read(now), idle);
+  const auto time = [scale = all_.scale().nanoseconds_per_tick()](std::uint64_t ticks) {
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(ticks) * scale));
+  };
+  return {.jobs = read(jobs_),
+          .steals = read(steals_),
           .failed_steals = read(failed_steals_),
+          .seizures = read(seizures_),
           .shares = read(shares_),
           .parks = read(parks_),
-          .wakes = read(wakes_)};
+          .wakes = read(wakes_),
+          .searching = time(idle - parked),
+          .parked = time(parked),
+          .spawned = ring_ == nullptr ? 0 : ring_->spawned.load(std::memory_order_relaxed),
+          .tasks = ring_ == nullptr ? 0 : ring_->tasks.load(std::memory_order_relaxed)};
+}
+
+std::uint64_t worker::stopwatch::read(std::uint64_t now) const noexcept {
+  const auto before = total.value.load(std::memory_order_relaxed);
+  const auto began = since.load(std::memory_order_relaxed);
+  return before + (began == 0 || began > now ? 0 : now - began);
 }
 
 // ---- Waiting ----
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
+  const traced_span span(activity::waiting, nullptr);
   // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
   this_worker->work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
 }
 
 void worker::wait_for_thief(task_slot& slot) noexcept {
+  const traced_span span(activity::waiting, nullptr);
   // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
   work_until(
       [&slot] {
@@ -166,8 +205,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
       continue;
     }
     if (!searching) {
-      all_.gate().start_search();
-      searching = true;
+      start_search(searching);
       look = 0;
     }
     if (look % looks_between_clock_readings != 0) {
@@ -202,9 +240,16 @@ void worker::park(Done& done, bool open, const task_slot* awaited) noexcept {
       (open ? sees_work() || seize_from_anyone() : thief != nullptr && thief->deque().has_public())) {
     gate.get_up(index_, open);
   } else {
-    ++parks_;
-    gate.sleep(index_);
+    sleep();
   }
+}
+
+void worker::sleep() noexcept {
+  ++parks_;
+  parked_.start();
+  all_.gate().sleep(index_);
+  const auto began = parked_.stop();
+  if (ring_ != nullptr) record(*ring_, activity::parked, nullptr, began);
 }
 
 bool worker::sees_work() const noexcept {
@@ -218,8 +263,12 @@ bool worker::sees_work() const noexcept {
 // Whether another worker has public work, or has been made to have some.
 bool worker::seize_from_anyone() noexcept {
   for (auto* const other : victims) {
-    if (all_.fences().available() && other->deque().seize([this] { all_.fences().everywhere(); }))
+    if (!all_.fences().available()) break;
+    ++seizures_;
+    if (other->deque().seize([this] { all_.fences().everywhere(); })) {
+      record_instant(activity::seizure);
       return true;
+    }
   }
   return false;
 }
@@ -228,9 +277,17 @@ void worker::ask_everyone() noexcept {
   for (auto* const other : victims) other->deque().ask();
 }
 
+void worker::start_search(bool& searching) noexcept {
+  all_.gate().start_search();
+  searching = true;
+  idle_.start();
+}
+
 void worker::stop_search(bool& searching) noexcept {
   if (!searching) return;
   searching = false;
+  const auto began = idle_.stop();
+  if (ring_ != nullptr) record(*ring_, activity::searching, nullptr, began);
   if (all_.gate().stop_search()) hand_over();
 }
 
@@ -238,12 +295,27 @@ void worker::stop_search(bool& searching) noexcept {
 // become public before is looked for here.
 void worker::hand_over() noexcept {
   ask_everyone();
-  if (sees_work() && all_.gate().wake_any(index_ + 1)) ++wakes_;
+  if (sees_work() && all_.gate().wake_any(index_ + 1)) woke_one();
 }
 
 void worker::published() noexcept {
   ++shares_;
-  if (all_.gate().notify_work(index_ + 1)) ++wakes_;
+  if (all_.gate().notify_work(index_ + 1)) woke_one();
+}
+
+void worker::woke_one() noexcept {
+  ++wakes_;
+  record_instant(activity::wake);
+}
+
+void worker::record_instant(activity what, const worker* other) noexcept {
+  if (ring_ == nullptr) return;
+  const auto now = ticks::now();
+  ring_->add({.began = now,
+              .ended = now,
+              .name = nullptr,
+              .other = other == nullptr ? 0 : other->index_,
+              .what = what});
 }
 
 void worker::wake_owner(const task_slot* slot) noexcept {
@@ -254,7 +326,7 @@ void worker::wake_owner(const task_slot* slot) noexcept {
       if (other->slots_.owns(slot)) owner = other;
     }
   }
-  if (owner != nullptr && all_.gate().wake(owner->index_)) ++wakes_;
+  if (owner != nullptr && all_.gate().wake(owner->index_)) woke_one();
 }
 
 // ---- Finding something to do ----
@@ -294,6 +366,7 @@ bool worker::run_something(bool open, const task_slot* awaited, bool& searching)
   }
   if (slot == nullptr) return false;
   stop_search(searching);
+  record_instant(activity::steal, victim);
   run_stolen(*victim, *slot);
   return true;
 }
@@ -319,6 +392,7 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
 }
 
 void worker::run_job(job& job) noexcept {
+  ++jobs_;
   auto* const outer = std::exchange(self.innermost, nullptr);
   job.run(job);
   self.innermost = outer;

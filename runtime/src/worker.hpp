@@ -7,6 +7,7 @@
 
 #include "job_queue.hpp"
 #include "slot_array.hpp"
+#include "trace.hpp"
 
 #include <pthread.h>
 
@@ -20,8 +21,9 @@ class scheduler;
 
 class worker {
  public:
-  // Throws std::system_error if the memory of the deque can't be had.
-  worker(scheduler& all, unsigned index, std::size_t stack_size);
+  // `ring`: null unless the runtime is traced. Throws std::system_error if the memory of the deque can't be
+  // had.
+  worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
@@ -53,9 +55,24 @@ class worker {
  private:
   struct tally {  // written by its worker only, read by anyone
     std::atomic<std::uint64_t> value{0};
-    void operator++() noexcept {
-      value.store(value.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    void operator+=(std::uint64_t more) noexcept {
+      value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     }
+    void operator++() noexcept { *this += 1; }
+  };
+  // Time spent in a state, in ticks, that of now included. A reader may miss a stretch that ends just then.
+  struct stopwatch {
+    tally total;
+    std::atomic<std::uint64_t> since{0};  // 0: not in that state
+    void start() noexcept { since.store(ticks::now(), std::memory_order_relaxed); }
+    // When it was started.
+    std::uint64_t stop() noexcept {
+      const auto began = since.load(std::memory_order_relaxed);
+      since.store(0, std::memory_order_relaxed);
+      total += ticks::now() - began;
+      return began;
+    }
+    [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept;
   };
 
   static void* thread_main(void* self) noexcept;
@@ -67,7 +84,11 @@ class worker {
   void run_job(job& job) noexcept;
   task_slot* steal_from(worker& victim) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
+  void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
+  void sleep() noexcept;
+  void record_instant(activity what, const worker* other = nullptr) noexcept;
+  void woke_one() noexcept;
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   bool seize_from_anyone() noexcept;
@@ -85,7 +106,9 @@ class worker {
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
   pthread_t thread_{};
-  tally steals_, failed_steals_, shares_, parks_, wakes_;
+  trace_ring* const ring_;
+  tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;
+  stopwatch idle_, parked_;  // what is parked is idle, too
 };
 
 }  // namespace teff::detail

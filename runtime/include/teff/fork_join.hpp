@@ -3,4 +3,5 @@
 
 #include <teff/join.hpp>
 #include <teff/loops.hpp>
+#include <teff/named.hpp>
 #include <teff/scope.hpp>

@@ -24,6 +24,31 @@ template <class Task>
   }
 }
 
+// The rest of join() where it is traced: a separate copy, so that the untraced one is not longer by an
+// instruction. By value, as below.
+template <class F, class G>
+[[gnu::cold, gnu::noinline]] join_result<F, G> join_traced(F f, join_task<G>& task, task_slot* slot) {
+  const auto first = [&]() -> value_t<F> {
+    try {
+      return value_of<F>(f);
+    } catch (...) {
+      abandon(task, slot);
+      throw;
+    }
+  };
+  const auto second = [&]() -> value_t<G> {
+    if (!self.take(slot) && !settle(slot)) return task.stolen_result(*slot);
+    const traced_span span(activity::task, name_of<std::remove_cvref_t<G>>());
+    return task.run(*slot);
+  };
+  if constexpr (std::is_void_v<join_result<F, G>>) {
+    first();
+    second();
+  } else {
+    return {first(), second()};
+  }
+}
+
 // Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
 template <class F, class G>
 [[gnu::cold, gnu::noinline]] join_result<F, G> join_in_order(F f, G g) {
@@ -53,8 +78,9 @@ join_result<F, G> join(F&& f, G&& g) {
   }
   detail::join_task<G> task(*slot, g);
   detail::self.push(slot);
-  if (detail::self.asked()) [[unlikely]]
-    detail::share();
+  if (detail::self.asked()) [[unlikely]] {
+    if (detail::share()) return detail::join_traced<F, G>(std::forward<F>(f), task, slot);
+  }
 
   const auto first = [&]() -> detail::value_t<F> {
     try {

@@ -42,7 +42,9 @@ struct splitting_loop {
   void run(I first, I last) {
     for (; first != last; ++first) {
       if (self.asked()) [[unlikely]] {
-        if (self.head() != nullptr && loop_distance(first, last) > 1) return split(first, last);
+        if (self.asked_to_share() && self.head() != nullptr && loop_distance(first, last) > 1) {
+          return split(first, last);
+        }
       }
       if constexpr (std::integral<I>) {
         std::invoke(body, first);
@@ -57,7 +59,8 @@ struct splitting_loop {
     const I middle = static_cast<I>(
         first + static_cast<std::make_signed_t<std::size_t>>((loop_distance(first, last) + 1) / 2));
     try {
-      join([this, first, middle] { run(first, middle); }, [this, middle, last] { run(middle, last); });
+      join([this, first, middle] { run(first, middle); },
+           as_part_of<Body>([this, middle, last] { run(middle, last); }));
     } catch (...) {
       stop.store(true, std::memory_order_relaxed);
       throw;
@@ -80,6 +83,7 @@ void parallel_for(I first, std::type_identity_t<I> last, Body&& body) {
     if (last < first) return;
   }
   detail::splitting_loop<I, std::remove_reference_t<Body>> loop{body};
+  const detail::traced_span span(detail::activity::loop, detail::name_of<std::remove_cvref_t<Body>>());
   loop.run(first, last);
 }
 
@@ -107,7 +111,8 @@ T reduce_tree(I first, I last, const T& identity, Map& map, Combine& combine, st
   const I middle = static_cast<I>(first + static_cast<I>(left_blocks * block));
   auto [left, right] =
       join([&, first, middle] { return reduce_tree(first, middle, identity, map, combine, block); },
-           [&, middle, last] { return reduce_tree(middle, last, identity, map, combine, block); });
+           as_part_of<Map>(
+               [&, middle, last] { return reduce_tree(middle, last, identity, map, combine, block); }));
   return std::invoke(combine, std::move(left), std::move(right));
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -27,15 +28,35 @@ struct options {
   std::size_t stack_size = 0;
   // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us.
   std::chrono::microseconds spin{-1};
+  // The file that a trace of the workers is written to at shutdown, for Perfetto. Empty: TEFF_TRACE, else
+  // none.
+  // "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the suffix.
+  std::string trace{};
+  // Events that each worker keeps, its last ones, at 32 bytes. 0: TEFF_TRACE_EVENTS, else 262144.
+  std::size_t trace_events = 0;
 };
 
 // What the workers of a runtime have done since it began. Exact when no task runs.
+//
+// Counting costs a task that is not stolen nothing; therefore tasks themselves are only counted where they
+// are traced, too.
 struct counters {
+  std::uint64_t jobs = 0;           // calls of run() from outside, and what other ways in submitted
   std::uint64_t steals = 0;         // tasks taken from another worker's deque
   std::uint64_t failed_steals = 0;  // attempts that found nothing, or lost the race
+  std::uint64_t seizures = 0;       // looks at another worker's private tasks, each with a membarrier
   std::uint64_t shares = 0;         // times a worker made private tasks public
   std::uint64_t parks = 0;          // times a worker went to sleep
-  std::uint64_t wakes = 0;          // times one was woken
+  std::uint64_t wakes = 0;          // times a worker woke another
+  // Time without a task, the present moment included.
+  std::chrono::nanoseconds searching{0};
+  std::chrono::nanoseconds parked{0};
+  // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes, parts of loops),
+  // and those that have run. The same number when all have ended, but for tasks dropped because others threw.
+  std::uint64_t spawned = 0;
+  std::uint64_t tasks = 0;
+
+  counters& operator+=(const counters& other) noexcept;
 };
 
 // A set of workers. Several can live in one process; each has its own threads.
@@ -63,6 +84,8 @@ class runtime {
 
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] teff::counters counters() const noexcept;
+  // Of one worker. Throws std::out_of_range.
+  [[nodiscard]] teff::counters counters(unsigned worker) const;
 
   // The scheduler, for ways in that are built on it (detail/job.hpp).
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
@@ -97,6 +120,7 @@ struct call : awaited_job {
       : awaited_job{{[](job& self) noexcept {
           auto& me = static_cast<call&>(self);
           try {
+            const traced_span span(activity::run, name_of<std::remove_cvref_t<F>>());
             new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
           } catch (...) {
             me.error = std::current_exception();

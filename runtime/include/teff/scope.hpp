@@ -65,8 +65,10 @@ class scope : detail::scope_state {
   }
 
   // Drops the tasks that have not begun. Those that run can ask.
-  void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
-  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  void cancel() noexcept { flags_.fetch_or(cancelled_flag, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept {
+    return (flags_.load(std::memory_order_relaxed) & cancelled_flag) != 0;
+  }
 
  private:
   // Exceptions in flight when the scope began: more at its end mean that its block is left by one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/lane.hpp>
+#include <teff/detail/tracing.hpp>
 
 #include <exception>
 #include <memory>
@@ -59,11 +60,12 @@ kept_t<value_t<F>> kept_value_of(std::remove_reference_t<F>& f) {
   }
 }
 
-// Runs on the thief: leaves what `evaluate` throws in the slot, else says that it ended well.
-template <class Evaluate>
+// Runs `G` by `evaluate` on the thief: leaves what it throws in the slot, else says that it ended well.
+template <class G, class Evaluate>
 void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
   auto state = slot_state::ended;
   try {
+    const traced_span task(activity::task, name_of<std::remove_cvref_t<G>>());
     evaluate();
   } catch (...) {
     new (slot.data) std::exception_ptr(std::current_exception());
@@ -102,7 +104,7 @@ struct join_task_in_slot {
   explicit join_task_in_slot(task_slot& slot, G& g) noexcept {
     new (slot.data) G(std::move(g));
     slot.run = [](task_slot& stolen, const scope_state*) {
-      run_stolen(stolen, [&stolen] {
+      run_stolen<G>(stolen, [&stolen] {
         auto task = move_out(stored<G>(stolen));
         new (stolen.data) kept_t<result>(kept_value_of<G>(task));
       });
@@ -127,7 +129,7 @@ struct join_task_in_frame {
   join_task_in_frame(task_slot& slot, std::remove_reference_t<G>& g) noexcept : closure(g) {
     new (slot.data) join_task_in_frame*(this);
     slot.run = [](task_slot& stolen_slot, const scope_state*) {
-      run_stolen(stolen_slot, [&stolen_slot] {
+      run_stolen<G>(stolen_slot, [&stolen_slot] {
         auto* const frame = stored<join_task_in_frame*>(stolen_slot);
         new (&frame->value) kept_t<result>(kept_value_of<G>(frame->closure));
       });

@@ -11,6 +11,7 @@
 namespace teff::detail {
 
 class scope_state;
+class trace_ring;
 
 // A task in place. `run` is told who runs it: the scope whose end does so, or `thief`. Small closures live in
 // `data`; the state is 0 whenever the slot is not stolen, so that a push need not write it.
@@ -42,6 +43,8 @@ struct lane : split_deque<task_slot> {
   // The thread's count of exceptions in flight (Itanium C++ ABI, __cxa_get_globals); null outside the
   // workers.
   const unsigned* exceptions = nullptr;
+  // Where what the worker does is recorded; null unless the deque is watched.
+  trace_ring* ring = nullptr;
 };
 
 // Initial-exec and constinit: one load from the thread pointer, no call and no guard, in shared libraries
@@ -54,8 +57,10 @@ inline unsigned exceptions_in_flight() noexcept {
   return static_cast<unsigned>(std::uncaught_exceptions());
 }
 
-// A thief asked, and something private has just been pushed: shares, and wakes a sleeper if nobody searches.
-[[gnu::cold]] void share() noexcept;
+// asked() was true, and something private has just been pushed: if a thief asks, shares, and wakes a sleeper
+// if nobody searches. Returns whether the runtime is traced: then what was pushed is to be run within a
+// traced_span.
+[[gnu::cold]] bool share() noexcept;
 
 // After self.take(slot) said no to a join: true if the slot is the caller's after all. If it was stolen,
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
@@ -64,7 +69,8 @@ inline unsigned exceptions_in_flight() noexcept {
 // The newest slot, which a scope pushed: takes it if it was not stolen.
 [[nodiscard]] bool take_back(task_slot* slot) noexcept;
 
-// A thief asked, and nothing is to be pushed: shares what there is, or says that it can have public tasks.
+// If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
+// tasks.
 void answer_request() noexcept;
 
 // What a thief left in the slot has been read: it is free again.

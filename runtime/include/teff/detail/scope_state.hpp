@@ -21,7 +21,11 @@ class scope_state {
   // Runs `task` unless the scope is cancelled, and keeps what it throws.
   template <class F>
   void execute(F& task) noexcept {
-    if (cancelled_.load(std::memory_order_relaxed)) return;
+    const auto flags = flags_.load(std::memory_order_relaxed);
+    if (flags != 0) [[unlikely]] {
+      if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
+      return;
+    }
     try {
       task();
     } catch (...) {
@@ -43,7 +47,8 @@ class scope_state {
       : base_(self.head()),
         top_(base_),
         window_end_(self.scope_limit - base_ < scope_window ? self.scope_limit : base_ + scope_window),
-        outer_(std::exchange(self.innermost, this)) {}
+        outer_(std::exchange(self.innermost, this)),
+        flags_(static_cast<std::uint8_t>(self.watched())) {}
   ~scope_state() { self.innermost = outer_; }
 
   // Pushes the task as one of this scope. By value in the slow case, so that the quick one need not keep the
@@ -55,7 +60,7 @@ class scope_state {
 
   [[nodiscard]] bool unfinished() const noexcept {
     return top_ != base_ || left_ != 0 || pending_.load(std::memory_order_relaxed) != 0 ||
-           cancelled_.load(std::memory_order_relaxed);
+           flags_.load(std::memory_order_relaxed) != 0;
   }
 
   // Runs what has not been stolen, newest first. Returns whether that was everything.
@@ -74,7 +79,7 @@ class scope_state {
   [[nodiscard]] bool end_quickly() noexcept {
     // Acquire: as in end().
     return self.head() == top_ && run_newest_first() && left_ == 0 &&
-           pending_.load(std::memory_order_acquire) == 0 && !cancelled_.load(std::memory_order_relaxed);
+           pending_.load(std::memory_order_acquire) == 0 && flags_.load(std::memory_order_relaxed) == 0;
   }
 
   // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse if the caller's
@@ -88,13 +93,20 @@ class scope_state {
   std::int64_t left_ = 0;  // this scope's tasks that were stolen from its own part
   // `left_` once that is final, and tasks in other scopes' parts; less those of them that have ended.
   std::atomic<std::int64_t> pending_{0};
-  std::atomic<bool> cancelled_{false};
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;  // written by whoever set `failed_`, read after `pending_` is 0
+  // One byte, so that whether the scope is cancelled, its tasks' usual question, also tells whether they are
+  // traced.
+  static constexpr std::uint8_t cancelled_flag = 1;
+  static constexpr std::uint8_t failed_flag = 4;
+  static_assert(cancelled_flag != lane::watch);  // the other flag
+  std::atomic<std::uint8_t> flags_;
+  std::exception_ptr error_;  // written by whoever set failed_flag, read after `pending_` is 0
 
  private:
   friend class worker;
 
+  // As execute(). By value, as spawn_slowly().
+  template <class F>
+  [[gnu::cold, gnu::noinline]] void execute_traced(F task) noexcept;
   scope_state* find_host() noexcept;
   [[nodiscard]] bool all_moved_out() const noexcept;
   void free_stolen_slots() noexcept;
@@ -125,6 +137,7 @@ template <class F>
 struct boxed {
   std::unique_ptr<F> task;
   void operator()() { (*task)(); }
+  static const char* task_name() noexcept { return name_of<F>(); }
 };
 
 template <class F>
@@ -140,9 +153,22 @@ void scope_state::put(task_slot* slot, F&& task) {
 }
 
 template <class F>
+void scope_state::execute_traced(F task) noexcept {
+  const traced_span span(activity::task, name_of<F>());
+  try {
+    task();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+template <class F>
 void scope_state::spawn_slowly(F task) {
   scope_state* const host = find_host();
-  if (host == nullptr) return execute(task);
+  if (host == nullptr) {
+    if (auto* const ring = ring_here()) record_spawn(*ring);
+    return execute(task);
+  }
   auto* const slot = self.head();
   put(slot, std::move(task));
   host->top_ = slot + 1;

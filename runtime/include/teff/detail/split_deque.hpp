@@ -22,16 +22,21 @@ namespace teff::detail {
 template <class Slot, template <class> class Atomic = std::atomic>
 class split_deque {
  public:
+  // Bits of what the owner looks at after a push.
+  static constexpr std::uint32_t request = 1;
+  static constexpr std::uint32_t watch = 2;
+
   constexpr split_deque() noexcept = default;
   split_deque(const split_deque&) = delete;
   split_deque& operator=(const split_deque&) = delete;
 
-  // Owner, before any thief knows the deque. At most 2^24 - 1 slots.
-  void open(Slot* slots) noexcept {
+  // Owner, before any thief knows the deque. At most 2^24 - 1 slots. `watched`: asked() is always true.
+  void open(Slot* slots, bool watched = false) noexcept {
     slots_ = slots;
+    unasked_ = watched ? watch : 0;
     set_head(slots);
     guard_.store(slots, std::memory_order_relaxed);
-    asked_.store(1, std::memory_order_relaxed);  // nothing is public: the first push shares
+    asked_.store(unasked_ | request, std::memory_order_relaxed);  // nothing is public: the first push shares
   }
 
   // ---- The owner's part: no locked instruction, no fence ----
@@ -45,9 +50,16 @@ class split_deque {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler, too, keeps asked() after this
   }
 
-  // Whether a thief asks for public work: share() then. Relaxed: what orders it after push() is the barrier
-  // that the thief has every thread execute (seize()).
+  // Whether a thief asks for public work, or the deque is watched: one branch tells the owner whether anybody
+  // is interested. Relaxed: what orders it after push() is the barrier that the thief has every thread
+  // execute (seize()).
   [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }
+  // Of the two, whether a thief does: share() then.
+  [[nodiscard]] bool asked_to_share() const noexcept {
+    return (asked_.load(std::memory_order_relaxed) & request) != 0;
+  }
+  // Not 0 if the deque is watched: `watch`.
+  [[nodiscard]] std::uint32_t watched() const noexcept { return unasked_; }
 
   // Takes the newest slot, if it is private and no thief is about. Else retake() decides. Relaxed: thieves
   // write `guard` only upwards, and retake() decides on `bounds`.
@@ -106,7 +118,7 @@ class split_deque {
   // There is public work: a request needs no answer.
   void withdraw() noexcept {
     // seq_cst: with ask() and the gate's census, README "A request is not lost".
-    asked_.exchange(0, std::memory_order_seq_cst);
+    asked_.exchange(unasked_, std::memory_order_seq_cst);
   }
 
   // Every slot from this one up was stolen and its thief is done with it: they are free again.
@@ -118,7 +130,8 @@ class split_deque {
     // No exchange: nothing is public or private, before and after, so that neither a steal nor a seizure can
     // succeed. Release: as in retake().
     bounds_.store(pack(index, index, version), std::memory_order_release);
-    asked_.store(1, std::memory_order_relaxed);  // all was stolen: thieves are about, the next push shares
+    asked_.store(unasked_ | request,
+                 std::memory_order_relaxed);  // all was stolen: thieves are about, the next push shares
   }
 
   // Whether everything pushed has been stolen.
@@ -150,7 +163,9 @@ class split_deque {
   // Asks the owner to share at its next push. Written only if not yet asked, since the owner reads this line
   // at every push.
   void ask() noexcept {
-    if (asked_.load(std::memory_order_seq_cst) == 0) asked_.exchange(1, std::memory_order_seq_cst);
+    if ((asked_.load(std::memory_order_seq_cst) & request) == 0) {
+      asked_.exchange(unasked_ | request, std::memory_order_seq_cst);
+    }
   }
 
   // Makes the older half of the private slots public, whatever the owner does meanwhile. `barrier()` must
@@ -209,7 +224,8 @@ class split_deque {
   // Written by the owner at every push and take. That it is atomic also has the compiler load these eight
   // bytes and no more: a wider load would have to wait until the last push has left the store buffer.
   alignas(64) Atomic<Slot*> head_{nullptr};
-  Slot* slots_ = nullptr;  // constant once thieves know the deque
+  Slot* slots_ = nullptr;      // constant once thieves know the deque, as is
+  std::uint32_t unasked_ = 0;  // what asked_ is when nobody asks
   // Contended: tail, split and a version in one word, so that all agree by one exchange. The version (16
   // bits) changes whenever the owner takes or frees a slot that a seizure may be about.
   alignas(64) Atomic<std::uint64_t> bounds_{0};

@@ -1,0 +1,285 @@
+#include "workers.hpp"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// A name in a new folder, which goes with the test.
+class trace_file : public testing::Test {
+ protected:
+  trace_file() {
+    std::string pattern = (fs::temp_directory_path() / "teff_trace_XXXXXX").string();
+    folder = ::mkdtemp(pattern.data());
+  }
+  ~trace_file() override { fs::remove_all(folder); }
+
+  // The only file that is in the folder by now; a test that wants several looks itself.
+  [[nodiscard]] json read() const {
+    const fs::directory_iterator files(folder);
+    EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+    return json::parse(std::ifstream(fs::directory_iterator(folder)->path()));
+  }
+
+  fs::path folder;
+};
+
+struct span {
+  std::int64_t began, ended;  // ns
+  std::string name, category;
+};
+
+std::int64_t nanoseconds(const json& microseconds) {
+  return std::llround(microseconds.get<double>() * 1000);
+}
+
+// The spans of each track, by its name, in the order of the file.
+std::map<std::string, std::vector<span>> tracks_of(const json& trace) {
+  std::map<int, std::string> names;
+  std::map<std::string, std::vector<span>> tracks;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+  }
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const auto began = nanoseconds(event["ts"]);
+    tracks[names.at(event["tid"])].push_back(
+        {began, began + nanoseconds(event["dur"]), event["name"], event["cat"]});
+  }
+  return tracks;
+}
+
+std::size_t count(const json& trace, const char* kind, const char* category) {
+  const auto& all = trace["traceEvents"];
+  return static_cast<std::size_t>(std::ranges::count_if(
+      all, [&](const json& event) { return event["ph"] == kind && event["cat"] == category; }));
+}
+
+// In the order that Perfetto wants: by beginning, and each within the one that is open.
+void expect_to_nest(const std::vector<span>& track) {
+  std::vector<span> open;
+  std::int64_t last = 0;
+  for (const auto& each : track) {
+    ASSERT_LE(last, each.began);
+    last = each.began;
+    while (!open.empty() && open.back().ended <= each.began && open.back().ended < each.ended)
+      open.pop_back();
+    if (!open.empty()) {
+      ASSERT_LE(each.ended, open.back().ended) << each.name << " in " << open.back().name;
+    }
+    open.push_back(each);
+  }
+}
+
+// Everything that spawns, some thousands of tasks: what has to be counted is returned.
+std::size_t spawn_of_every_kind() {
+  std::atomic<std::size_t> ran{0};
+  EXPECT_EQ(fib(15), 610);  // 986 joins
+  {
+    scope outer;
+    for (int i = 0; i < 700; ++i) {  // more than wait in the deque
+      outer.spawn([&] {
+        ++ran;
+        if (i % 50 != 0) return;
+        scope inner;
+        const std::array<char, 100> large{};  // no closure for a slot
+        for (int j = 0; j < 10; ++j)
+          inner.spawn([&ran, large] { ran += 1 + static_cast<std::size_t>(large[0]); });
+        outer.spawn([&ran] { ++ran; });
+      });
+    }
+  }
+  return ran + 986;
+}
+
+TEST_F(trace_file, has_a_named_track_a_worker_and_spans_that_nest) {
+  for (const unsigned workers : worker_counts) {
+    SCOPED_TRACE(testing::Message() << workers << " workers");
+    const auto path = folder / "trace.json";
+    {
+      runtime rt{{.workers = workers, .trace = path.string()}};
+      for (int i = 0; i < 3; ++i) rt.run([] { spawn_of_every_kind(); });
+    }
+    const auto tracks = tracks_of(read());
+    EXPECT_LE(tracks.size(), workers);
+    for (const auto& [name, spans] : tracks) {
+      SCOPED_TRACE(name);
+      EXPECT_EQ(name.substr(0, 7), "worker ");
+      EXPECT_LT(std::stoul(name.substr(7)), workers);
+      expect_to_nest(spans);
+    }
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+  }
+}
+
+TEST_F(trace_file, has_every_task_and_steal_that_the_counters_have) {
+  for (const unsigned workers : worker_counts) {
+    SCOPED_TRACE(testing::Message() << workers << " workers");
+    const auto path = folder / "trace.json";
+    counters counted;
+    std::size_t tasks = 0;
+    {
+      runtime rt{{.workers = workers, .trace = path.string()}};
+      for (int i = 0; i < 5; ++i) tasks += rt.run([] { return spawn_of_every_kind(); });
+      rt.shutdown();
+      counted = rt.counters();
+    }
+    EXPECT_EQ(counted.tasks, tasks);
+    EXPECT_EQ(counted.spawned, tasks);
+    EXPECT_EQ(counted.jobs, 5U);
+    const auto trace = read();
+    EXPECT_EQ(count(trace, "X", "task"), tasks);
+    EXPECT_EQ(count(trace, "X", "run"), 5U);
+    EXPECT_EQ(count(trace, "i", "steal"), counted.steals);
+    EXPECT_EQ(count(trace, "s", "steal"), counted.steals);
+    EXPECT_EQ(count(trace, "f", "steal"), counted.steals);
+    EXPECT_EQ(count(trace, "X", "parked"), counted.parks);
+    EXPECT_LE(count(trace, "i", "wake"), counted.wakes);
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+  }
+}
+
+TEST_F(trace_file, calls_tasks_by_their_names_or_by_where_they_stand) {
+  {
+    runtime rt{{.workers = 1, .trace = (folder / "trace.json").string()}};
+    rt.run(named<"the \"run\"">([] {
+      join([] {}, named<"second">([] {}));
+      scope s;
+      s.spawn(named<"spawned">([] {}));
+      const std::array<char, 100> large{};
+      s.spawn(named<"large">([large] { EXPECT_EQ(large[0], 0); }));
+      s.spawn([] {});
+      parallel_for(0, 10, named<"loop">([](int) {}));
+    }));
+  }
+  std::map<std::string, std::string> categories;
+  const auto trace = read();
+  for (const auto& each : tracks_of(trace).at("worker 0")) categories[each.name] = each.category;
+  for (const char* const name : {"second", "spawned", "large"}) EXPECT_EQ(categories[name], "task") << name;
+  EXPECT_EQ(categories["the \"run\""], "run");
+  EXPECT_EQ(categories["loop"], "loop");
+  EXPECT_TRUE(std::ranges::any_of(categories, [](const auto& each) {
+    return each.second == "task" && each.first.find("lambda") != std::string::npos;
+  }));
+}
+
+TEST_F(trace_file, that_is_full_keeps_the_last_events_and_says_how_many_are_lost) {
+  constexpr std::size_t kept = 100;
+  {
+    runtime rt{{.workers = 1, .trace = (folder / "trace.json").string(), .trace_events = kept}};
+    rt.run([] { fib(15); });
+    rt.run(named<"last">([] {}));
+  }
+  const auto trace = read();
+  const auto spans = tracks_of(trace).at("worker 0");
+  EXPECT_LE(spans.size(), kept);
+  EXPECT_GT(spans.size(), kept / 2);
+  EXPECT_GT(trace["otherData"]["lost_events"], 986 - static_cast<int>(kept));
+  EXPECT_TRUE(std::ranges::any_of(spans, [](const span& each) { return each.name == "last"; }));
+  expect_to_nest(spans);
+}
+
+TEST_F(trace_file, is_left_with_what_was_when_tasks_threw) {
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    for (int i = 0; i < 50; ++i) {
+      const auto thrower = [](int) { throw std::runtime_error("expected"); };
+      EXPECT_THROW(rt.run([&] { join([&] { thrower(1); }, [] { fib(10); }); }), std::runtime_error);
+      EXPECT_THROW(rt.run([&] { join([] { fib(10); }, [&] { thrower(1); }); }), std::runtime_error);
+      EXPECT_THROW(rt.run([&] {
+        scope s;
+        for (int j = 0; j < 20; ++j) s.spawn([&] { thrower(j); });
+        s.wait();
+      }),
+                   std::runtime_error);
+      EXPECT_THROW(rt.run([&] { parallel_for(0, 50, thrower); }), std::runtime_error);
+    }
+    rt.shutdown();
+    EXPECT_LE(rt.counters().tasks, rt.counters().spawned);
+  }
+  const auto trace = read();
+  for (const auto& [name, spans] : tracks_of(trace)) expect_to_nest(spans);
+}
+
+TEST_F(trace_file, has_a_name_of_its_own_for_every_runtime_and_process) {
+  ::setenv("TEFF_TRACE", (folder / "trace%p.json").c_str(), 1);
+  {
+    const runtime one{{.workers = 1}};
+    const runtime two{{.workers = 1}};
+  }
+  ::unsetenv("TEFF_TRACE");
+  std::size_t files = 0;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    ++files;
+    const auto name = file.path().filename().string();
+    EXPECT_EQ(name.rfind("trace" + std::to_string(::getpid()), 0), 0U) << name;
+    EXPECT_EQ(file.path().extension(), ".json");
+    EXPECT_TRUE(json::parse(std::ifstream(file.path())).contains("traceEvents"));
+  }
+  EXPECT_EQ(files, 2U);
+}
+
+TEST_F(trace_file, that_can_not_be_written_is_a_named_error) {
+  const auto path = (folder / "missing" / "trace.json").string();
+  try {
+    const runtime rt{{.workers = 2, .trace = path}};
+    FAIL();
+  } catch (const invalid_option& wrong) {
+    EXPECT_NE(std::string(wrong.what()).find("missing"), std::string::npos) << wrong.what();
+  }
+}
+
+TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
+  on_runtimes([](runtime& rt) {
+    for (int i = 0; i < 20; ++i) rt.run([] { fib(18); });
+    rt.shutdown();  // from here on they stand still
+    const auto all = rt.counters();
+    counters sum;
+    for (unsigned i = 0; i < rt.workers(); ++i) sum += rt.counters(i);
+    EXPECT_EQ(sum.jobs, 20U);
+    EXPECT_EQ(sum.jobs, all.jobs);
+    EXPECT_EQ(sum.steals, all.steals);
+    EXPECT_EQ(sum.failed_steals, all.failed_steals);
+    EXPECT_EQ(sum.seizures, all.seizures);
+    EXPECT_EQ(sum.parks, all.parks);
+    EXPECT_EQ(sum.wakes, all.wakes);
+    EXPECT_GT(all.searching + all.parked, std::chrono::nanoseconds(0));
+    EXPECT_EQ(all.tasks, 0U);
+    EXPECT_EQ(all.spawned, 0U);
+    if (rt.workers() == 1) {
+      EXPECT_EQ(all.steals + all.failed_steals + all.seizures, 0U);
+    }
+    EXPECT_THROW(static_cast<void>(rt.counters(rt.workers())), std::out_of_range);
+  });
+}
+
+TEST(counters, of_a_worker_that_sleeps_have_it_parked_until_now) {
+  runtime rt{{.workers = 1}};
+  while (rt.counters().parks == 0) std::this_thread::yield();
+  const auto before = rt.counters().parked;
+  while (rt.counters().parked <= before) std::this_thread::yield();  // the test ends, or it does not
+  EXPECT_EQ(rt.counters().wakes, 0U);
+}
+
+}  // namespace
+}  // namespace teff::test
