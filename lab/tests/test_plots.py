@@ -1,7 +1,9 @@
 """The pictures: no text is cut off or covered, colour is never alone, the same data gives the same bytes."""
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -11,14 +13,16 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
+from judgements import contender, contenders, curve, estimate, judgement, row, troubled, with_rows
 from samples import sitting
 from tefflab import plots
+from tefflab.crossing import Relation
+from tefflab.plots.intervals import band
 from tefflab.plots.looks import NIGHT, PAPER, contrast, looks, readable
 from tefflab.plots.sheet import MARKERS, SMALL, text_width, wrap
 from tefflab.quantities import size
 from tefflab.results import Curve, CurvePoint, Judgement
-from tefflab.statistics import Interval
+from tefflab.statistics import Interval, MetgEstimate
 
 FOOTER = plots.footer(sitting(), [judgement(3)])
 CHARTS = [plots.metg_chart, plots.efficiency_chart, plots.rate_chart]
@@ -217,7 +221,7 @@ def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Pa
 
 def test_the_footer_says_machine_time_revision_and_disturbance() -> None:
     assert (
-        FOOTER
+        FOOTER.replace("\N{NO-BREAK SPACE}", " ")
         == "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs disturbed"
     )
 
@@ -231,3 +235,22 @@ def test_a_curve_alone_needs_no_table() -> None:
     alone = Judgement("sweep", "", 0.5, (), (curve(contenders(1)[0], 1e-6),))
     for chart in (plots.efficiency_chart, plots.rate_chart):
         assert_legible(chart(alone, FOOTER))
+
+
+def test_an_interval_that_says_nothing_is_drawn_as_nothing() -> None:
+    def known(low: float, high: float, relation: Relation = "=") -> MetgEstimate:
+        return MetgEstimate(1.0, low, high, relation, 10.0, None, 2, 20)
+
+    assert not math.isfinite(sum(band(known(0.0, math.inf), 0.1, 9.0)))
+    assert not math.isfinite(sum(band(Interval(1.0, 0.0, math.inf), 0.1, 9.0)))
+    assert band(known(0.0, 2.0), 0.1, 9.0) == (0.1, 2.0)
+    assert band(known(0.5, math.inf), 0.1, 9.0) == (0.5, 9.0)
+    assert band(known(0.0, math.inf, "<"), 0.1, 9.0) == (1.0, 9.0)
+
+
+def test_an_experiments_picture_has_its_title_and_names_who_is_missing() -> None:
+    missing = replace(judgement(2), missing=((contender(9), "has died"),))
+    drawn = plots.efficiency_chart(missing, FOOTER, "Figure 7")
+    words = " ".join(text for text, _ in texts(drawn))
+    assert " Figure 7 " in words
+    assert f"{contender(9).title}: has died" in words

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tefflab import quantities
-from tefflab.readings import disturbed_runs, metg_name
+from tefflab.readings import absent, disturbed_runs, metg_name
 from tefflab.results import Curve, Judgement, MetgRow
 from tefflab.store import Damage, Sitting
 
@@ -31,9 +31,8 @@ def caveats(judgement: Judgement) -> list[Caveat]:
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(judgement.threshold), quantities.percent(judgement.threshold)
     found = [
-        Caveat("not measured", f"{row.contender.title}: {row.note or 'no reason is known'}", (row.contender.id,))
-        for row in rows
-        if row.metg is None
+        Caveat("not measured", f"{contender.title}: {reason}", (contender.id,))
+        for contender, reason in absent(judgement)
     ]
     found += [
         Caveat("note", f"{row.contender.title}: {row.note}", (row.contender.id,))

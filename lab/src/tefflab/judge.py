@@ -9,6 +9,8 @@ from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, Observation, median_interval, metg, overhead
 from tefflab.store import Envelope
 
+_LEAST_POINTS = 3  # of a curve
+
 
 def observations(runs: Iterable[Envelope]) -> list[Observation]:
     """The runs of one system and configuration; of a run's attempts those that were not disturbed, or else all.
@@ -41,21 +43,19 @@ def judge_row(contender: Contender, threshold: float, runs: Sequence[Envelope], 
 
 
 def judge_curve(contender: Contender, runs: Sequence[Envelope]) -> Curve | None:
-    """The curve of one system; points of a single round only where there is no other round. None without points."""
+    """The curve of one system, without points of a single round where enough others are left. None without points."""
     by_iterations: dict[int, list[Envelope]] = defaultdict(list)
     for run in _counted(run for run in runs if run.role == "system"):
         if iterations := _iterations(run.record):
             by_iterations[iterations].append(run)
     if not by_iterations:
         return None
-    rounds = {run.round for point in by_iterations.values() for run in point}
-    points = [
-        _point(iterations, point)
-        for iterations, point in sorted(by_iterations.items())
-        if len(rounds) < 2 or len({run.round for run in point}) > 1
-    ]
+    often = {iterations: runs for iterations, runs in by_iterations.items() if len({run.round for run in runs}) > 1}
+    kept = often if len(often) >= _LEAST_POINTS else by_iterations
+    points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
     unit = next(iter(by_iterations.values()))[0].record.rate_unit
-    return Curve(contender, unit, tuple(points)) if points else None
+    ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
+    return Curve(contender, unit, tuple(points), median_interval(ceilings) if ceilings else None)
 
 
 def judge(
@@ -86,13 +86,16 @@ def judge(
     } | dict(notes or {})
     rows = [judge_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in contenders]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
-    curves = [judge_curve(each, kept.get(each.id, [])) for each in contenders]
+    curves = {each.id: judge_curve(each, kept.get(each.id, [])) for each in contenders}
     return Judgement(
         name=name,
         configuration=configuration,
         threshold=threshold,
         rows=tuple(rows) if with_metg else (),
-        curves=tuple(each for each in curves if each),
+        curves=tuple(each for each in curves.values() if each),
+        missing=()
+        if with_metg
+        else tuple((each, notes.get(each.id, "was not reached")) for each in contenders if not curves[each.id]),
         round_trip=round_trip,
         share=where.share if where else 1.0,
     )

@@ -21,7 +21,8 @@ def pictures(plan: Plan, judgements: Sequence[Judgement], footer: str) -> Iterat
     """
     asked = list(zip(plan.questions, judgements, strict=True))
     for number, kind in enumerate(plan.charts or _USUAL[plan.kind]):
-        drawn = list(_drawn(kind, plan, asked, footer))
+        title = plan.title if plan.experiment and not number else ""
+        drawn = list(_drawn(kind, plan, asked, footer, title))
         for part, figure in drawn:
             words = [plan.experiment or "", "" if plan.experiment and not number else kind]
             words += [part] if len(drawn) > 1 else []
@@ -29,25 +30,28 @@ def pictures(plan: Plan, judgements: Sequence[Judgement], footer: str) -> Iterat
 
 
 def _drawn(
-    kind: ChartKind, plan: Plan, asked: Sequence[tuple[Question, Judgement]], footer: str
+    kind: ChartKind, plan: Plan, asked: Sequence[tuple[Question, Judgement]], footer: str, title: str
 ) -> Iterator[tuple[str, Figure]]:
-    """The pictures of one kind, each with the part of the plan that it shows."""
+    """The pictures of one kind, each with the part of the plan that it shows. Without a title, each says what it is."""
+
+    def titled(part: str) -> str:
+        return f"{title} – {part}" if title and part else title
+
     if draw := _OF_ONE.get(kind):
         for question, judgement in asked:
             if _has_metg(judgement) if kind == "metg" else judgement.curves:
-                yield question.name, draw(judgement, footer)
+                yield question.name, draw(judgement, footer, titled(question.name if len(asked) > 1 else ""))
         return
     for group in dict.fromkeys(question.group for question, _ in asked):
         members = [(question, each) for question, each in asked if question.group == group and _has_metg(each)]
         if not members:
             continue
-        title = f"{plan.title} – {group}" if group else plan.title
         judged = [judgement for _, judgement in members]
         if kind == "metg_dots":
-            yield group, metg_dots_chart(judged, title, footer)
+            yield group, metg_dots_chart(judged, titled(group), footer)
         else:
             texts = {question.x or 0.0: question.x_text for question, _ in members}
-            yield group, metg_lines_chart(judged, plan.x_label, list(texts), footer, title, texts.__getitem__)
+            yield group, metg_lines_chart(judged, plan.x_label, list(texts), footer, titled(group), texts.__getitem__)
 
 
 def _has_metg(judgement: Judgement) -> bool:

@@ -38,7 +38,7 @@ def publish(store: Store, results: Results, console: Console, as_json: bool) -> 
             console.print()
     folder = folder_of(store, results)
     foot = footer(results.sitting, everything)
-    for name, figure in pictures(results.plan, everything[: len(results.judgements)], foot):
+    for name, figure in pictures(results.plan, results.judgements, foot):
         save(figure, folder / name)
     write_report(folder / REPORT, results.sitting, everything, store.damage(), f"Teff: {results.plan.title}")
     return folder / REPORT

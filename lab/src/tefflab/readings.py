@@ -15,9 +15,7 @@ def metg_name(threshold: float) -> str:
 
 def placed_name(judgement: Judgement) -> str:
     """`stencil_1d, cores 52 ns apart`; the name alone where the distance is not known."""
-    if judgement.round_trip is None:
-        return judgement.name
-    return f"{judgement.name}, cores {quantities.duration(judgement.round_trip)} apart"
+    return ", ".join([judgement.name, *apart(judgement)])
 
 
 def value_text(row: MetgRow) -> str:
@@ -57,6 +55,30 @@ def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
     return f"{text(interval.value)} ({text(interval.low)} – {high})"
 
 
+def apart(judgement: Judgement) -> list[str]:
+    """`cores 52 ns apart`, where that is known."""
+    trip = judgement.round_trip
+    return [] if trip is None else [f"cores {quantities.duration(trip)} apart"]
+
+
+def absent(judgement: Judgement) -> list[tuple[Contender, str]]:
+    """Who could not be measured, and why."""
+    rows = ((row.contender, row.note or "no reason is known") for row in judgement.rows if row.metg is None)
+    return [*rows, *judgement.missing]
+
+
+def absences(judgements: Sequence[Judgement]) -> list[str]:
+    """`SYSTEM: REASON` of each that could not be measured; where it could at others, with where."""
+    where: dict[tuple[str, str], list[str]] = {}
+    for judgement in judgements:
+        for contender, reason in absent(judgement):
+            where.setdefault((contender.title, reason), []).append(judgement.name)
+    return [
+        (f"{title}: {reason}" if len(names) == len(judgements) else f"{title} at {', '.join(names)}: {reason}")
+        for (title, reason), names in where.items()
+    ]
+
+
 def contenders_of(judgements: Sequence[Judgement]) -> dict[str, Contender]:
     """All, by id, in the order of the tables; then those that have curves alone."""
     ranked = (row.contender for judgement in judgements for row in judgement.rows)
@@ -75,9 +97,15 @@ def disturbed_runs(judgement: Judgement) -> tuple[int, int]:
 
 
 def curves_in_order(judgement: Judgement) -> list[Curve]:
-    """The curves as the table orders them: the smallest METG first, then those without a row."""
+    """The curves as the table orders them, the smallest METG first; without a table as they stand from left to right:
+    by the smallest granularity measured that reaches the threshold."""
     rank = {row.contender.id: number for number, row in enumerate(judgement.rows)}
-    return sorted(judgement.curves, key=lambda curve: rank.get(curve.contender.id, len(rank)))
+
+    def reach(curve: Curve) -> float:
+        enough = (each.granularity.value for each in curve.points if each.efficiency.value >= judgement.threshold)
+        return min(enough, default=math.inf)
+
+    return sorted(judgement.curves, key=lambda curve: (rank.get(curve.contender.id, len(rank)), reach(curve)))
 
 
 def rate_unit(judgement: Judgement) -> str:
@@ -86,13 +114,18 @@ def rate_unit(judgement: Judgement) -> str:
 
 
 def ceiling_of(judgement: Judgement) -> Interval | None:
-    """The ceiling over all rows in the unit of the curves; None without one."""
-    return ceiling_over(judgement.rows, rate_unit(judgement))
+    """The ceiling over all rows, or all curves where there are no rows, in the unit of the curves; None without one."""
+    if judgement.rows:
+        return ceiling_over(judgement.rows, rate_unit(judgement))
+    return _over([curve.ceiling for curve in judgement.curves if curve.ceiling])
 
 
 def ceiling_over(rows: Sequence[MetgRow], unit: str) -> Interval | None:
     """The median of the rows' ceilings in `unit`, from their lowest end to their highest; None without any."""
-    known = [row.ceiling for row in rows if row.ceiling and row.ceiling_unit == unit]
+    return _over([row.ceiling for row in rows if row.ceiling and row.ceiling_unit == unit])
+
+
+def _over(known: Sequence[Interval]) -> Interval | None:
     if not known:
         return None
     middle = sorted(each.value for each in known)[(len(known) - 1) // 2]

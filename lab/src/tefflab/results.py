@@ -42,6 +42,7 @@ class Curve:
     contender: Contender
     rate_unit: str  # "FLOP/s", "B/s" or "task/s"
     points: tuple[CurvePoint, ...]
+    ceiling: Interval | None = None  # in rate_unit, over the ceiling runs beside its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Judgement:
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
     round_trip: float | None = None  # seconds: the distance of the cores, where it is known
+    missing: tuple[tuple[Contender, str], ...] = ()  # where only curves were measured: who has none, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
     others: tuple["Judgement", ...] = ()  # the same configuration at other distances
 

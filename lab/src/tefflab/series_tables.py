@@ -8,12 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from tefflab import quantities
-from tefflab.readings import curves_in_order, interval_text, metg_name, value_text
+from tefflab.caveats import caveats
+from tefflab.readings import absences, curves_in_order, interval_text, metg_name, value_text
 from tefflab.results import CurvePoint, Judgement
 
 
-def series_table(judgements: Sequence[Judgement]) -> Table:
-    """METG of every system under each configuration, a row each."""
+def series_table(judgements: Sequence[Judgement]) -> Group:
+    """METG of every system under each configuration, a row each, then who could not be measured."""
     table = _table("configuration", "system", metg_name(judgements[0].threshold), "95 % interval", "rounds")
     for judgement in judgements:
         for number, row in enumerate(judgement.rows):
@@ -24,11 +25,11 @@ def series_table(judgements: Sequence[Judgement]) -> Table:
                 interval_text(row.metg) if row.metg else "-",
                 str(row.rounds),
             )
-    return table
+    return Group(table, *(Text.assemble(("not measured", "bold"), f" – {text}") for text in absences(judgements)))
 
 
 def curve_table(judgement: Judgement) -> Group:
-    """The points of every curve, a row each, by rising granularity."""
+    """The points of every curve, a row each, by rising granularity, and what is to be said of them."""
     table = _table("system", "granularity", "efficiency", "95 % interval", "rate")
     for curve in curves_in_order(judgement):
         for number, point in enumerate(curve.points):
@@ -40,7 +41,8 @@ def curve_table(judgement: Judgement) -> Group:
                 quantities.rate(point.rate.value, curve.rate_unit),
             )
     head = Text.assemble((f"Efficiency – {judgement.name}", "bold"), "  ", (judgement.configuration, "dim"))
-    return Group(head, table)
+    remarks = (Text.assemble((each.heading, "bold"), f" – {each.text}") for each in caveats(judgement))
+    return Group(head, table, *remarks)
 
 
 def _table(*titles: str) -> Table:

@@ -9,11 +9,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from tefflab import quantities
+from tefflab.plots.intervals import band
 from tefflab.plots.legend import Entry, Legend
 from tefflab.plots.looks import Look, looks
 from tefflab.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
 from tefflab.readings import (
     WorkAxis,
+    absences,
     ceiling_of,
     contenders_of,
     curves_in_order,
@@ -33,7 +35,7 @@ _GAP = 0.3  # inches between axes and legend
 _DASHED: dict[str, Any] = {"color": SOFT, "linewidth": 1.0, "dashes": (4, 2.5), "zorder": 2}
 
 
-def efficiency_chart(judgement: Judgement, footer: str = "") -> Figure:
+def efficiency_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
     """Efficiency against granularity, the threshold, and METG where it was found; bands are 95 % intervals."""
     curves = curves_in_order(judgement)
     look_of = looks(contenders_of([judgement]).values())
@@ -47,8 +49,9 @@ def efficiency_chart(judgement: Judgement, footer: str = "") -> Figure:
         )
     share = quantities.percent(judgement.threshold)
     sheet, axes = _frame(
-        f"Efficiency – {judgement.name}",
-        ["Share of the ceiling that tasks of a given size reach, with 95 % intervals.", judgement.configuration],
+        judgement,
+        title or f"Efficiency – {judgement.name}",
+        "Share of the ceiling that tasks of a given size reach, with 95 % intervals.",
         footer,
         Legend(
             [*entries, Entry(None, f"{share} threshold", f"{metg_name(judgement.threshold)} is where it is crossed")]
@@ -69,7 +72,7 @@ def efficiency_chart(judgement: Judgement, footer: str = "") -> Figure:
     return sheet.figure
 
 
-def rate_chart(judgement: Judgement, footer: str = "") -> Figure:
+def rate_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
     """The rate against the work of a task, both logarithmic, and the ceiling; bands are 95 % intervals."""
     curves = curves_in_order(judgement)
     look_of = looks(contenders_of([judgement]).values())
@@ -81,8 +84,9 @@ def rate_chart(judgement: Judgement, footer: str = "") -> Figure:
         entries.append(Entry(None, f"ceiling {quantities.rate(ceiling.value, unit)}", "the kernel alone on all cores"))
     rates = log_axis([each.rate.value for each in points] + ([ceiling.value] if ceiling else []))
     sheet, axes = _frame(
-        f"Rate – {judgement.name}",
-        ["What all cores reach together with tasks of a given size, with 95 % intervals.", judgement.configuration],
+        judgement,
+        title or f"Rate – {judgement.name}",
+        "What all cores reach together with tasks of a given size, with 95 % intervals.",
         footer,
         Legend(entries),
         [rate_tick(each, unit) for each in rates.majors],
@@ -98,11 +102,17 @@ def rate_chart(judgement: Judgement, footer: str = "") -> Figure:
 
 
 def _frame(
-    title: str, subtitles: Sequence[str], footer: str, legend: Legend, y_labels: Sequence[str], x_title: str
+    judgement: Judgement,
+    title: str,
+    meaning: str,
+    footer: str,
+    legend: Legend,
+    y_labels: Sequence[str],
+    x_title: str,
 ) -> tuple[Sheet, Axes]:
     """A sheet with axes, their legend on the right and room for the labels on the left."""
     height = max(_HEIGHT, legend.height)
-    sheet = Sheet(title, subtitles, footer, height + _TICKS)
+    sheet = Sheet(title, [meaning, judgement.configuration], footer, height + _TICKS, absences([judgement]))
     left = EDGE + max(text_width(label, SMALL) for label in y_labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
@@ -122,9 +132,7 @@ def _efficiency_ticks(axes: Axes, values: Sequence[float]) -> None:
 
 def _curve(axes: Axes, look: Look, xs: Sequence[float], ys: Sequence[Interval]) -> None:
     """A line with small marks, and its intervals as a band; open ends of intervals go on to the edge."""
-    bottom, top = axes.get_ylim()
-    low = [max(each.low, bottom) for each in ys]
-    high = [min(each.high, top) for each in ys]
+    low, high = zip(*(band(each, *axes.get_ylim()) for each in ys), strict=True)
     axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
     axes.plot(xs, [each.value for each in ys], **stroke(look), zorder=3)
     axes.plot(xs, [each.value for each in ys], **mark(look, 3.6), linestyle="none", zorder=4, clip_on=False)

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tefflab import quantities
-from tefflab.plots.intervals import ARROW, draw_interval, ends, extent
+from tefflab.plots.intervals import ARROW, draw_interval, ends, extent, is_unknown
 from tefflab.plots.legend import Entry, Legend
 from tefflab.plots.looks import PAPER, Look, looks
 from tefflab.plots.sheet import (
@@ -25,7 +25,7 @@ from tefflab.plots.sheet import (
     text_width,
     wrap,
 )
-from tefflab.readings import contenders_of, interval_text, metg_name, time_tick, value_text
+from tefflab.readings import absences, contenders_of, interval_text, metg_name, time_tick, value_text
 from tefflab.results import Judgement, MetgRow
 from tefflab.scales import LogAxis, log_axis
 
@@ -36,7 +36,7 @@ _SAMPLE = 0.3  # inches of a mark in the key
 _APART = 0.2  # inches between its parts
 
 
-def metg_chart(judgement: Judgement, footer: str = "") -> Figure:
+def metg_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
     """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
     rows = judgement.rows
     look_of = looks(contenders_of([judgement]).values())
@@ -44,7 +44,7 @@ def metg_chart(judgement: Judgement, footer: str = "") -> Figure:
     heights = [max(0.3, 0.12 + len(lines) * line_height(BODY)) for lines in names] or [0.3]
     head = 0.34
     sheet = Sheet(
-        f"{metg_name(judgement.threshold)} – {judgement.name}",
+        title or f"{metg_name(judgement.threshold)} – {judgement.name}",
         [_meaning(judgement.threshold), judgement.configuration],
         footer,
         head + sum(heights) + _TICKS,
@@ -185,13 +185,16 @@ def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "
     left = EDGE + max((text_width(line, BODY) for lines in names for line in lines), default=0.5) + 0.14
     right = WIDTH - EDGE - legend.width - 0.28
     axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
+    is_any = any(row.metg and is_unknown(row.metg) for row in rows)
+    unknown = ["Hollow marks have no interval yet: it takes more rounds."] if is_any else []
     lanes = [_lanes([row for row in each.rows if row.metg], axis, right - left) for each in judgements]
     heights = [max(0.28, 0.15 + _LANE * (max(lane.values(), default=0) + 1)) for lane in lanes]
     sheet = Sheet(
         title,
-        [_meaning(judgements[0].threshold)] if judgements else [],
+        [*(_meaning(each.threshold) for each in judgements[:1]), *unknown],
         footer,
         max(sum(heights) + _TICKS + 0.08, legend.height + 0.1),
+        absences(judgements),
     )
     top = sheet.top - 0.08
     bottom = top - sum(heights)
@@ -206,9 +209,14 @@ def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "
         _name(sheet, names[number], left - 0.14, y - height / 2)
         used = max(lane.values(), default=0)
         for row in judgement.rows:
-            if row.metg:
-                middle = y - height / 2 + _LANE * (used / 2 - lane[row.contender.id])
-                draw_interval(axes, row.metg, middle, look_of[row.contender.id], 5.6, 1.2)
+            if row.metg is None:
+                continue
+            look, middle = look_of[row.contender.id], y - height / 2 + _LANE * (used / 2 - lane[row.contender.id])
+            if is_unknown(row.metg):
+                rim = {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
+                axes.plot([row.metg.value], [middle], **mark(look, 4.4) | rim, linestyle="none", zorder=5)
+            else:
+                draw_interval(axes, row.metg, middle, look, 5.6, 1.2)
         y -= height
     legend.draw(sheet, right + 0.28, top)
     sheet.text((left + right) / 2, bottom - _TICKS + 0.05, "METG (log scale)", SMALL, color=SOFT, align="center")
@@ -228,7 +236,7 @@ def _lanes(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, in
     for row in sorted(rows, key=lambda row: row.metg.value if row.metg else 0):
         assert row.metg
         here = axis.place(row.metg.value) * width
-        low, high = (axis.place(end) * width for end in extent(row.metg))
+        low, high = (here, here) if is_unknown(row.metg) else (axis.place(end) * width for end in extent(row.metg))
         start = min(low, here - (_ARROW if row.metg.relation == "<" else _ROOM / 2))
         end = max(high, here + (_ARROW if row.metg.relation == ">" else _ROOM / 2))
         lane = next((number for number, full in enumerate(taken) if full <= start), len(taken))

@@ -20,11 +20,24 @@ def ends(estimate: MetgEstimate | Interval) -> list[float]:
     return [each for each in (estimate.low, estimate.value, estimate.high) if 0 < each < math.inf]
 
 
-def extent(estimate: MetgEstimate) -> tuple[float, float]:
+def extent(estimate: MetgEstimate | Interval) -> tuple[float, float]:
     """From where to where a line is drawn: of a bound only its uncertain side; 0 or infinite where it is open."""
-    low = estimate.value if estimate.relation == "<" else estimate.low
-    high = estimate.value if estimate.relation == ">" else estimate.high
+    relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
+    low = estimate.value if relation == "<" else estimate.low
+    high = estimate.value if relation == ">" else estimate.high
     return low, high
+
+
+def is_unknown(estimate: MetgEstimate | Interval) -> bool:
+    """Whether its interval says nothing: open on both sides, as it is after a round or two."""
+    low, high = extent(estimate)
+    return low <= 0 and high == math.inf
+
+
+def band(estimate: MetgEstimate | Interval, bottom: float, top: float) -> tuple[float, float]:
+    """From where to where its interval is drawn between two edges, which end an open one; NaN if it says nothing."""
+    low, high = extent(estimate)
+    return (math.nan, math.nan) if is_unknown(estimate) else (max(low, bottom), min(high, top))
 
 
 def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, size: float, width: float = 1.6) -> None:

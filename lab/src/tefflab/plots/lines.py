@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from tefflab.plots.dots import legend_entries
-from tefflab.plots.intervals import draw_arrow, ends
+from tefflab.plots.intervals import band, draw_arrow, ends
 from tefflab.plots.legend import Legend
 from tefflab.plots.looks import Look, looks
 from tefflab.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.readings import contenders_of, metg_name, time_tick
+from tefflab.readings import absences, contenders_of, metg_name, time_tick
 from tefflab.results import Judgement
 from tefflab.scales import log_axis
 from tefflab.statistics import MetgEstimate
@@ -45,6 +45,7 @@ def metg_lines_chart(
         [f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."],
         footer,
         max(_HEIGHT, legend.height) + _TICKS,
+        absences(judgements),
     )
     left = EDGE + max(text_width(time_tick(each), SMALL) for each in times.majors) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
@@ -87,11 +88,9 @@ def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], st
 
 def _line(axes: Axes, look: Look, points: Sequence[tuple[float, MetgEstimate] | None]) -> None:
     """Each stretch without a gap: band and line; then the marks and the arrows of bounds."""
-    bottom, top = axes.get_ylim()
     for stretch in _stretches(points):
         xs = [x for x, _ in stretch]
-        low = [max(metg.value if metg.relation == "<" else metg.low, bottom) for _, metg in stretch]
-        high = [min(metg.value if metg.relation == ">" else metg.high, top) for _, metg in stretch]
+        low, high = zip(*(band(metg, *axes.get_ylim()) for _, metg in stretch), strict=True)
         axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
         axes.vlines(xs, low, high, color=look.color, linewidth=0.8, zorder=2.6)
         axes.plot(xs, [metg.value for _, metg in stretch], **stroke(look), zorder=3)
