@@ -53,7 +53,7 @@ def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest
     [
         (TeffError("width 0: give at least 1", exit_code=BAD_INPUT), 2, "teff: width 0: give at least 1\n"),
         (TeffError("no compiler"), 1, "teff: no compiler\n"),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "teff: interrupted\n"),
     ],
 )
 def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(

@@ -133,7 +133,7 @@ class FakeApt:
         monkeypatch.setattr(provision, "run_logged", self._run)
 
     def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
-        if "install" not in command:
+        if "install" not in command or "--download-only" in command:
             return 0
         names = [word for word in command[command.index("install") + 1 :] if not word.startswith("-")]
         self.installs.append(names)

@@ -6,9 +6,10 @@ its function, so that `teff --help` stays quick.
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tefflab import __version__
 from tefflab.commands import compare, docs, doctor, experiment, graph, metg, report, run, spawn, sweep, systems, test
@@ -16,7 +17,19 @@ from tefflab.errors import TeffError
 
 INTERRUPTED = 130
 
+
+class Commands(TyperGroup):
+    """Commands of which each ends with one line where Ctrl-C ended it and it does not say so itself."""
+
+    def invoke(self, context: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+
+
 app = typer.Typer(
+    cls=Commands,
     name="teff",
     no_args_is_help=True,
     add_completion=False,

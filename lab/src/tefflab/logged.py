@@ -1,9 +1,11 @@
 """Commands whose whole output goes to a log, while a person sees one line of progress."""
 
 import os
+import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,6 +13,8 @@ from typing import Self
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+
+from tefflab.processes import end
 
 TAIL_LINES = 20
 
@@ -36,7 +40,11 @@ class Step:
         if self._status is None:
             return
         self._status.stop()
-        outcome = "not finished" if kind else f"{self.seconds:.0f} s"
+        outcome = f"{self.seconds:.0f} s"
+        if kind is KeyboardInterrupt:
+            outcome = f"stopped after {outcome}; the same command goes on from there"
+        elif kind:
+            outcome = "not finished"
         self._console.print(f"[dim]teff:[/] {escape(self._text)} [dim]({outcome})[/]", soft_wrap=True)
 
     @property
@@ -55,6 +63,26 @@ class Step:
         self._status.update(line)
 
 
+@contextmanager
+def finished_first(console: Console, why: str) -> Iterator[None]:
+    """Puts Ctrl-C off until the body is done, and says why to who tries."""
+    asked = False
+
+    def note(*_: object) -> None:
+        nonlocal asked
+        if not asked:
+            console.print(f"teff: {why}", soft_wrap=True)
+        asked = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
 def run_logged(
     command: Sequence[str],
     log: Path,
@@ -63,10 +91,12 @@ def run_logged(
     environment: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
     append: bool = False,
+    in_foreground: bool = True,
 ) -> int:
     """Runs a command with all it says in `log`, line by line also given to `on_line`; returns its exit code.
 
-    A command that is not there counts as one that failed with 127, as in a shell.
+    A command that is not there counts as one that failed with 127, as in a shell. Ctrl-C ends the command and
+    all it started; a terminal tells one that is not `in_foreground` nothing of it.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a" if append else "w", encoding="utf-8") as out:
@@ -82,15 +112,19 @@ def run_logged(
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
+                process_group=None if in_foreground else 0,
             )
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
             return 127
-        with process:
+        try:
             for line in process.stdout or ():
                 out.write(line)
                 if on_line:
                     on_line(line.rstrip("\n"))
+            process.wait()
+        finally:
+            end(process)
         return process.returncode
 
 

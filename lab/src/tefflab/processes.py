@@ -22,11 +22,11 @@ def end(process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
     members = family(process.pid) if process.poll() is None else []
     for signal in (psutil.Process.terminate, psutil.Process.kill):
         for member in members:
-            with contextlib.suppress(psutil.NoSuchProcess):
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # sudo's ends by itself
                 member.resume()  # a stopped process would not see the signal
                 signal(member)
         _, members = psutil.wait_procs(members, timeout=_GRACE)
-    with contextlib.suppress(ChildProcessError):
+    with contextlib.suppress(ChildProcessError, subprocess.TimeoutExpired):
         process.wait(_GRACE)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tefflab.logged import Step, run_logged
+from tefflab.logged import Step, finished_first, run_logged
 from tefflab.packages import (
     PackageState,
     apt_get,
@@ -25,7 +25,7 @@ RETRY_AFTER = 24 * 3600.0  # seconds until something that could not be had is as
 # What was installed by pip for systems; it stands inside the environment, so that they go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
 _PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
-_APT_STEP = re.compile(r"^(Unpacking|Setting up) (\S+)")
+_APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
 _PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
@@ -99,9 +99,15 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
         return provision
 
     log = root / ".teff" / "log" / "apt.log"
-    with Step(console, "asking apt for its newest package lists") as step:
-        step.show()
-        run_logged(apt_get(prefix, "update"), log)
+
+    def apt(text: str, *words: str, in_foreground: bool = True) -> bool:
+        with Step(console, text) as step:
+            step.show()
+            command, on_line = apt_get(prefix, *words), _follow(step, _APT_STEP)
+            return run_logged(command, log, on_line=on_line, append=True, in_foreground=in_foreground) == 0
+
+    log.unlink(missing_ok=True)
+    apt("asking apt for its newest package lists", "update")
     everything = [one for requirements in lacking.values() for one in requirements]
     obtainable = available(everything)
     memory.note(one for one in everything if choose(one, obtainable) is None)
@@ -109,10 +115,13 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
 
     def install(requirements: Sequence[str]) -> bool:
         packages = [choose(one, obtainable) or one for one in requirements]
-        with Step(console, f"installing {_listed(packages)} by apt") as step:
-            step.show()
-            command = apt_get(prefix, "install", "--no-install-recommends", *packages)
-            return run_logged(command, log, on_line=_follow(step, _APT_STEP), append=True) == 0
+        words = ("install", "--no-install-recommends", *packages)
+        if not apt(f"downloading {_listed(packages)} by apt", *words, "--download-only"):
+            return False
+        with finished_first(
+            console, "first apt ends what it has begun: packages left half-installed stop the next apt"
+        ):
+            return apt(f"installing {_listed(packages)} by apt", *words, in_foreground=False)
 
     for owner in install_for_owners(lacking, install):
         memory.note(lacking[owner])
@@ -152,7 +161,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
 def _follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
     def on_line(line: str) -> None:
         if found := pattern.match(line):
-            step.show(f"{found[1]} {found[2]}")
+            step.show(" ".join(filter(None, found.groups())))
 
     return on_line
 
