@@ -2,14 +2,13 @@
 
 import io
 import os
-import signal
 from pathlib import Path
 
 import psutil
 import pytest
 from rich.console import Console
 
-from tefflab.logged import Step, finished_first, run_logged
+from tefflab.logged import Step, run_apart, run_logged
 
 
 def quiet() -> Console:
@@ -40,17 +39,19 @@ def test_ctrl_c_ends_a_command_with_all_it_started(tmp_path: Path) -> None:
     assert "the same command goes on from there" in told(console)
 
 
-def test_what_is_finished_first_hears_nothing_of_ctrl_c(tmp_path: Path) -> None:
-    log, console = tmp_path / "log", quiet()
+def test_what_must_not_be_broken_off_goes_on_after_ctrl_c(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    os.mkfifo(tmp_path / "gate")
+    script = f"cut -d ' ' -f 5 /proc/$$/stat; cat {tmp_path}/gate; echo done; echo over >{tmp_path}/gate"
+    with pytest.raises(KeyboardInterrupt):
+        run_apart(["sh", "-c", script], log, interrupt)
+    assert int(log.read_text().splitlines()[1]) != os.getpgrp(), "a terminal would have interrupted it, too"
+    (tmp_path / "gate").write_text("go on\n")
+    assert (tmp_path / "gate").read_text() == "over\n"
+    assert log.read_text().splitlines()[2:] == ["go on", "done"]
 
-    def press(_: str) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
 
-    command = ["sh", "-c", "cut -d ' ' -f 5 /proc/$$/stat; echo done"]
-    with pytest.raises(KeyboardInterrupt), finished_first(console, "it ends first"):
-        run_logged(command, log, on_line=press, in_foreground=False)
-    _, group, last = log.read_text().splitlines()
-    assert last == "done"
-    assert int(group) != os.getpgrp(), "a terminal would have told the command, too"
-    assert told(console) == "teff: it ends first\n"
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+def test_what_runs_apart_is_heard_to_its_last_line(tmp_path: Path) -> None:
+    heard: list[str] = []
+    assert run_apart(["sh", "-c", "echo one; echo two; exit 3"], tmp_path / "log", heard.append) == 3
+    assert heard == ["one", "two"]

@@ -131,6 +131,7 @@ class FakeApt:
         monkeypatch.setattr(provision, "as_root", lambda: ())
         monkeypatch.setattr(provision, "available", lambda _: frozenset(has))
         monkeypatch.setattr(provision, "run_logged", self._run)
+        monkeypatch.setattr(provision, "run_apart", self._run)
 
     def _run(self, command: Sequence[str], *_: object, **__: object) -> int:
         if "install" not in command or "--download-only" in command:

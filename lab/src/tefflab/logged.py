@@ -1,11 +1,10 @@
 """Commands whose whole output goes to a log, while a person sees one line of progress."""
 
 import os
-import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,6 +16,7 @@ from rich.status import Status
 from tefflab.processes import end
 
 TAIL_LINES = 20
+_LOOK = 0.1  # seconds between two looks at what a command that writes to the log itself has said
 
 
 class Step:
@@ -63,26 +63,6 @@ class Step:
         self._status.update(line)
 
 
-@contextmanager
-def finished_first(console: Console, why: str) -> Iterator[None]:
-    """Puts Ctrl-C off until the body is done, and says why to who tries."""
-    asked = False
-
-    def note(*_: object) -> None:
-        nonlocal asked
-        if not asked:
-            console.print(f"teff: {why}", soft_wrap=True)
-        asked = True
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
-
-
 def run_logged(
     command: Sequence[str],
     log: Path,
@@ -91,12 +71,11 @@ def run_logged(
     environment: Mapping[str, str] | None = None,
     on_line: Callable[[str], None] | None = None,
     append: bool = False,
-    in_foreground: bool = True,
 ) -> int:
     """Runs a command with all it says in `log`, line by line also given to `on_line`; returns its exit code.
 
     A command that is not there counts as one that failed with 127, as in a shell. Ctrl-C ends the command and
-    all it started; a terminal tells one that is not `in_foreground` nothing of it.
+    all it started.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a" if append else "w", encoding="utf-8") as out:
@@ -112,7 +91,6 @@ def run_logged(
                 stderr=subprocess.STDOUT,
                 text=True,
                 errors="replace",
-                process_group=None if in_foreground else 0,
             )
         except OSError as error:
             out.write(f"{command[0]}: {error.strerror}\n")
@@ -126,6 +104,27 @@ def run_logged(
         finally:
             end(process)
         return process.returncode
+
+
+def run_apart(command: Sequence[str], log: Path, on_line: Callable[[str], None]) -> int:
+    """As `run_logged`, for what must not be broken off: after Ctrl-C the command goes on by itself.
+
+    It stands in a process group of its own, which a terminal does not interrupt, and writes to the log itself.
+    """
+    with log.open("a", encoding="utf-8") as out, log.open(encoding="utf-8", errors="replace") as said:
+        out.write(f"$ {' '.join(command)}\n")
+        out.flush()
+        said.seek(0, os.SEEK_END)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, process_group=0
+        )
+        code = None
+        while code is None:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(_LOOK)
+            for line in said:
+                on_line(line.rstrip("\n"))
+        return code
 
 
 def tail(log: Path, lines: int = TAIL_LINES) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tefflab.logged import Step, finished_first, run_logged
+from tefflab.logged import Step, run_apart, run_logged
 from tefflab.packages import (
     PackageState,
     apt_get,
@@ -100,11 +100,10 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
 
     log = root / ".teff" / "log" / "apt.log"
 
-    def apt(text: str, *words: str, in_foreground: bool = True) -> bool:
+    def apt(text: str, *words: str) -> bool:
         with Step(console, text) as step:
             step.show()
-            command, on_line = apt_get(prefix, *words), _follow(step, _APT_STEP)
-            return run_logged(command, log, on_line=on_line, append=True, in_foreground=in_foreground) == 0
+            return run_logged(apt_get(prefix, *words), log, on_line=_follow(step, _APT_STEP), append=True) == 0
 
     log.unlink(missing_ok=True)
     apt("asking apt for its newest package lists", "update")
@@ -118,10 +117,13 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
         words = ("install", "--no-install-recommends", *packages)
         if not apt(f"downloading {_listed(packages)} by apt", *words, "--download-only"):
             return False
-        with finished_first(
-            console, "first apt ends what it has begun: packages left half-installed stop the next apt"
-        ):
-            return apt(f"installing {_listed(packages)} by apt", *words, in_foreground=False)
+        try:
+            with Step(console, f"installing {_listed(packages)} by apt") as step:
+                step.show()
+                return run_apart(apt_get(prefix, *words), log, _follow(step, _APT_STEP)) == 0
+        except KeyboardInterrupt:
+            console.print("teff: apt goes on by itself: packages left half-installed would stop the next apt")
+            raise
 
     for owner in install_for_owners(lacking, install):
         memory.note(lacking[owner])
@@ -166,6 +168,6 @@ def _follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
     return on_line
 
 
-def _listed(names: Sequence[str], most: int = 6) -> str:
+def _listed(names: Sequence[str], most: int = 3) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return " ".join(names[:most]) + more
