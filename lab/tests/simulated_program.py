@@ -4,15 +4,16 @@
     simulated_program.py NAME OVERHEAD FAULT [--workers N] FLAGS     one run
     simulated_program.py NAME OVERHEAD FAULT --identity
 
-OVERHEAD in seconds a task; a ceiling has 0. FAULT: `dies` at its third question, `invalid` records from the third on,
-`hangs` at the third; `refuses` flags; `stumbles`: its first two runs took 100000 times as long. Its
-times are exact but for 1 % of noise that depends on the question alone.
+OVERHEAD in seconds a task; a ceiling has 0. FAULT: at its third question `dies`, `is_killed`, `loses_a_rank`, `hangs`;
+`invalid` records from the third on; `refuses` flags; `stumbles`: its first two runs took 100000 times as long.
+Its times are exact but for 1 % of noise that depends on the question alone.
 """
 
 import json
 import os
 import random
 import shlex
+import signal
 import sys
 import time
 from pathlib import Path
@@ -118,6 +119,10 @@ def main() -> None:
         answer = record(name, overhead, line, count)
         if count >= 2 and fault == "dies":
             sys.exit("simulated: rank 1 of 2 has died")
+        if count >= 2 and fault == "is_killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if count >= 2 and fault == "loses_a_rank":
+            sys.exit(128 + signal.SIGKILL)  # as mpirun does
         if count >= 2 and fault == "hangs":
             time.sleep(3600)
         if count >= 2 and fault == "invalid":

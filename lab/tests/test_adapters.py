@@ -5,10 +5,13 @@ import os
 import re
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from threading import Timer
 
 import pytest
 
 from tefflab import project_root
+from tefflab.batch import BatchProgram, LateError, ProgramError
+from tefflab.processes import family
 from tefflab.systems import BUILD_FOLDER, Variant, load_systems
 
 ROOT = project_root()
@@ -83,6 +86,22 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Va
         assert "error" not in record, f"{line}: {record['error']}"
         assert record["validation"]["passed"], line
         assert record["workers"] == workers
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
+def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Variant) -> None:
+    _skip_unless_there(variant)
+    command = [*variant.command_line(ROOT, 2), "--workers", "2"]
+    with BatchProgram(variant.id, command, variant.environment_for(ROOT, 2)) as program:
+        if (program.ask("-type stencil_1d", 60).ranks or 1) == 1:
+            pytest.skip("it has one rank here")
+        *_, last = (each for each in family(program.pid) if each.exe() == str(variant.program_path(ROOT)))
+        shot = Timer(0.2, last.kill)  # as the system does where memory runs out
+        shot.start()
+        with pytest.raises(ProgramError, match=rf"{variant.id}: .* SIGKILL") as failure:
+            program.ask("-type stencil_1d -steps 1000000000", 60)
+        shot.join()
+    assert not isinstance(failure.value, LateError)
 
 
 def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:

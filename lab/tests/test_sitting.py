@@ -58,6 +58,18 @@ def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[.
     assert again.failures == {}, "a system that failed stays out where its sitting goes on"
 
 
+def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), shot=(1e-6, "is_killed"), ranks=(1e-6, "loses_a_rank"))
+    audience = Silent()
+    rows = {row.contender.id: row for row in sat(root, plan("good", "shot", "ranks"), audience).judgements[0].rows}
+    assert rows["good"].metg is not None
+    assert rows["good"].rounds >= 4
+    assert "was ended by signal 9 (SIGKILL)" in audience.failures["shot"]
+    assert "one of its processes is ended by SIGKILL" in audience.failures["ranks"]
+
+
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(instruments_module, "TIMEOUT", 1.0)
     root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "hangs"))

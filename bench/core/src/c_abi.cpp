@@ -13,6 +13,7 @@
 
 #include "measured_run.hpp"
 #include "session.hpp"
+#include "teff/bench/failure.hpp"
 #include "teff/bench/record.hpp"
 #include "teff_bench.h"
 
@@ -70,7 +71,7 @@ Result guarded(Result otherwise, Function function) noexcept try {
   return function();
 } catch (const std::exception& failure) {
   try {
-    last_error() = failure.what();
+    last_error() = reason_of(failure);
   } catch (...) {  // no memory even for that
   }
   return otherwise;
@@ -316,7 +317,7 @@ teff_workload* teff_session_next(teff_session* session, std::int32_t workers) {
       try {
         return &session->now.emplace(*std::move(next), workers);
       } catch (const std::exception& failure) {
-        session->program->refuse(failure.what());
+        session->program->refuse(reason_of(failure));
       }
     }
     return nullptr;

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -16,16 +17,20 @@ namespace {
 using std::int64_t;
 
 constexpr int64_t default_period = 3;
+constexpr int64_t most_workers = 4096;  // over all ranks; more is a typing error
 
 /// A whole number within [least, most], with a message that quotes the flag as the user knows it.
-CLI::Validator whole_number(int64_t least, std::string_view example) {
+CLI::Validator whole_number(int64_t least, std::string_view example,
+                            int64_t most = std::numeric_limits<int64_t>::max()) {
   return CLI::Validator(
       [=](std::string& text) {
         int64_t value = 0;
         const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (failure == std::errc{} && end == text.data() + text.size() && value >= least)
+        if (failure == std::errc{} && end == text.data() + text.size() && value >= least && value <= most)
           return std::string{};
-        return fmt::format("'{}' is not a whole number of at least {}; for example {}", text, least, example);
+        const std::string to =
+            most < std::numeric_limits<int64_t>::max() ? fmt::format(" to {}", most) : " up";
+        return fmt::format("'{}' is not a whole number from {}{}; for example {}", text, least, to, example);
       },
       "");
 }
@@ -162,7 +167,7 @@ struct flag_reader {
     constexpr auto group = "Run";
     const auto isa_of = [](isa each) { return name(each); };
     app.add_option("--workers", workers, "workers [the cores that this process may use]")
-        ->check(whole_number(1, "--workers 2"))
+        ->check(whole_number(1, "--workers 2", most_workers))
         ->group(group);
     app.add_option("--isa", isa_name,
                    fmt::format("instructions of the kernels: {} [the best here]", names(isas, isa_of)))

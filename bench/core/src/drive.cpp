@@ -7,19 +7,31 @@
 #include "measured_run.hpp"
 #include "session.hpp"
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/failure.hpp"
 #include "teff/bench/record.hpp"
 
 namespace teff::bench {
 namespace {
 
+/// Makes a configuration ready on all ranks. Returns why it could not be, on all ranks alike: none waits in
+/// the run for one that is not there.
+std::string make_ready(adapter& system, configuration work, std::optional<measured_run>& run) {
+  std::string error;
+  try {
+    run.emplace(std::move(work), system.local_workers());
+  } catch (const std::exception& failure) {
+    error = reason_of(failure);
+  }
+  return system.agree(std::move(error));
+}
+
 /// Runs a configuration on all ranks; the record is rank 0's.
-record run_once(adapter& system, configuration work) {
-  measured_run run(std::move(work), system.local_workers());
+record run_once(adapter& system, measured_run& run) {
   std::string error;
   try {
     system.run(run.load());
   } catch (const std::exception& failure) {
-    error = failure.what();
+    error = reason_of(failure);
   }
   const outcome mine = run.finish(std::move(error));
   return judge(system.describe(), run.load(), system.gather(mine), run.started_at());
@@ -31,6 +43,22 @@ bool next_line(adapter& system, std::string& line) {
   if (system.rank() == 0 && !std::getline(std::cin, line)) line = end;
   system.broadcast(line);
   return line != end;
+}
+
+/// Answers all that is asked for; returns the exit code.
+int answer_all(adapter& system, const command& asked) {
+  session asked_for(asked, system.describe(), system.rank() == 0,
+                    [&](std::string& line) { return next_line(system, line); });
+  while (std::optional<configuration> work = asked_for.next()) {
+    std::optional<measured_run> run;
+    const std::string error = make_ready(system, *std::move(work), run);
+    if (error.empty()) {
+      asked_for.answer(run_once(system, *run));
+    } else {
+      asked_for.refuse(error);
+    }
+  }
+  return asked_for.code();
 }
 
 }  // namespace
@@ -70,21 +98,18 @@ int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(in
     return 0;
   }
   const std::unique_ptr<adapter> system = make(asked.workers.value_or(usable_cores()));
-  session asked_for(asked, system->describe(), system->rank() == 0,
-                    [&](std::string& line) { return next_line(*system, line); });
-  while (std::optional<configuration> work = asked_for.next()) {
-    try {
-      asked_for.answer(run_once(*system, *std::move(work)));
-    } catch (const std::exception& failure) {
-      asked_for.refuse(failure.what());
-    }
+  if (!system) return session::done;
+  try {
+    return answer_all(*system, asked);
+  } catch (const std::exception& failure) {
+    system->give_up(reason_of(failure));
+    throw;
   }
-  return asked_for.code();
 } catch (const usage_error& failure) {
   fmt::print(stderr, "error: {}\n", failure.what());
   return session::bad_input;
 } catch (const std::exception& failure) {
-  fmt::print(stderr, "error: {}\n", failure.what());
+  fmt::print(stderr, "error: {}\n", reason_of(failure));
   return session::failed;
 }
 

@@ -44,6 +44,7 @@ void session::answer(const record& run) {
 
 void session::refuse(std::string_view error) {
   if (asked_.what == command::mode::batch) return print(error_json(who_, error));
+  if (!speaks_) return;
   fmt::print(stderr, "error: {}\n", error);
   code_ = failed;
 }

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "teff/bench/configuration.hpp"
+#include "teff/bench/failure.hpp"
 #include "teff/bench/record.hpp"
 #include "teff/patterns/memory.hpp"
 #include "teff/patterns/record.hpp"
@@ -57,7 +58,7 @@ record run_once(runner& system, const work& asked, std::int64_t empty_bytes) {
     measure(system, run);
     run.error = difference(asked, run.found, run.wanted);
   } catch (const std::exception& failure) {
-    run.error = failure.what();
+    run.error = bench::reason_of(failure);
   }
   return run;
 }
@@ -109,7 +110,7 @@ int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int
   fmt::print(stderr, "error: {}\n", failure.what());
   return bad_input;
 } catch (const std::exception& failure) {
-  fmt::print(stderr, "error: {}\n", failure.what());
+  fmt::print(stderr, "error: {}\n", bench::reason_of(failure));
   return failed;
 }
 

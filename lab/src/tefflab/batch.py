@@ -7,6 +7,7 @@ schedulers that poll take nothing from the one that is at work.
 import contextlib
 import os
 import selectors
+import signal
 import subprocess
 import tempfile
 import time
@@ -136,10 +137,20 @@ class BatchProgram:
             code = self._process.wait(_LEAVE)
         except subprocess.TimeoutExpired:
             return f"closed its output and did not end{self._last_words()}"
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        return f"{how} without answering{self._last_words()}"
+        return f"{_how(code)} without answering{self._last_words()}"
 
     def _last_words(self) -> str:
         self._words.seek(0)
         lines = [line.strip() for line in self._words.read().decode(errors="replace").splitlines() if line.strip()]
         return f": {lines[-1][:300]}" if lines else ""
+
+
+def _how(code: int) -> str:
+    """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
+    if code < 0:
+        return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+    with contextlib.suppress(ValueError):
+        return (
+            f"ended with exit code {code}, as where one of its processes is ended by {signal.Signals(code - 128).name},"
+        )
+    return f"ended with exit code {code}"

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <thread>
 
+#include "teff/bench/failure.hpp"
+
 namespace teff::bench {
 namespace {
 
@@ -34,6 +36,18 @@ std::string library_version() {
   return name + " " + full.substr(digit, full.find_first_of(" ,\t\n", digit) - digit);
 }
 
+int rank_in(MPI_Comm all) {
+  int rank = 0;
+  MPI_Comm_rank(all, &rank);
+  return rank;
+}
+
+int ranks_of(MPI_Comm all) {
+  int ranks = 0;
+  MPI_Comm_size(all, &ranks);
+  return ranks;
+}
+
 /// Waits without a core of its own: between two runs of a batch other programs are measured. Outside the
 /// timed region only.
 void wait_napping(MPI_Request request) {
@@ -54,6 +68,16 @@ void broadcast_from(int root, std::string& text, MPI_Comm ranks) {
   MPI_Bcast(text.data(), static_cast<int>(bytes), MPI_CHAR, root, ranks);
 }
 
+/// adapter::agree among these ranks.
+std::string agree_among(std::string reason, MPI_Comm ranks) {
+  const int all = ranks_of(ranks);
+  int failing = reason.empty() ? all : rank_in(ranks);
+  MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, ranks);
+  if (failing == all) return {};
+  broadcast_from(failing, reason, ranks);
+  return fmt::format("rank {}: {}", failing, reason);
+}
+
 /// An outcome's numbers as they are, then its error.
 struct numbers {
   tally done;
@@ -71,18 +95,6 @@ outcome unpack(const std::string& bytes) {
   numbers fixed;
   std::memcpy(&fixed, bytes.data(), sizeof(fixed));
   return {fixed.done, fixed.seen, fixed.elapsed_seconds, bytes.substr(sizeof(fixed))};
-}
-
-int rank_in(MPI_Comm all) {
-  int rank = 0;
-  MPI_Comm_rank(all, &rank);
-  return rank;
-}
-
-int ranks_of(MPI_Comm all) {
-  int ranks = 0;
-  MPI_Comm_size(all, &ranks);
-  return ranks;
 }
 
 [[noreturn]] void end_job(const std::string& reason) {
@@ -154,23 +166,23 @@ void mpi_adapter::run(workload& work) {
   try {
     prepare(work);
   } catch (const std::exception& failure) {
-    reason = failure.what();
+    reason = reason_of(failure);
   }
-  agree(std::move(reason));
+  reason = agree(std::move(reason));
+  if (!reason.empty()) throw std::runtime_error(reason);
   try {
     execute(work);
   } catch (const std::exception& failure) {
-    end_job(fmt::format("failed amid a run: {}", failure.what()));  // the others wait for its messages
+    give_up(reason_of(failure));  // the others wait for its messages
   }
 }
 
-/// Throws on all ranks where one has a reason.
-void mpi_adapter::agree(std::string reason) const {
-  int failing = reason.empty() ? ranks_ : rank_;
-  MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, control_);
-  if (failing == ranks_) return;
-  broadcast_from(failing, reason, control_);
-  throw std::runtime_error(fmt::format("rank {}: {}", failing, reason));
+std::string mpi_adapter::agree(std::string reason) {
+  return agree_among(std::move(reason), control_);
+}
+
+void mpi_adapter::give_up(const std::string& reason) {
+  end_job(fmt::format("failed amid a run: {}", reason));
 }
 
 void mpi_adapter::start(workload& work) const {
@@ -219,9 +231,24 @@ int drive_ranks(int argc, char** argv, int thread_level,
   MPI_Init_thread(&argc, &argv, thread_level, &given);
   if (given < thread_level) end_job("has an MPI without the support of threads that this needs");
   const int rank = rank_in(MPI_COMM_WORLD);
+  const auto make_on_all = [&](int workers) {
+    std::unique_ptr<adapter> made;
+    std::exception_ptr mine;
+    std::string reason;
+    try {
+      made = make(workers);
+    } catch (const std::exception& failure) {
+      mine = std::current_exception();
+      reason = reason_of(failure);
+    }
+    reason = agree_among(std::move(reason), MPI_COMM_WORLD);
+    if (reason.empty()) return made;
+    if (rank != 0) return std::unique_ptr<adapter>();
+    if (mine) std::rethrow_exception(mine);
+    throw std::runtime_error(reason);
+  };
   int code = 0;
-  if (rank == 0 || has_to_run(argc, argv)) code = drive(argc, argv, make);
-  if (rank != 0 && code != 0) end_job("failed");  // what rank 0 answers for all is no failure of theirs
+  if (rank == 0 || has_to_run(argc, argv)) code = drive(argc, argv, make_on_all);
   MPI_Finalize();
   return code;
 }

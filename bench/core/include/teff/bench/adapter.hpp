@@ -51,6 +51,11 @@ class adapter {
   virtual void broadcast(std::string&) {}
   /// Brings all ranks' outcomes to rank 0, in the order of ranks.
   virtual std::vector<outcome> gather(const outcome& mine) { return {mine}; }
+  /// The first reason not to go on that a rank has, on all ranks and with that rank's name; empty where none
+  /// has one.
+  [[nodiscard]] virtual std::string agree(std::string reason) { return reason; }
+  /// This rank can't go on, and the others may wait for it: they have to end, too.
+  virtual void give_up(const std::string& /*reason*/) {}
 };
 
 /// Cores that this process may use (its affinity mask).
@@ -60,7 +65,8 @@ class adapter {
 void bind_to_core(int index);
 
 /// The main program of an adapter: reads the flags, runs once or in batch mode, prints records. Returns the
-/// exit code: 0, 1 where a run failed, 2 for bad input. `make` receives the number of workers asked for.
+/// exit code: 0, 1 where a run failed, 2 for bad input. `make` receives the number of workers asked for, and
+/// returns nothing where another process answers for all.
 int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make);
 
 }  // namespace teff::bench

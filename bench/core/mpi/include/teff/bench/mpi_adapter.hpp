@@ -12,8 +12,8 @@
 
 namespace teff::bench {
 
-/// An adapter of several MPI ranks. Where all ranks fail alike before the timed region, the run's record says
-/// why; a rank that fails alone, in the region, says so on stderr and ends the job.
+/// An adapter of several MPI ranks. Where one of them fails before the timed region, the run's record says
+/// why; a rank that fails in the region, where others wait for it, says so on stderr and ends the job.
 class mpi_adapter : public adapter {
  public:
   /// One worker a rank. MPI must have been initialised.
@@ -28,6 +28,8 @@ class mpi_adapter : public adapter {
   [[nodiscard]] int local_workers() const final;
   void broadcast(std::string& text) final;
   std::vector<outcome> gather(const outcome& mine) final;
+  [[nodiscard]] std::string agree(std::string reason) final;
+  [[noreturn]] void give_up(const std::string& reason) final;
   void run(workload& work) final;
 
  protected:
@@ -48,8 +50,6 @@ class mpi_adapter : public adapter {
   [[nodiscard]] identity identify(std::string system, std::string variant) const;
 
  private:
-  void agree(std::string reason) const;
-
   int rank_ = 0;
   int ranks_ = 1;
   int workers_;
@@ -58,7 +58,7 @@ class mpi_adapter : public adapter {
 };
 
 /// drive() for a program that mpirun starts; `thread_level` as MPI_Init_thread takes it. `make` as drive()
-/// takes it.
+/// takes it; it may throw on some ranks only.
 int drive_ranks(int argc, char** argv, int thread_level,
                 const std::function<std::unique_ptr<adapter>(int workers)>& make);
 

@@ -1,0 +1,88 @@
+// What becomes of a batch on two ranks of which one fails. A hang is ended by timeout(1), with code 124.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct answer {
+  std::vector<std::string> lines;  ///< of both outputs
+  int code;
+};
+
+/// Open MPI's way of saying: a container has no other user, more ranks than cores are no error, no essays.
+/// Other MPIs don't look at it.
+void prepare_launcher() {
+  for (const char* const name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                 "OMPI_MCA_rmaps_base_oversubscribe", "OMPI_MCA_orte_execute_quiet"})
+    setenv(name, "1", 1);
+  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 1);
+}
+
+/// The answers to a batch of a line at which the fault happens, and one at which it does not.
+answer batch_with(const std::string& fault) {
+  prepare_launcher();
+  const std::string command =
+      "printf '%s\\n' '-output 32 -scratch 268435456' '-type trivial' | TEFF_FAULT=" + fault +
+      " timeout -k 5 60 " TEFF_MPIRUN " -n 2 " TEFF_FAULTY_RANKS " --batch 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+  const int code = WEXITSTATUS(pclose(pipe));
+  std::istringstream stream(text);
+  answer got{{}, code};
+  for (std::string line; std::getline(stream, line);) got.lines.push_back(line);
+  return got;
+}
+
+constexpr auto passed = R"("passed":true)";
+
+TEST(ranks, without_a_fault_answer_every_line) {
+  const answer got = batch_with("none");
+  EXPECT_THAT(got.lines, ElementsAre(HasSubstr(passed), HasSubstr(passed)));
+  EXPECT_EQ(got.code, 0);
+}
+
+TEST(ranks, of_which_one_has_no_memory_for_its_workload_say_so_and_go_on) {
+  const answer got = batch_with("workload");
+  EXPECT_THAT(got.lines,
+              ElementsAre(HasSubstr(R"("error":"rank 1: there is not enough memory")"), HasSubstr(passed)));
+  EXPECT_EQ(got.code, 0);
+}
+
+TEST(ranks, of_which_one_cannot_prepare_a_run_say_so_and_go_on) {
+  const answer got = batch_with("prepare");
+  EXPECT_THAT(got.lines, ElementsAre(HasSubstr(R"("error":"rank 1: nothing is ready")"), HasSubstr(passed)));
+  EXPECT_EQ(got.code, 0);
+}
+
+TEST(ranks, of_which_one_does_not_start_say_so_once_and_end) {
+  const answer got = batch_with("start");
+  EXPECT_THAT(got.lines, ElementsAre("error: rank 1: no start"));
+  EXPECT_EQ(got.code, 1);
+}
+
+TEST(ranks, of_which_one_fails_amid_a_run_end_with_its_name) {
+  const answer got = batch_with("execute");
+  EXPECT_THAT(got.lines, Contains(ContainsRegex("rank 1 of 2 on .* failed amid a run: no way on")));
+  EXPECT_EQ(got.code, 1);
+}
+
+TEST(ranks, of_which_one_is_killed_amid_a_run_all_end) {
+  const answer got = batch_with("killed");
+  EXPECT_THAT(got.lines, ElementsAre("rank 1 is killed"));
+  EXPECT_NE(got.code, 0);
+  EXPECT_NE(got.code, 124);
+}
+
+}  // namespace
