@@ -44,8 +44,7 @@ TEST(flags, that_are_wrong_are_refused_in_one_line_that_quotes_them) {
     EXPECT_NE(reason, "accepted") << line;
     EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
   }
-  EXPECT_EQ(refusal("-steps -1"),
-            "-steps: '-1' is not a whole number of at least 1; for example -steps 1000");
+  EXPECT_EQ(refusal("-steps -1"), "-steps: '-1' is not a whole number from 1 up; for example -steps 1000");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <deque>
 #include <new>
 
+#include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
 #include "teff/bench/adapter.hpp"
@@ -12,34 +13,6 @@
 namespace {
 
 using namespace teff::bench;
-
-/// The outputs of a graph's last two timesteps, known to StarPU: that of timestep t is overwritten at t + 2.
-class columns {
- public:
-  explicit columns(const task_graph& graph)
-      : width_(graph.width),
-        memory_(2 * static_cast<std::size_t>(graph.width * graph.output_bytes)),
-        handles_(2 * static_cast<std::size_t>(graph.width)) {
-    const auto bytes = static_cast<std::size_t>(graph.output_bytes);
-    for (std::size_t i = 0; i < handles_.size(); ++i)
-      starpu_variable_data_register(&handles_[i], STARPU_MAIN_RAM,
-                                    reinterpret_cast<std::uintptr_t>(memory_.data() + i * bytes), bytes);
-  }
-  columns(const columns&) = delete;
-  columns& operator=(const columns&) = delete;
-  ~columns() {
-    for (const starpu_data_handle_t each : handles_) starpu_data_unregister(each);
-  }
-
-  [[nodiscard]] starpu_data_handle_t output(std::int64_t timestep, std::int64_t point) const {
-    return handles_[static_cast<std::size_t>((timestep & 1) * width_ + point)];
-  }
-
- private:
-  std::int64_t width_;
-  std::vector<std::byte> memory_;
-  std::vector<starpu_data_handle_t> handles_;
-};
 
 void run_task(void* buffers[], void* argument) {
   execute(*static_cast<const task_name*>(argument), buffers);
@@ -63,7 +36,7 @@ class implicit final : public adapter {
     std::deque<columns> all;
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) {
-      all.emplace_back(work.graph(i));
+      all.emplace_back(work.graph(i), [](std::int64_t) { return true; });
       steps = std::max(steps, work.graph(i).steps);
     }
     work.start();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
+#include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
 #include "teff/bench/mpi_adapter.hpp"
@@ -12,42 +14,6 @@
 namespace {
 
 using namespace teff::bench;
-
-/// The outputs of a graph's last two timesteps, known to StarPU on all ranks and held by the rank that runs
-/// the column: that of timestep t is overwritten at t + 2.
-class columns {
- public:
-  /// `first_tag` is the first of 2 x width tags.
-  columns(const task_graph& graph, const partition& blocks, int rank, std::int64_t first_tag)
-      : width_(graph.width),
-        bytes_(static_cast<std::size_t>(graph.output_bytes)),
-        memory_(2 * static_cast<std::size_t>(width_) * bytes_),
-        handles_(2 * static_cast<std::size_t>(width_)) {
-    for (std::size_t i = 0; i < handles_.size(); ++i) {
-      const int home = blocks.owner(static_cast<std::int64_t>(i) % width_);
-      const bool here = home == rank;  // elsewhere StarPU makes room when the data comes
-      starpu_variable_data_register(&handles_[i], here ? STARPU_MAIN_RAM : -1,
-                                    here ? reinterpret_cast<std::uintptr_t>(memory_.data() + i * bytes_) : 0,
-                                    bytes_);
-      starpu_mpi_data_register(handles_[i], first_tag + static_cast<std::int64_t>(i), home);
-    }
-  }
-  columns(const columns&) = delete;
-  columns& operator=(const columns&) = delete;
-  ~columns() {
-    for (const starpu_data_handle_t each : handles_) starpu_data_unregister(each);
-  }
-
-  [[nodiscard]] starpu_data_handle_t output(std::int64_t timestep, std::int64_t point) const {
-    return handles_[static_cast<std::size_t>((timestep & 1) * width_ + point)];
-  }
-
- private:
-  std::int64_t width_;
-  std::size_t bytes_;
-  std::vector<std::byte> memory_;
-  std::vector<starpu_data_handle_t> handles_;
-};
 
 void run_task(void* buffers[], void* argument) {
   task_name task;
@@ -57,7 +23,8 @@ void run_task(void* buffers[], void* argument) {
 
 class mpi final : public mpi_adapter {
  public:
-  explicit mpi(int workers) : mpi_adapter(workers), session_(std::max(1, local_workers())) {
+  explicit mpi(int workers) : mpi_adapter(workers) {
+    together([&] { session_.emplace(std::max(1, local_workers())); });
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD) != 0)
       throw std::runtime_error("StarPU-MPI does not start");
     codelet_.where = STARPU_CPU;
@@ -65,7 +32,10 @@ class mpi final : public mpi_adapter {
     codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
     codelet_.name = "task";
   }
-  ~mpi() override { starpu_mpi_shutdown(); }
+  ~mpi() override {
+    columns_.clear();
+    starpu_mpi_shutdown();
+  }
 
   [[nodiscard]] identity describe() const override {
     identity who = identify("starpu", "mpi");
@@ -77,11 +47,14 @@ class mpi final : public mpi_adapter {
   void prepare(workload& work) override {
     columns_.clear();
     steps_ = 0;
-    std::int64_t tags = 0;
+    starpu_mpi_tag_t tag = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) {
       const task_graph& graph = work.graph(i);
-      columns_.emplace_back(graph, partition(graph.width, describe().workers, ranks()), rank(), tags);
-      tags += 2 * graph.width;
+      const partition blocks(graph.width, describe().workers, ranks());
+      columns_.emplace_back(graph, [&](std::int64_t point) { return blocks.owner(point) == rank(); });
+      for (const std::int64_t timestep : {0, 1})
+        for (std::int64_t point = 0; point < graph.width; ++point)
+          starpu_mpi_data_register(columns_[i].output(timestep, point), tag++, blocks.owner(point));
       steps_ = std::max(steps_, graph.steps);
     }
   }
@@ -113,7 +86,7 @@ class mpi final : public mpi_adapter {
       throw std::runtime_error("StarPU-MPI does not take a task");
   }
 
-  session session_;
+  std::optional<session> session_;
   starpu_codelet codelet_{};
   std::deque<columns> columns_;
   std::vector<starpu_data_descr> accesses_;

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "teff/bench/configuration.hpp"
+
 /// StarPU from start to end, with so many CPU workers, which rest but while there is an `awake`. Its data
 /// must be unregistered before it ends.
 class session {
@@ -16,9 +18,10 @@ class session {
     if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
     if (const auto started = static_cast<int>(starpu_cpu_worker_get_count()); started != workers) {
       starpu_shutdown();
-      throw std::runtime_error("StarPU starts " + std::to_string(started) + " of " + std::to_string(workers) +
-                               " workers; it was built for at most " + std::to_string(STARPU_MAXCPUS) +
-                               ", and STARPU_NCPU or STARPU_MAIN_THREAD_BIND may ask for fewer");
+      throw teff::bench::usage_error("StarPU starts " + std::to_string(started) + " of " +
+                                     std::to_string(workers) + " workers; it was built for at most " +
+                                     std::to_string(STARPU_MAXCPUS) +
+                                     ", and STARPU_NCPU or STARPU_MAIN_THREAD_BIND may ask for fewer");
     }
     starpu_pause();
   }
@@ -30,7 +33,9 @@ class session {
   session& operator=(const session&) = delete;
 };
 
-/// Idle workers spin: between two runs of a batch, when other programs are measured, they must not.
+/// Idle workers spin: between two runs of a batch, when other programs are measured, they must not. (The lab
+/// stops them, too, but only on its own machine.) starpu_resume() wakes under the mutex under which a worker
+/// looks whether to sleep, so none sleeps on; both are for one thread, here the main one.
 class awake {
  public:
   awake() { starpu_resume(); }

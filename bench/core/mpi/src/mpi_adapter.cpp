@@ -78,6 +78,21 @@ std::string agree_among(std::string reason, MPI_Comm ranks) {
   return fmt::format("rank {}: {}", failing, reason);
 }
 
+/// Calls step(). Throws on all ranks where it throws on one: that one's own, elsewhere one that names it.
+void call_together(const std::function<void()>& step, MPI_Comm ranks) {
+  std::exception_ptr mine;
+  std::string reason;
+  try {
+    step();
+  } catch (const std::exception& failure) {
+    mine = std::current_exception();
+    reason = reason_of(failure);
+  }
+  reason = agree_among(std::move(reason), ranks);
+  if (mine) std::rethrow_exception(mine);
+  if (!reason.empty()) throw std::runtime_error(reason);
+}
+
 /// An outcome's numbers as they are, then its error.
 struct numbers {
   tally done;
@@ -181,6 +196,10 @@ std::string mpi_adapter::agree(std::string reason) {
   return agree_among(std::move(reason), control_);
 }
 
+void mpi_adapter::together(const std::function<void()>& step) const {
+  call_together(step, control_);
+}
+
 void mpi_adapter::give_up(const std::string& reason) {
   end_job(fmt::format("failed amid a run: {}", reason));
 }
@@ -233,19 +252,13 @@ int drive_ranks(int argc, char** argv, int thread_level,
   const int rank = rank_in(MPI_COMM_WORLD);
   const auto make_on_all = [&](int workers) {
     std::unique_ptr<adapter> made;
-    std::exception_ptr mine;
-    std::string reason;
     try {
-      made = make(workers);
-    } catch (const std::exception& failure) {
-      mine = std::current_exception();
-      reason = reason_of(failure);
+      call_together([&] { made = make(workers); }, MPI_COMM_WORLD);
+    } catch (const std::exception&) {
+      if (rank == 0) throw;
+      made.reset();
     }
-    reason = agree_among(std::move(reason), MPI_COMM_WORLD);
-    if (reason.empty()) return made;
-    if (rank != 0) return std::unique_ptr<adapter>();
-    if (mine) std::rethrow_exception(mine);
-    throw std::runtime_error(reason);
+    return made;
   };
   int code = 0;
   if (rank == 0 || has_to_run(argc, argv)) code = drive(argc, argv, make_on_all);

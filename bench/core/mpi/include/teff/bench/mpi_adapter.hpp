@@ -39,6 +39,10 @@ class mpi_adapter : public adapter {
   /// Runs all tasks between start(work) and stop(work).
   virtual void execute(workload& work) = 0;
 
+  /// Calls step(). Throws on all ranks where it throws on one. For the start, before ranks wait for each
+  /// other.
+  void together(const std::function<void()>& step) const;
+
   /// The timed region, from all ranks ready to all ranks done.
   void start(workload& work) const;
   void stop(workload& work) const;
