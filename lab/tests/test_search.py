@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
+from tefflab.inquiry import LEAST_ROUNDS
 from tefflab.search import Bracket, MetgSearch, measurement_grid
-from tefflab.statistics import Observation, metg
+from tefflab.statistics import Observation, is_known, metg
 
 OVERHEADS = [20e-9, 50e-9, 1e-6, 10e-6, 2e-3, 50e-3]
 SEEDS = 100
@@ -200,3 +201,18 @@ def test_whole_sitting_holds_the_true_metg_in_95_of_100(overhead: float) -> None
         widths.append(estimate.relative_half_width)
     assert len(missed) <= 5, f"the truth lay outside the interval with the seeds {missed}"
     assert np.median(widths) < 0.09
+
+
+def test_sitting_that_ends_when_the_interval_is_narrow_holds_the_true_metg_where_launches_differ() -> None:
+    missed = []
+    for seed in range(SEEDS):
+        system = SimulatedSystem(1e-6, (seed, 5), Noise(drift=0.02, launch=0, launch_overhead=0.05))
+        bracket, runs = scouted(system.run)
+        for launch in range(1, 25):
+            runs += [system.run(launch, iterations) for iterations in measurement_grid(bracket.iterations)]
+            if launch + 1 >= LEAST_ROUNDS and is_known(metg(runs)):
+                break
+        estimate = metg(runs)
+        if not estimate.low <= system.metg() * system.mean_speed <= estimate.high:
+            missed.append(seed)
+    assert len(missed) <= 5, f"the truth lay outside the interval with the seeds {missed}"

@@ -107,7 +107,7 @@ def test_each_distance_of_the_cores_has_its_own_metg(
     assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)
     for place, factor in ((judgement, 1.0), (far, FAR)):
         rows = {row.contender.id: row for row in place.rows}
-        for name, overhead in (("quick", 1e-6), ("quicker", 5e-7)):
+        for name, overhead in (("quick", 1e-6), ("quicker", 5e-7), ("long", 1e-4)):
             seen = rows[name].metg
             assert seen is not None
             assert seen.relation == "="

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from tefflab.store import Envelope
 
 _APART = 1.5  # the factor between two round trips of different distances
-_FREE = 100  # round trips that a task takes which feels nothing of the distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,8 @@ def distances(runs: Iterable[Envelope]) -> list[Distance]:
 
 
 def at_distance(runs: Sequence[Envelope], round_trip: float | None) -> list[Envelope]:
-    """The runs at a distance; all where it is not known, or where no task of theirs was small enough to feel it."""
-    if round_trip is None or all(run.record.granularity > _FREE * round_trip for run in runs):
+    """The runs at a distance; all where it is not known. Long tasks feel it, too: handing one over may take thousands
+    of cache lines."""
+    if round_trip is None:
         return list(runs)
     return [run for run in runs if (trip := round_trip_of(run)) is not None and alike(trip, round_trip)]

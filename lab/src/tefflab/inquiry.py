@@ -35,23 +35,34 @@ class Inquiry(ABC):
         self.configuration = configuration
         self.runs: list[Envelope] = []
         self._seconds = seconds_per_iteration
-        self._overhead = 0.0  # seconds a task, about: to choose the number of timesteps
+        self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
     @abstractmethod
     def measure(self, instruments: Instruments, turn: int) -> None:
         """One round."""
 
     def _warm_up(self, instruments: Instruments, turn: int) -> None:
-        steps = self.configuration.steps or PROBE_STEPS
-        record = instruments.probe(self.configuration, turn, self.configuration.line(steps, 0))
-        self._overhead = self._overhead or record.granularity
+        """A run that is cold says how long one must be that is not, and that one what an empty task takes.
+
+        Each round finds out for itself: systems cost more a task in longer runs, and rounds whose runs are as long as
+        one of them said would share its mistake, which no interval made of rounds can see.
+        """
+        self._overhead = self._probed(instruments, turn, self.configuration.steps or PROBE_STEPS)
+        if self.configuration.steps is None:
+            self._overhead = self._probed(instruments, turn, self._steps(instruments, 0))
+
+    def _probed(self, instruments: Instruments, turn: int, steps: int) -> float:
+        return instruments.probe(self.configuration, turn, self.configuration.line(steps, 0)).granularity
 
     def _run(self, instruments: Instruments, turn: int, iterations: int) -> Sequence[Envelope]:
-        granularity = self._overhead + iterations * self._seconds
-        steps = self.configuration.steps or steps_for(granularity, self.configuration.width, instruments.workers)
-        attempts = instruments.measure(self.configuration, turn, self.configuration.line(steps, iterations))
+        line = self.configuration.line(self._steps(instruments, iterations), iterations)
+        attempts = instruments.measure(self.configuration, turn, line)
         self.runs += attempts
         return attempts
+
+    def _steps(self, instruments: Instruments, iterations: int) -> int:
+        granularity = self._overhead + iterations * self._seconds
+        return self.configuration.steps or steps_for(granularity, self.configuration.width, instruments.workers)
 
 
 @dataclass
@@ -90,7 +101,6 @@ class MetgInquiry(Inquiry):
         here = round_trip_of(empty[-1])
         place = next((each for each in self._places if alike(each.round_trip, here)), None)
         if place is None:
-            self._overhead = min(run.record.granularity for run in empty)
             self._places.append(self._scout(instruments, turn, here))
             return
         place.rounds += 1
