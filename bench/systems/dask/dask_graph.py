@@ -4,6 +4,7 @@
 `dask_graph.py SCHEDULER FLAGS`: one of Dask's schedulers, then the flags that all adapters take.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from typing import Any
 import dask.threaded
 from dask.task_spec import Task, TaskRef
 from dask.typing import Key
-from distributed import Client, LocalCluster, wait
+from distributed import Client, LocalCluster, Worker, wait
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "core" / "python"))
 from teff_bench import Adapter, Identity, Outcome, Workload, drive
@@ -41,7 +42,11 @@ def execute(graph: int, timestep: int, point: int, *inputs: bytes) -> bytes:
     return Here.work.execute(graph, timestep, point, inputs)
 
 
-def prepare(flags: str) -> None:
+def prepare(flags: str, dask_worker: Worker) -> None:
+    """In a worker's process, which is bound to a core of its own as threads of other systems are."""
+    cores = sorted(os.sched_getaffinity(0))
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), {cores[int(dask_worker.name) % len(cores)]})
     Here.work = Workload(flags, workers=1)
     Here.work.start()  # of the CPU time; the wall time is taken where the graph is submitted
 
