@@ -45,8 +45,8 @@ def execute(graph: int, timestep: int, point: int, *inputs: bytes) -> bytes:
 def prepare(flags: str, dask_worker: Worker) -> None:
     """In a worker's process, which is bound to a core of its own as threads of other systems are."""
     cores = sorted(os.sched_getaffinity(0))
-    for thread in os.listdir("/proc/self/task"):
-        os.sched_setaffinity(int(thread), {cores[int(dask_worker.name) % len(cores)]})
+    for thread in Path("/proc/self/task").iterdir():
+        os.sched_setaffinity(int(thread.name), {cores[int(dask_worker.name) % len(cores)]})
     Here.work = Workload(flags, workers=1)
     Here.work.start()  # of the CPU time; the wall time is taken where the graph is submitted
 
