@@ -24,9 +24,9 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
         binaries.mkdir(parents=True)
         _script(binaries / "ceiling", f'exec {sys.executable} {PROGRAM} ceiling 0 fine "$@"')
         _script(binaries / "task_graph", "exit 0")  # takes all flags
-        _system(tmp_path, "spawner", f'[[spawn]]\nname = "one"\ntitle = "spawner"\nprogram = "{PROGRAM}"\n')
+        write_system(tmp_path, "spawner", f'[[spawn]]\nname = "one"\ntitle = "spawner"\nprogram = "{PROGRAM}"\n')
         for name, (overhead, fault) in systems.items():
-            _system(
+            write_system(
                 tmp_path,
                 name,
                 f'[[variants]]\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
@@ -37,7 +37,7 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def _system(root: Path, name: str, programs: str) -> None:
+def write_system(root: Path, name: str, programs: str) -> None:
     folder = root / "bench" / "systems" / name
     folder.mkdir(parents=True)
     (folder / "system.toml").write_text(

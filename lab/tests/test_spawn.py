@@ -3,19 +3,29 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from rich.console import Console
 
+from conftest import write_system
+from samples import MACHINE
+from tefflab import spawn as spawn_module
+from tefflab import studies
+from tefflab.batch import BatchProgram
 from tefflab.errors import TeffError
+from tefflab.measurement import Competitor
 from tefflab.record import RecordError
 from tefflab.results import Contender
-from tefflab.spawn import TREES, measure, questions
+from tefflab.session import Wish
+from tefflab.spawn import SpawnWish, measure, spawn
 from tefflab.spawn_judge import SpawnCell, SpawnRow, judge_spawns
 from tefflab.spawn_live import SpawnLive
 from tefflab.spawn_record import parse_spawn_line
-from tefflab.spawn_sitting import Spawner, SpawnQuestion
+from tefflab.spawn_sitting import TREES, Spawner, SpawnQuestion, questions
 from tefflab.spawn_table import to_tables
 from tefflab.statistics import Interval
 from tefflab.store import Store
@@ -204,3 +214,93 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     text = console.export_text()
     assert "round 1" in text
     assert "Anna, serial/2: a: has died" in text
+
+
+@pytest.fixture
+def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two systems whose programs only simulate, and one whose program dies."""
+    people = {"quick": (10, "fine"), "slow": (30, "fine"), "mortal": (1, "dies")}
+    for name, (nanoseconds, fault) in people.items():
+        write_system(
+            tmp_path,
+            name,
+            f'[[spawn]]\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
+            f'command = ["{sys.executable}", "{{program}}", "{name}", "{nanoseconds}", "{fault}"]\n',
+        )
+    found = [Competitor(id=name, title=name, version="1", color="#000000", variant_index=0) for name in people]
+    monkeypatch.setattr(spawn_module, "present", lambda *_: found)
+    monkeypatch.setattr(spawn_module, "prepare", lambda *_: None)
+    monkeypatch.setattr(spawn_module, "read_machine", lambda: MACHINE)
+    monkeypatch.setattr(spawn_module, "warn_of_others", lambda _: None)
+
+
+def wish(**changes: Any) -> SpawnWish:
+    usual = SpawnWish(
+        systems=(),
+        patterns=("serial",),
+        trees=("T3",),
+        workers=(1, 2),
+        seconds=1e9,
+        rounds=4,
+        store="test",
+        as_json=True,
+    )
+    return replace(usual, **changes)
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_an_interrupted_measurement_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+
+    def interrupted_in_a_launch(_: object, line: str, timeout: float) -> str:
+        asked.append(line)
+        if len(asked) == 25:
+            raise KeyboardInterrupt
+        return real(_, line, timeout)  # type: ignore[arg-type]
+
+    real = BatchProgram.ask_for_text
+    monkeypatch.setattr(BatchProgram, "ask_for_text", interrupted_in_a_launch)
+    with pytest.raises(typer.Exit) as left:
+        spawn(tmp_path, wish())
+    assert left.value.exit_code == 130
+    assert "to go on: ./teff spawn --resume --store test" in capsys.readouterr().err
+    spawn(tmp_path, wish(resume=True, patterns=(), workers=()))
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["rounds"] for row in rows if row["system_id"] != "mortal"} == {3}
+    runs = list(Store.open(tmp_path / "results" / "test").spawn_runs(rows[0]["sitting"]))
+    launches = [(run.round, run.system_id, run.workers) for run in runs if run.attempt == 0]
+    assert len(launches) - len(set(launches)) <= 1, "only the launch that was interrupted is made again"
+    assert launches.count((0, "mortal", 1)) == 1, "a system that failed stays out"
+    for row in rows:
+        assert ("a worker has died" in row["note"]) == (row["system_id"] == "mortal")
+    folder = tmp_path / "results" / "test" / rows[0]["sitting"]
+    assert sorted(file.name for file in folder.iterdir()) == ["spawn-serial.png", "spawn-serial.svg"]
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_a_sitting_goes_on_only_as_what_it_was(tmp_path: Path) -> None:
+    with pytest.raises(TeffError, match="no sitting of spawn patterns"):
+        spawn(tmp_path, wish(resume=True, patterns=(), workers=()))
+    spawn(tmp_path, wish(rounds=2, experiment="one"))
+    with pytest.raises(TeffError, match="leave out slow"):
+        spawn(tmp_path, wish(resume=True, patterns=(), workers=(), systems=("slow",)))
+    with pytest.raises(TeffError, match="is of experiment one"):
+        spawn(tmp_path, wish(resume=True, patterns=(), workers=()))
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path) -> None:
+    (tmp_path / "experiments").mkdir()
+    text = 'title = "T"\ndescription = "d"\nkind = "spawn"\nrounds = 2\nminutes = 1\npatterns = ["serial", "{}"]\n'
+    (tmp_path / "experiments" / "own.toml").write_text(text.format("parallel"))
+    usual = Wish(systems=(), threshold=0, seconds=0, rounds=0, workers=3, store="test", resume=False, as_json=True)
+    studies.experiment(tmp_path, "own", usual)
+    head = Store.open(tmp_path / "results" / "test").spawn_sitting()
+    assert spawn_module.plan_of(head).workers == (1, 2, 3)
+    names = {file.name for file in (tmp_path / "results" / "test" / head.sitting).iterdir()}
+    assert names == {f"own-{name}.{end}" for name in ("serial", "parallel") for end in ("svg", "png")}
+    (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))
+    with pytest.raises(TeffError, match=r"own\.toml: .*no pattern is called 'sireal'"):
+        studies.experiment(tmp_path, "own", usual)

@@ -18,6 +18,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measurement import ChartKind, Competitor, Plan, Question
 from tefflab.quantities import size
 from tefflab.record import first_fault
+from tefflab.spawn_sitting import questions
 
 EXPERIMENTS_FOLDER = Path("experiments")
 
@@ -79,12 +80,37 @@ class Vary(_Strict):
         return _Setting(text=text, x=value, flags=flags, copies=int(value) if self.copies else 1)
 
 
-class Experiment(_Strict):
-    """A figure: what is asked of which systems, how long, and how it is drawn."""
+class _Figure(_Strict):
+    """What all experiments say of themselves."""
 
     title: NonEmpty
     description: NonEmpty  # one line
     figure: str | None = None  # its number in the paper
+    rounds: Annotated[int, Field(ge=2)]
+    minutes: Annotated[float, Field(gt=0)]
+
+    name: str = ""  # the file's, never in it
+
+
+class SpawnExperiment(_Figure):
+    """A figure of the spawn patterns: a picture each, of all systems that have them."""
+
+    kind: Literal["spawn"]
+    patterns: tuple[NonEmpty, ...] = ()  # all where none is given
+    trees: tuple[NonEmpty, ...] = ("T3",)
+
+    @model_validator(mode="after")
+    def _patterns_are_known(self) -> Self:
+        try:
+            questions(self.patterns, self.trees)
+        except TeffError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+
+class Experiment(_Figure):
+    """A figure of task graphs: what is asked of which systems, how long, and how it is drawn."""
+
     kind: Literal["curve", "metg"]
     flags: str = ""
     columns_per_worker: Annotated[int, Field(ge=1)] = 1  # the width, where flags do not say it
@@ -92,13 +118,9 @@ class Experiment(_Strict):
     charts: Annotated[tuple[ChartKind, ...], Field(min_length=1)]
     variants: Literal["best", "all"] = "best"
     paradigm: str | None = None  # only systems of this one
-    rounds: Annotated[int, Field(ge=2)]
-    minutes: Annotated[float, Field(gt=0)]
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
     points: Annotated[int, Field(ge=3)] = 12  # of a curve
     longest: str = "3ms"  # task of a curve
-
-    name: str = ""  # the file's, never in it
 
     @field_validator("longest")
     @classmethod
@@ -159,13 +181,14 @@ class Experiment(_Strict):
         )
 
 
-def load_experiment(path: Path) -> Experiment:
+def load_experiment(path: Path) -> Experiment | SpawnExperiment:
     """Raises TeffError, naming the file, the key and the rule."""
     try:
         keys = tomllib.loads(path.read_text(encoding="utf-8"))
         if "name" in keys:
             raise TeffError(f"{path}: name: an experiment is called as its file is", exit_code=BAD_INPUT)
-        experiment = Experiment.model_validate(keys | {"name": path.stem})
+        kind = SpawnExperiment if keys.get("kind") == "spawn" else Experiment
+        experiment = kind.model_validate(keys | {"name": path.stem})
     except tomllib.TOMLDecodeError as error:
         raise TeffError(f"{path}: {error}", exit_code=BAD_INPUT) from None
     except ValidationError as error:
@@ -173,13 +196,13 @@ def load_experiment(path: Path) -> Experiment:
     return experiment
 
 
-def load_experiments(root: Path) -> list[Experiment]:
+def load_experiments(root: Path) -> list[Experiment | SpawnExperiment]:
     """Every experiment of the checkout, as their names sort with numbers as numbers."""
     files = (root / EXPERIMENTS_FOLDER).glob("*.toml")
     return [load_experiment(file) for file in sorted(files, key=lambda file: (len(file.stem), file.stem))]
 
 
-def find_experiment(root: Path, name: str) -> Experiment:
+def find_experiment(root: Path, name: str) -> Experiment | SpawnExperiment:
     """The experiment of this name. TeffError, naming those there are, for another."""
     path = root / EXPERIMENTS_FOLDER / f"{name}.toml"
     if Path(name).name != name or not path.is_file():

@@ -80,7 +80,7 @@ def judge(
     round_trip = where.round_trip if where else None
     kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
     notes = {
-        each.id: f"not measured at this distance of the cores ({len(by_system[each.id])} runs at others)"
+        each.id: "measured at another distance of the cores only"
         for each in contenders
         if by_system[each.id] and not kept[each.id]
     } | dict(notes or {})

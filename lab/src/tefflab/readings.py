@@ -7,6 +7,8 @@ from tefflab import quantities
 from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, MetgEstimate
 
+_NAMED = 3  # judgements at most where someone is missing
+
 
 def metg_name(threshold: float) -> str:
     """`METG(50 %)`."""
@@ -73,10 +75,14 @@ def absences(judgements: Sequence[Judgement]) -> list[str]:
     for judgement in judgements:
         for contender, reason in absent(judgement):
             where.setdefault((contender.title, reason), []).append(judgement.name)
-    return [
-        (f"{title}: {reason}" if len(names) == len(judgements) else f"{title} at {', '.join(names)}: {reason}")
-        for (title, reason), names in where.items()
-    ]
+    return [f"{title}{_where(names, len(judgements))}: {reason}" for (title, reason), names in where.items()]
+
+
+def _where(names: Sequence[str], count: int) -> str:
+    """` at NAME, NAME`, but that is nothing where it is everywhere, and ` at 5 of 14` where there are many."""
+    if len(names) == count:
+        return ""
+    return f" at {', '.join(names)}" if len(names) <= _NAMED else f" at {len(names)} of {count}"
 
 
 def contenders_of(judgements: Sequence[Judgement]) -> dict[str, Contender]:

@@ -7,24 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import typer
+from pydantic import BaseModel, ConfigDict
 
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.machine import read_machine, read_revision
-from tefflab.measurement import RESULTS_FOLDER, contenders
+from tefflab.measurement import RESULTS_FOLDER, Competitor, contenders
+from tefflab.plots import save
 from tefflab.results import Contender
-from tefflab.session import INTERRUPTED, prepare
+from tefflab.session import INTERRUPTED, prepare, warn_of_others
 from tefflab.spawn_judge import SpawnCell, judge_spawns
 from tefflab.spawn_live import SpawnLive
-from tefflab.spawn_sitting import SpawnAudience, Spawner, SpawnQuestion, SpawnSitting
+from tefflab.spawn_pictures import spawn_pictures
+from tefflab.spawn_sitting import SpawnAudience, Spawner, SpawnQuestion, SpawnSitting, questions
 from tefflab.spawn_table import to_tables
 from tefflab.store import Sitting, Store, new_sitting_name
 from tefflab.systems import System, Variant, load_systems, probe_all, usable_cores
 from tefflab.terminal import output, progress
 
 SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
-TREES = ("T1", "T1L", "T2", "T3", "T5")
 
 
 @dataclass(frozen=True)
@@ -39,40 +42,42 @@ class SpawnWish:
     rounds: int
     store: str
     as_json: bool
+    resume: bool = False
+    title: str = "What a spawned task costs"  # stands over the pictures
+    experiment: str | None = None  # whose figure it is
 
 
-def questions(patterns: Sequence[str], trees: Sequence[str]) -> list[SpawnQuestion]:
-    """The patterns asked for (all where none is), in the report's order. TeffError names what is unknown."""
-    known = {
-        "serial": SpawnQuestion("serial", "--pattern serial"),
-        "parallel": SpawnQuestion("parallel", "--pattern parallel"),
-        "fib-both": SpawnQuestion("fib-both", "--pattern fibonacci --spawn both"),
-        "fib-one": SpawnQuestion("fib-one", "--pattern fibonacci --spawn one"),
-    }
-    for name in patterns:
-        if name not in (*known, "tree"):
-            raise TeffError(f"no pattern is called {name!r}; there are: {' '.join(known)} tree", exit_code=BAD_INPUT)
-    for name in trees:
-        if name not in TREES:
-            raise TeffError(f"no tree is called {name!r}; there are: {' '.join(TREES)}", exit_code=BAD_INPUT)
-    chosen = [question for name, question in known.items() if not patterns or name in patterns]
-    if not patterns or "tree" in patterns:
-        chosen += [SpawnQuestion(f"tree {name}", f"--pattern tree --tree {name}") for name in trees]
-    return chosen
+class SpawnPlan(BaseModel):
+    """What a sitting is to find out, as the store keeps it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["spawn"] = "spawn"
+    title: str
+    questions: dict[str, str]  # name -> flags
+    workers: tuple[int, ...]
+    contenders: tuple[Competitor, ...]
+    experiment: str | None = None
 
 
 def spawn(root: Path, wish: SpawnWish) -> None:
-    """Measures and prints. Leaves with 130 where it was interrupted."""
-    asked = questions(wish.patterns, wish.trees)
-    prepare(root, wish.systems)
-    spawners = present(root, wish.systems)
-    workers = wish.workers or tuple(sorted({1, usable_cores()}))
+    """Measures, prints tables and draws. Leaves with 130 where it was interrupted."""
     store = Store.create(root / RESULTS_FOLDER / wish.store)
-    head = begin(root, store, spawners, asked, workers)
-    progress().print(f"teff: {len(asked)} patterns; {len(spawners)} systems; {workers} workers", soft_wrap=True)
+    if wish.resume:
+        head = _unfinished(store, wish)
+        prepare(root, [each.id for each in plan_of(head).contenders])
+    else:
+        asked = questions(wish.patterns, wish.trees)
+        prepare(root, wish.systems or [system.name for system in load_systems(root) if system.spawn])
+        head = begin(root, store, _plan(wish, asked, present(root, wish.systems)))
+    plan = plan_of(head)
+    patterns = [SpawnQuestion(name, flags) for name, flags in plan.questions.items()]
+    spawners = _spawners(root, plan.contenders)
+    warn_of_others(progress())
+    progress().print(f"teff: {len(patterns)} patterns; {len(spawners)} systems; {_numbers(plan.workers)} workers")
     with store, SpawnLive(progress(), wish.seconds) as live:
         cells, interrupted = measure(
-            root, store, head.sitting, spawners, asked, workers, live, wish.seconds, wish.rounds
+            root, store, head.sitting, spawners, patterns, plan.workers, live, wish.seconds, wish.rounds
         )
     rows = judge_spawns(cells)
     if wish.as_json:
@@ -80,8 +85,47 @@ def spawn(root: Path, wish: SpawnWish) -> None:
             typer.echo(json.dumps(row.to_json() | {"sitting": head.sitting}, ensure_ascii=False))
     else:
         output().print(to_tables(rows))
+    folder = store.folder / head.sitting
+    for name, figure in spawn_pictures(plan.experiment or "spawn", plan.title, rows, head):
+        save(figure, folder / name)
+    progress().print(f"teff: pictures: {folder.relative_to(root)}", soft_wrap=True)
     if interrupted:
+        command = f"experiment {plan.experiment}" if plan.experiment else "spawn"
+        resume = f"./teff {command} --resume" + (f" --store {wish.store}" if wish.store != "default" else "")
+        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
+
+
+def _plan(wish: SpawnWish, asked: Sequence[SpawnQuestion], people: Sequence[Competitor]) -> SpawnPlan:
+    return SpawnPlan(
+        title=wish.title,
+        questions={each.name: each.flags for each in asked},
+        workers=wish.workers or tuple(sorted({1, usable_cores()})),
+        contenders=tuple(people),
+        experiment=wish.experiment,
+    )
+
+
+def plan_of(head: Sitting) -> SpawnPlan:
+    return SpawnPlan.model_validate(head.plan)
+
+
+def _unfinished(store: Store, wish: SpawnWish) -> Sitting:
+    """The store's last sitting, to go on with. TeffError where it is another's, or anything is asked beside it."""
+    beside = [*wish.systems, *([] if wish.experiment else [*wish.patterns, *map(str, wish.workers)])]
+    if beside:
+        raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    head = store.spawn_sitting()
+    if (was := plan_of(head).experiment) != wish.experiment:
+        what = f"of experiment {was}" if was else "of no experiment"
+        raise TeffError(
+            f"the last sitting in {store.folder} is {what}: --resume can't go on there", exit_code=BAD_INPUT
+        )
+    return head
+
+
+def _numbers(workers: Sequence[int]) -> str:
+    return " and ".join(map(str, workers))
 
 
 def measure(
@@ -104,15 +148,17 @@ def measure(
     return course.cells, False
 
 
-def present(root: Path, wanted: Sequence[str]) -> list[Spawner]:
+def present(root: Path, wanted: Sequence[str]) -> list[Competitor]:
     """The spawn programs that `wanted` names (all where it is empty) and that are here."""
-    systems = {system.name: system for system in load_systems(root)}
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(list(systems.values()), root, spawn_programs)
-    people = contenders(root, wanted, probes, spawn_programs)
-    programs = {program.id: program for system in systems.values() for program in system.spawn}
+        probes = probe_all(load_systems(root), root, spawn_programs)
+    return contenders(root, wanted, probes, spawn_programs)
+
+
+def _spawners(root: Path, people: Sequence[Competitor]) -> list[Spawner]:
+    owners = {program.id: (system, program) for system in load_systems(root) for program in system.spawn}
     return [
-        Spawner(Contender(**each.model_dump()), programs[each.id], _is_sequential(systems, programs[each.id]))
+        Spawner(Contender(**each.model_dump()), owners[each.id][1], owners[each.id][0].paradigm == SEQUENTIAL)
         for each in people
     ]
 
@@ -121,22 +167,16 @@ def spawn_programs(system: System) -> Sequence[Variant]:
     return system.spawn
 
 
-def _is_sequential(systems: dict[str, System], program: Variant) -> bool:
-    return systems[program.system_name].paradigm == SEQUENTIAL
-
-
-def begin(
-    root: Path, store: Store, spawners: Sequence[Spawner], asked: Sequence[SpawnQuestion], workers: Sequence[int]
-) -> Sitting:
+def begin(root: Path, store: Store, plan: SpawnPlan) -> Sitting:
     """A new sitting, its head in the store."""
     head = Sitting(
         sitting=new_sitting_name(),
         started_at=datetime.now(UTC),
         machine=read_machine(),
         revision=read_revision(root),
-        versions={each.contender.id: each.contender.version for each in spawners},
+        versions={each.id: each.version for each in plan.contenders},
         command=shlex.join(["teff", *sys.argv[1:]]),
-        plan={"kind": "spawn", "questions": {each.name: each.flags for each in asked}, "workers": list(workers)},
+        plan=plan.model_dump(mode="json"),
     )
     store.begin_spawn(head)
     return head

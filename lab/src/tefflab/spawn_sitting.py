@@ -13,14 +13,15 @@ from typing import Protocol
 
 from tefflab.allowance import Allowance
 from tefflab.batch import BatchProgram
-from tefflab.errors import TeffError
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.results import Contender
 from tefflab.spawn_judge import SpawnCell
 from tefflab.spawn_record import SpawnRecord, parse_spawn_line
 from tefflab.statistics import is_known
-from tefflab.store import SpawnRun, Store
+from tefflab.store import Failure, SpawnRun, Store
 from tefflab.systems import Variant
 
+TREES = ("T1", "T1L", "T2", "T3", "T5")
 TIMEOUT = 300.0  # seconds for one answer; the largest tree has 10^8 nodes
 REPEATS = 3  # measured runs a launch, after one that warms it up
 _GAPS = 0.10  # share of the spins beside a run that may be lost in gaps
@@ -33,6 +34,26 @@ class SpawnQuestion:
 
     name: str
     flags: str
+
+
+def questions(patterns: Sequence[str], trees: Sequence[str]) -> list[SpawnQuestion]:
+    """The patterns asked for (all where none is), in the report's order. TeffError names what is unknown."""
+    known = {
+        "serial": SpawnQuestion("serial", "--pattern serial"),
+        "parallel": SpawnQuestion("parallel", "--pattern parallel"),
+        "fib-both": SpawnQuestion("fib-both", "--pattern fibonacci --spawn both"),
+        "fib-one": SpawnQuestion("fib-one", "--pattern fibonacci --spawn one"),
+    }
+    for name in patterns:
+        if name not in (*known, "tree"):
+            raise TeffError(f"no pattern is called {name!r}; there are: {' '.join(known)} tree", exit_code=BAD_INPUT)
+    for name in trees:
+        if name not in TREES:
+            raise TeffError(f"no tree is called {name!r}; there are: {' '.join(TREES)}", exit_code=BAD_INPUT)
+    chosen = [question for name, question in known.items() if not patterns or name in patterns]
+    if not patterns or "tree" in patterns:
+        chosen += [SpawnQuestion(f"tree {name}", f"--pattern tree --tree {name}") for name in trees]
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -69,6 +90,7 @@ class SpawnSitting:
     rounds: int
     cells: list[SpawnCell] = field(default_factory=list)
     _allowance: Allowance = field(init=False)
+    _known: dict[tuple[int, str, str, int], list[SpawnRun]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._allowance = Allowance(self.budget)
@@ -79,6 +101,15 @@ class SpawnSitting:
             for spawner in self.spawners
             if workers == 1 or not spawner.is_floor
         ]
+        for run in self.store.spawn_runs(self.sitting):
+            launch = self._known.setdefault((run.round, run.system_id, run.question, run.workers), [])
+            if run.attempt == 0:
+                launch.clear()  # one that was interrupted has been made again
+            launch.append(run)
+        for failure in self.store.failures(self.sitting):
+            for cell in self.cells:
+                if (cell.contender.id, *cell.group) == (failure.system_id, failure.question, failure.workers):
+                    cell.failure = failure.reason
 
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C."""
@@ -103,6 +134,12 @@ class SpawnSitting:
         return not alive or (turn > 2 and all(is_known(cell.seconds_per_task()) for cell in alive))
 
     def _launch(self, cell: SpawnCell, turn: int) -> None:
+        """One launch, out of the store where it has a whole one."""
+        known = [run.record for run in self._known.get((turn, cell.contender.id, *cell.group), [])[1:]]
+        if len(known) == _MOST_RUNS or sum(not _is_disturbed(record) for record in known) == REPEATS:
+            for record in known:
+                cell.add(turn, record, disturbed=_is_disturbed(record))
+            return
         self.audience.begins(turn, cell)
         spawner = next(each for each in self.spawners if each.contender == cell.contender)
         flags = next(each.flags for each in self.questions if each.name == cell.question)
@@ -110,6 +147,16 @@ class SpawnSitting:
             self._ask(spawner.variant, cell, turn, flags)
         except TeffError as failure:
             cell.failure = str(failure)
+            self.store.append_failure(
+                Failure(
+                    sitting=self.sitting,
+                    round=turn,
+                    system_id=cell.contender.id,
+                    reason=cell.failure,
+                    question=cell.question,
+                    workers=cell.workers,
+                )
+            )
         self.audience.learned(cell)
 
     def _ask(self, variant: Variant, cell: SpawnCell, turn: int, flags: str) -> None:
@@ -124,7 +171,7 @@ class SpawnSitting:
                     raise TeffError(f"{variant.id}: {record.error}")
                 if attempt == 0:
                     continue
-                disturbed = record.gap_share > _GAPS
+                disturbed = _is_disturbed(record)
                 cell.add(turn, record, disturbed=disturbed)
                 calm += not disturbed
                 if calm == REPEATS:
@@ -144,3 +191,7 @@ class SpawnSitting:
                 record=record,
             )
         )
+
+
+def _is_disturbed(record: SpawnRecord) -> bool:
+    return record.gap_share > _GAPS

@@ -270,6 +270,13 @@ class Store:
             if isinstance(line, Envelope) and sitting in (None, line.sitting):
                 yield line
 
+    def spawn_sitting(self) -> Sitting:
+        """The latest sitting of spawn patterns. Raises StoreError where there is none."""
+        known = [line for line in self._models(SPAWN_SITTINGS, Sitting) if isinstance(line, Sitting)]
+        if not known:
+            raise StoreError(f"no sitting of spawn patterns in {self.folder}")
+        return known[-1]
+
     def spawn_runs(self, sitting: str) -> Iterator[SpawnRun]:
         """The runs of a sitting of spawn patterns, in the order they were made."""
         for line in self._models(SPAWN, SpawnRun):

@@ -8,10 +8,11 @@ from rich.table import Table
 
 from tefflab.configuration import check
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
+from tefflab.experiments import EXPERIMENTS_FOLDER, SpawnExperiment, find_experiment, load_experiments
 from tefflab.measurement import RESULTS_FOLDER, Competitor, Results, begin, judged, plan_of
 from tefflab.publish import publish
 from tefflab.session import Wish, measure_flags, prepare, present, show, watched
+from tefflab.spawn import SpawnWish, spawn
 from tefflab.store import Sitting, Store
 from tefflab.stored import open_sitting
 from tefflab.systems import load_systems, usable_cores
@@ -26,6 +27,9 @@ def sweep(root: Path, flags: Sequence[str], wish: Wish, points: int, longest: fl
 def experiment(root: Path, name: str, wish: Wish) -> None:
     """Measures and draws the experiment of this name; `wish` without seconds or rounds takes its own."""
     asked = find_experiment(root, name)
+    if isinstance(asked, SpawnExperiment):
+        spawn(root, _spawn_wish(asked, wish))
+        return
     wish = replace(wish, seconds=wish.seconds or 60 * asked.minutes, rounds=wish.rounds or asked.rounds)
     of_paradigm = [each for each in load_systems(root) if each.variants and asked.paradigm in (None, each.paradigm)]
     wanted = wish.systems or tuple(each.name for each in of_paradigm)
@@ -43,6 +47,24 @@ def experiment(root: Path, name: str, wish: Wish) -> None:
             check(root, question.configuration(workers))
         sitting = begin(root, store, plan)
     show(root, store, watched(root, store, sitting, wish), wish)
+
+
+def _spawn_wish(asked: SpawnExperiment, wish: Wish) -> SpawnWish:
+    """Measured with one worker, twice as many and so on, and with all."""
+    most = wish.workers or usable_cores()
+    return SpawnWish(
+        systems=wish.systems,
+        patterns=asked.patterns,
+        trees=asked.trees,
+        workers=(*(1 << power for power in range(most.bit_length()) if 1 << power < most), most),
+        seconds=wish.seconds or 60 * asked.minutes,
+        rounds=wish.rounds or asked.rounds,
+        store=wish.store,
+        as_json=wish.as_json,
+        resume=wish.resume,
+        title=asked.title,
+        experiment=asked.name,
+    )
 
 
 def best_of_each(found: Sequence[Competitor]) -> list[Competitor]:

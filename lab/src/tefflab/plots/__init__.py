@@ -6,8 +6,18 @@ every picture of the same contenders, and no text covers data.
 
 from tefflab.plots.curves import efficiency_chart, rate_chart
 from tefflab.plots.dots import metg_chart, metg_dots_chart
-from tefflab.plots.footers import footer
-from tefflab.plots.lines import metg_lines_chart
+from tefflab.plots.footers import footer, signature
+from tefflab.plots.lines import metg_lines_chart, spawn_chart
 from tefflab.plots.sheet import save
 
-__all__ = ["efficiency_chart", "footer", "metg_chart", "metg_dots_chart", "metg_lines_chart", "rate_chart", "save"]
+__all__ = [
+    "efficiency_chart",
+    "footer",
+    "metg_chart",
+    "metg_dots_chart",
+    "metg_lines_chart",
+    "rate_chart",
+    "save",
+    "signature",
+    "spawn_chart",
+]

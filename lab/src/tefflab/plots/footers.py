@@ -12,11 +12,19 @@ def footer(sitting: Sitting, judgements: Sequence[Judgement]) -> str:
     """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · 3 of 412 runs disturbed`."""
     counts = [disturbed_runs(judgement) for judgement in judgements]
     disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+    return signature(
+        sitting,
+        *(text for first in judgements[:1] for text in apart(first)),
+        f"{disturbed} of {runs} runs disturbed",
+    )
+
+
+def signature(sitting: Sitting, *remarks: str) -> str:
+    """Machine, time and source, and what else is to be said."""
     parts = [
         sitting.machine.summary,
         f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         f"teff {sitting.revision.short}",
-        *(text for first in judgements[:1] for text in apart(first)),
-        f"{disturbed} of {runs} runs disturbed",
+        *remarks,
     ]
     return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts)  # lines end between two parts

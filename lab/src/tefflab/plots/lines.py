@@ -1,7 +1,8 @@
-"""METG against a parameter that varies from judgement to judgement: dependencies per task, bytes, imbalance."""
+"""Times against a parameter: METG against dependencies per task or bytes, that of a spawned task against workers."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,15 +10,18 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from tefflab.plots.dots import legend_entries
 from tefflab.plots.intervals import band, draw_arrow, ends
-from tefflab.plots.legend import Legend
+from tefflab.plots.legend import Entry, Legend
 from tefflab.plots.looks import Look, looks
 from tefflab.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
+from tefflab.quantities import duration
 from tefflab.readings import absences, contenders_of, metg_name, time_tick
 from tefflab.results import Judgement
 from tefflab.scales import log_axis
-from tefflab.statistics import MetgEstimate
+from tefflab.spawn_judge import SpawnRow
+from tefflab.statistics import Interval, MetgEstimate
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
+Point = tuple[float, MetgEstimate | Interval]
 _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
 
 
@@ -37,25 +41,76 @@ def metg_lines_chart(
         raise ValueError(f"{len(xs)} values of {x_label} for {len(judgements)} judgements")
     look_of = looks(contenders_of(judgements).values())
     found = [{row.contender.id: row.metg for row in judgement.rows if row.metg} for judgement in judgements]
-    times = log_axis([end for each in found for metg in each.values() for end in ends(metg)])
-    legend = Legend(legend_entries(judgements, look_of))
     name = metg_name(judgements[0].threshold) if judgements else "METG"
-    sheet = Sheet(
-        title or f"{name} against {x_label}",
-        [f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."],
-        footer,
-        max(_HEIGHT, legend.height) + _TICKS,
-        absences(judgements),
-    )
+    meaning = f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."
+    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(judgements))
+    lines = {id_: Line(look, [each.get(id_) for each in found]) for id_, look in look_of.items()}
+    return _lines_chart(head, legend_entries(judgements, look_of), lines.values(), xs, x_label, x_text)
+
+
+def spawn_chart(rows: Sequence[SpawnRow], title: str, footer: str = "") -> Figure:
+    """Time a task against the workers, of every system at one spawn pattern, with bands."""
+    look_of = looks(row.contender for row in rows)
+    workers = sorted({row.workers for row in rows})
+    times = {(row.contender.id, row.workers): row.seconds_per_task for row in rows}
+    ranked = sorted((row for row in rows if row.seconds_per_task), key=lambda row: (-row.workers, _seconds(row)))
+    last = {row.contender.id: row for row in reversed(ranked)}
+    entries = [
+        Entry(look_of[row.contender.id], row.contender.title, _last(row))
+        for row in ranked
+        if row is last[row.contender.id]
+    ]
+    lines = [Line(look_of[id_], [times.get((id_, count)) for count in workers]) for id_ in last]
+    failed = dict.fromkeys(f"{row.contender.title}: {row.note}" for row in rows if row.seconds_per_task is None)
+    meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
+
+
+def _seconds(row: SpawnRow) -> float:
+    return row.seconds_per_task.value if row.seconds_per_task else math.inf
+
+
+def _last(row: SpawnRow) -> str:
+    return f"{duration(_seconds(row))} with {row.workers} worker{'s' * (row.workers > 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a picture says besides its data, as a `Sheet` takes it."""
+
+    title: str
+    subtitles: Sequence[str]
+    footer: str
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A system's estimates, one at each value of the parameter; None where there is none."""
+
+    look: Look
+    estimates: Sequence[MetgEstimate | Interval | None]
+
+
+def _lines_chart(
+    head: Head,
+    entries: Sequence[Entry],
+    lines: Iterable[Line],
+    xs: Sequence[float],
+    x_label: str,
+    x_text: Callable[[float], str] = "{:g}".format,
+) -> Figure:
+    lines = list(lines)
+    times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+    legend = Legend(entries)
+    sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
     left = EDGE + max(text_width(time_tick(each), SMALL) for each in times.majors) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
     _parameter_ticks(axes, xs, x_text, right - left)
     log_ticks(axes, "y", times, time_tick)
-    for contender, look in look_of.items():
-        _line(
-            axes, look, [(x, each[contender]) if contender in each else None for x, each in zip(xs, found, strict=True)]
-        )
+    for line in lines:
+        _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
     legend.draw(sheet, right + _GAP, sheet.top)
     sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
     return sheet.figure
@@ -86,7 +141,7 @@ def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], st
     axes.grid(True, "major", "x", color=RULE, linewidth=0.6)
 
 
-def _line(axes: Axes, look: Look, points: Sequence[tuple[float, MetgEstimate] | None]) -> None:
+def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
     """Each stretch without a gap: band and line; then the marks and the arrows of bounds."""
     for stretch in _stretches(points):
         xs = [x for x, _ in stretch]
@@ -96,12 +151,12 @@ def _line(axes: Axes, look: Look, points: Sequence[tuple[float, MetgEstimate] | 
         axes.plot(xs, [metg.value for _, metg in stretch], **stroke(look), zorder=3)
         axes.plot(xs, [metg.value for _, metg in stretch], **mark(look, 5.2), linestyle="none", zorder=5)
         for x, metg in stretch:
-            if metg.relation != "=":
+            if isinstance(metg, MetgEstimate) and metg.relation != "=":
                 draw_arrow(axes, x, metg.value, "up" if metg.relation == ">" else "down", look)
 
 
-def _stretches(points: Sequence[tuple[float, MetgEstimate] | None]) -> list[list[tuple[float, MetgEstimate]]]:
-    stretches: list[list[tuple[float, MetgEstimate]]] = [[]]
+def _stretches(points: Sequence[Point | None]) -> list[list[Point]]:
+    stretches: list[list[Point]] = [[]]
     for point in points:
         if point is None:
             stretches.append([])
