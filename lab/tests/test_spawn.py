@@ -304,3 +304,22 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))
     with pytest.raises(TeffError, match=r"own\.toml: .*no pattern is called 'sireal'"):
         studies.experiment(tmp_path, "own", usual)
+
+
+def test_the_matrix_fits_a_terminal_with_every_word_whole() -> None:
+    def row(name: str, pattern: str, workers: int, times: float) -> SpawnRow:
+        ratio = Interval(times, times * 0.9, times * 1.1)
+        return SpawnRow(
+            Contender(name, name, "1", "#000000", 0), pattern, workers, ratio, ratio, "behind", 1, 1, None, 3, 0.0, ""
+        )
+
+    patterns = ("serial", "parallel", "fib-both", "fib-one", "tree T3")
+    rows = [row("system/of_a_long_name", pattern, count, 1.03 * count) for pattern in patterns for count in (1, 2)]
+    console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    console.print(to_tables(rows))
+    text = console.export_text()
+    matrix = text[text.index("who is High") :]
+    assert "with 1 and 2 workers" in matrix
+    assert matrix.count("High  Low?") == len(patterns)
+    assert all(pattern in matrix for pattern in patterns)
+    assert "…" not in text

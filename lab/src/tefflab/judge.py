@@ -9,8 +9,6 @@ from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, Observation, median_interval, metg, overhead
 from tefflab.store import Envelope
 
-_LEAST_POINTS = 3  # of a curve
-
 
 def observations(runs: Iterable[Envelope]) -> list[Observation]:
     """The runs of one system and configuration; of a run's attempts those that were not disturbed, or else all.
@@ -43,7 +41,7 @@ def judge_row(contender: Contender, threshold: float, runs: Sequence[Envelope], 
 
 
 def judge_curve(contender: Contender, runs: Sequence[Envelope]) -> Curve | None:
-    """The curve of one system, without points of a single round where enough others are left. None without points."""
+    """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[Envelope]] = defaultdict(list)
     for run in _counted(run for run in runs if run.role == "system"):
         if iterations := _iterations(run.record):
@@ -51,7 +49,7 @@ def judge_curve(contender: Contender, runs: Sequence[Envelope]) -> Curve | None:
     if not by_iterations:
         return None
     often = {iterations: runs for iterations, runs in by_iterations.items() if len({run.round for run in runs}) > 1}
-    kept = often if len(often) >= _LEAST_POINTS else by_iterations
+    kept = often if 2 * len(often) >= len(by_iterations) else by_iterations
     points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
     unit = next(iter(by_iterations.values()))[0].record.rate_unit
     ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]

@@ -41,7 +41,7 @@ def _table(question: str, workers: int, rows: Sequence[SpawnRow]) -> Table:
         pad_edge=False,
         header_style="dim",
     )
-    table.add_column("system")
+    table.add_column("system", overflow="fold")
     for name in ("a task", "95 %", "to the first", "RSS, MiB", "above empty"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
@@ -74,17 +74,31 @@ def _notes(rows: Sequence[SpawnRow]) -> list[Text]:
 
 
 def _matrix(rows: Sequence[SpawnRow]) -> Table:
-    """Figure 5.1: a row a system, a column a pattern and number of workers."""
-    groups = list(dict.fromkeys((row.question, row.workers) for row in rows))
-    table = Table(title="who is High, who is Low", title_justify="left", title_style="bold", box=None, pad_edge=False)
-    table.add_column("system")
-    for question, workers in groups:
-        table.add_column(f"{question}\n{workers}", justify="center")
+    """Figure 5.1: a row a system, a column a pattern; in it a word for each number of workers."""
+    patterns = list(dict.fromkeys(row.question for row in rows))
+    workers = sorted({row.workers for row in rows})
+    counts = " and ".join(map(str, workers))
+    table = Table(
+        title=f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        pad_edge=False,
+        header_style="dim",
+    )
+    table.add_column("system", overflow="fold")
+    for pattern in patterns:
+        table.add_column(escape(pattern), overflow="fold")
+    known = {(row.contender.id, row.question, row.workers): row.high or "-" for row in rows}
     for id_ in dict.fromkeys(row.contender.id for row in rows if row.verdict != "floor"):
-        cells = {(row.question, row.workers): row for row in rows if row.contender.id == id_}
-        words = (cells[group].high or "-" if group in cells else "" for group in groups)
-        table.add_row(escape(id_), *(f"[green]{word}[/]" if word == "High" else word for word in words))
+        words = ([known.get((id_, pattern, count), "-") for count in workers] for pattern in patterns)
+        table.add_row(escape(id_), *(" ".join(_shown(word) for word in each) for each in words))
     return table
+
+
+def _shown(word: str) -> str:
+    """In columns: the longest word is `High?`."""
+    return f"[green]{word:5}[/]" if word == "High" else f"{word:5}"
 
 
 def _mebibytes(count: int | None) -> str:
