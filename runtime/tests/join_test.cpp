@@ -142,6 +142,85 @@ TEST(join, throws_what_a_stolen_closure_throws) {
   });
 }
 
+TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
+  const auto check = [](const auto& joined) {
+    std::string order;
+    const auto [a, b, c] = joined(
+        [&] {
+          order += 'a';
+          return 1;
+        },
+        [&] { order += 'b'; },
+        [&] {
+          order += 'c';
+          return std::make_unique<int>(3);
+        });
+    EXPECT_EQ(a, 1);
+    EXPECT_EQ(b, std::monostate{});
+    EXPECT_EQ(*c, 3);
+    EXPECT_EQ(order, "abc");
+  };
+  const auto called = [](auto&&... f) { return join(std::move(f)...); };
+  const auto spawned = [](auto&&... f) { return join_tasks(std::move(f)...); };
+  check(called);
+  check(spawned);
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    check(called);
+    check(spawned);
+  });
+}
+
+TEST(join, of_three_drops_those_after_the_first_that_throws) {
+  runtime rt{{.workers = 1}};
+  rt.run([] {
+    bool ran = false;
+    const auto last = [&] { ran = true; };
+    const auto fails = [] { throw std::runtime_error("second"); };
+    EXPECT_THROW(join([] {}, fails, last), std::runtime_error);
+    EXPECT_THROW(join_tasks([] {}, fails, last), std::runtime_error);
+    EXPECT_THROW(join_tasks(fails, last, last), std::runtime_error);
+    EXPECT_FALSE(ran);
+  });
+}
+
+TEST(join, of_tasks_has_the_first_stolen_too) {
+  runtime rt{{.workers = 3}};
+  rt.run([] {
+    std::atomic<int> begun{0};
+    const auto meet = [&] {  // ends when all have begun, on three workers
+      ++begun;
+      while (begun < 3) std::this_thread::yield();
+      return worker_index();
+    };
+    const auto [a, b, c] = join_tasks(meet, meet, meet);
+    EXPECT_EQ(a + b + c, 3U);
+    EXPECT_NE(a, b);
+  });
+}
+
+TEST(join, of_three_throws_the_first_exception_in_the_order_of_its_closures) {
+  on_runtimes([](runtime& rt) {
+    const auto fails = [](const char* what) {
+      return [what] {
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();
+        throw std::runtime_error(what);
+      };
+    };
+    const auto thrown = [&](auto run) {
+      try {
+        rt.run(run);
+        return std::string();
+      } catch (const std::runtime_error& error) {
+        return std::string(error.what());
+      }
+    };
+    EXPECT_EQ(thrown([&] { join([] {}, fails("g"), fails("h")); }), "g");
+    EXPECT_EQ(thrown([&] { join([] {}, [] {}, fails("h")); }), "h");
+    EXPECT_EQ(thrown([&] { join_tasks(fails("f"), fails("g"), fails("h")); }), "f");
+  });
+}
+
 // A random tree of joins, some of whose leaves throw: the sum of the leaves, or the exception.
 long random_tree(std::uint64_t seed, int depth, double fails) {
   std::minstd_rand random(static_cast<unsigned>(seed % 2147483646 + 1));

@@ -1,7 +1,9 @@
-// The spawn patterns on libteff: teff::scope and teff::join, and halving by join for the loop of tasks.
-// (Iterations of teff::parallel_for are no tasks until somebody is idle, so they would not be what the
-// pattern counts.)
+// The spawn patterns on libteff: teff::scope, teff::join and teff::join_tasks, and halving by join for the
+// loop of tasks. (Iterations of teff::parallel_for are no tasks until somebody is idle, so they would not be
+// what the pattern counts.)
 #include <teff/teff.hpp>
+
+#include <utility>
 
 #include "teff/patterns/drive.hpp"
 
@@ -31,7 +33,12 @@ class fork_join {
 
   template <class First, class Second>
   static auto fork2(First first, Second second) {
-    return teff::join(first, second);
+    return teff::join(std::move(first), std::move(second));
+  }
+
+  template <class First, class Second>
+  static auto fork_both(First first, Second second) {
+    return teff::join_tasks(std::move(first), std::move(second));
   }
 
  private:

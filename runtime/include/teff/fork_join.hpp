@@ -1,6 +1,7 @@
-// Fork-join: join, scope and spawn, parallel_for, parallel_reduce.
+// Fork-join: join, fork, scope and spawn, parallel_for, parallel_reduce.
 #pragma once
 
+#include <teff/fork.hpp>
 #include <teff/join.hpp>
 #include <teff/loops.hpp>
 #include <teff/named.hpp>

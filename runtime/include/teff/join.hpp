@@ -1,107 +1,114 @@
-// join(f, g): two closures that may run in parallel.
+// join(f, g...): closures that may run in parallel.
 #pragma once
 
-#include <teff/detail/join_task.hpp>
+#include <teff/detail/task_row.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace teff {
 
-// What join(f, g) returns: both values; std::monostate for a closure without one; void if neither has one.
-template <class F, class G>
-using join_result = std::conditional_t<detail::yields_void<F> && detail::yields_void<G>, void,
-                                       std::pair<detail::value_t<F>, detail::value_t<G>>>;
+// What a join of closures returns: a pair of both values, or a tuple of three and more; std::monostate for a
+// closure without one; void if none has one.
+template <class... F>
+using join_result = typename detail::joined<(detail::yields_void<F> && ...), F...>::type;
 
 namespace detail {
 
-// f threw: g is dropped, or if a thief has it, waited for.
-template <class Task>
-[[gnu::cold, gnu::noinline]] void abandon(Task& task, task_slot* slot) noexcept {
-  if (self.take(slot) || settle(slot)) return task.drop(*slot);
-  try {
-    task.stolen_result(*slot);
-  } catch (...) {  // f's exception came first
+// Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
+template <class... F>
+[[gnu::cold, gnu::noinline]] join_result<F...> join_in_order(F... f) {
+  if constexpr (std::is_void_v<join_result<F...>>) {
+    (value_of<F>(f), ...);
+  } else {
+    return {value_of<F>(f)...};
   }
 }
 
-// The rest of join() where it is traced: a separate copy, so that the untraced one is not longer by an
-// instruction. By value, as below.
-template <class F, class G>
-[[gnu::cold, gnu::noinline]] join_result<F, G> join_traced(F f, join_task<G>& task, task_slot* slot) {
+// The rest of join() when the tasks are pushed.
+template <bool Traced, class F, class... G>
+join_result<F, G...> finish_join(std::remove_reference_t<F>& f, task_row<G...>& others, task_slot* oldest) {
   const auto first = [&]() -> value_t<F> {
     try {
       return value_of<F>(f);
     } catch (...) {
-      abandon(task, slot);
+      others.template abandon_from<0>(oldest);
       throw;
     }
   };
-  const auto second = [&]() -> value_t<G> {
-    if (!self.take(slot) && !settle(slot)) return task.stolen_result(*slot);
-    const traced_span span(activity::task, name_of<std::remove_cvref_t<G>>());
-    return task.run(*slot);
-  };
-  if constexpr (std::is_void_v<join_result<F, G>>) {
-    first();
-    second();
-  } else {
-    return {first(), second()};
-  }
+  return [&]<std::size_t... I>(std::index_sequence<I...>) -> join_result<F, G...> {
+    if constexpr (std::is_void_v<join_result<F, G...>>) {
+      first();
+      (others.template get<I, Traced>(oldest), ...);
+    } else {
+      return {first(), others.template get<I, Traced>(oldest)...};
+    }
+  }(std::index_sequence_for<G...>{});
 }
 
-// Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
-template <class F, class G>
-[[gnu::cold, gnu::noinline]] join_result<F, G> join_in_order(F f, G g) {
-  if constexpr (std::is_void_v<join_result<F, G>>) {
-    value_of<F>(f);
-    value_of<G>(g);
-  } else {
-    return {value_of<F>(f), value_of<G>(g)};
-  }
+// By value, as above.
+template <class F, class... G>
+[[gnu::cold, gnu::noinline]] join_result<F, G...> join_traced(F f, task_row<G...>& others,
+                                                              task_slot* oldest) {
+  return finish_join<true, F, G...>(f, others, oldest);
+}
+
+// The rest of join_tasks(), likewise.
+template <bool Traced, class... G>
+join_result<G...> finish_tasks(task_row<G...>& all, task_slot* oldest) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) -> join_result<G...> {
+    if constexpr (std::is_void_v<join_result<G...>>) {
+      (all.template get<I, Traced>(oldest), ...);
+    } else {
+      return {all.template get<I, Traced>(oldest)...};
+    }
+  }(std::index_sequence_for<G...>{});
+}
+
+template <class... G>
+[[gnu::cold, gnu::noinline]] join_result<G...> join_tasks_traced(task_row<G...>& all, task_slot* oldest) {
+  return finish_tasks<true, G...>(all, oldest);
 }
 
 }  // namespace detail
 
-// Runs f on the calling worker, and g on a worker that is free, or on the calling one after f.
+// Runs f on the calling worker, and the others on workers that are free, or on the calling one after f.
 //
-// Returns {f(), g()} as join_result. Both have ended when it returns or throws; while g runs elsewhere the
-// caller runs other tasks. If f throws, its exception is thrown, and g is dropped unless it has begun. If
-// only g throws, its exception is thrown. Outside a runtime's workers, f and g run in order on the calling
-// thread.
+// Returns {f(), g()...} as join_result. All have ended when it returns or throws; while one runs elsewhere
+// the caller runs other tasks. The exception of the first closure that throws is thrown, first in the order
+// of the arguments; those after it that have not begun are dropped. Outside a runtime's workers, the closures
+// run in order on the calling thread, as they do on the only worker of a runtime.
 //
 //   auto [a, b] = teff::join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
-template <class F, class G>
-join_result<F, G> join(F&& f, G&& g) {
-  auto* const slot = detail::self.head();
-  if (slot == nullptr) [[unlikely]] {
-    return detail::join_in_order<F, G>(std::forward<F>(f), std::forward<G>(g));
+template <class F, class... G>
+  requires(sizeof...(G) > 0)
+join_result<F, G...> join(F&& f, G&&... g) {
+  auto* const oldest = detail::self.head();
+  if (oldest == nullptr) [[unlikely]] {
+    return detail::join_in_order<F, G...>(std::forward<F>(f), std::forward<G>(g)...);
   }
-  detail::join_task<G> task(*slot, g);
-  detail::self.push(slot);
-  if (detail::self.asked()) [[unlikely]] {
-    if (detail::share()) return detail::join_traced<F, G>(std::forward<F>(f), task, slot);
+  detail::task_row<G...> others(oldest, g...);
+  if (others.push(oldest)) [[unlikely]] {
+    return detail::join_traced<F, G...>(std::forward<F>(f), others, oldest);
   }
+  return detail::finish_join<false, F, G...>(f, others, oldest);
+}
 
-  const auto first = [&]() -> detail::value_t<F> {
-    try {
-      return detail::value_of<F>(f);
-    } catch (...) {
-      detail::abandon(task, slot);
-      throw;
-    }
-  };
-  const auto second = [&]() -> detail::value_t<G> {
-    if (!detail::self.take(slot)) [[unlikely]] {
-      if (!detail::settle(slot)) return task.stolen_result(*slot);
-    }
-    return task.run(*slot);
-  };
-  if constexpr (std::is_void_v<join_result<F, G>>) {
-    first();
-    second();
-  } else {
-    return {first(), second()};
+// As join, but the first closure is a task too, and can be stolen as the others can.
+//
+//   auto [a, b] = teff::join_tasks([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
+template <class... G>
+  requires(sizeof...(G) > 1)
+join_result<G...> join_tasks(G&&... g) {
+  auto* const oldest = detail::self.head();
+  if (oldest == nullptr) [[unlikely]] {
+    return detail::join_in_order<G...>(std::forward<G>(g)...);
   }
+  detail::task_row<G...> all(oldest, g...);
+  if (all.push(oldest)) [[unlikely]] {
+    return detail::join_tasks_traced<G...>(all, oldest);
+  }
+  return detail::finish_tasks<false, G...>(all, oldest);
 }
 
 }  // namespace teff

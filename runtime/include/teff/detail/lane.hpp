@@ -18,6 +18,7 @@ class trace_ring;
 struct alignas(64) task_slot {
   void (*run)(task_slot&, const scope_state* by);
   std::atomic<std::uint32_t> state;
+  unsigned exceptions;  // a fork's: how many were in flight when it was made
   alignas(16) std::byte data[48];
 };
 static_assert(sizeof(task_slot) == 64, "a slot is a cache line");
@@ -30,6 +31,7 @@ inline constexpr std::uint32_t idle = 0;
 inline constexpr std::uint32_t ended = 1;        // a join's task returned: `data` holds its result
 inline constexpr std::uint32_t failed = 2;       // a join's task threw: `data` holds the exception_ptr
 inline constexpr std::uint32_t moved_out = 3;    // a scope's task left the slot, which may be used again
+inline constexpr std::uint32_t outside = 4;      // a fork's, which lies in no deque
 inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that runs it
 }  // namespace slot_state
 
@@ -45,6 +47,13 @@ struct lane : split_deque<task_slot> {
   const unsigned* exceptions = nullptr;
   // Where what the worker does is recorded; null unless the deque is watched.
   trace_ring* ring = nullptr;
+
+  // Whether this is the slot that was pushed last and not taken since. False for null.
+  [[nodiscard]] bool is_newest(const task_slot* slot) const noexcept {
+    // Not slot + 1, which the compiler would keep at hand from the push on.
+    return reinterpret_cast<std::uintptr_t>(head()) - sizeof(task_slot) ==
+           reinterpret_cast<std::uintptr_t>(slot);
+  }
 };
 
 // Initial-exec and constinit: one load from the thread pointer, no call and no guard, in shared libraries

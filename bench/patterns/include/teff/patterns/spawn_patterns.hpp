@@ -15,6 +15,7 @@
 ///   own;
 ///                                     returns when all of them have run. Nests in tasks at will.
 ///   static std::pair<A, B> fork2(f, g);  both, one of them as a task; what they return.
+///   static std::pair<A, B> fork_both(f, g);  both, each as a task of its own; what they return.
 ///   static void spawn_each(n, f);     a parallel loop, in which f(0) to f(n - 1) are tasks of their own.
 ///
 /// f and g are compile-time closures that the caller's frame outlives. Where a system's tasks are no plain
@@ -26,6 +27,8 @@ template <class System>
 concept has_scope = requires { System::scope([](auto& tasks) { tasks.spawn([] {}); }); };
 template <class System>
 concept has_fork2 = requires { System::fork2([] { return 1; }, [] { return 2; }).second; };
+template <class System>
+concept has_fork_both = requires { System::fork_both([] { return 1; }, [] { return 2; }).second; };
 template <class System>
 concept has_spawn_each = requires { System::spawn_each(std::int64_t{1}, [](std::int64_t) {}); };
 
@@ -81,10 +84,15 @@ void parallel_spawn(std::int64_t tasks) {
 
 /// Fibonacci's number, both calls of each call being tasks.
 template <class System>
-  requires(gives_fibonacci_both<System> || has_scope<System>)
+  requires(gives_fibonacci_both<System> || has_fork_both<System> || has_scope<System>)
 std::int64_t fibonacci_both(std::int32_t n) {
   if constexpr (gives_fibonacci_both<System>) {
     return System::fibonacci_both(n);
+  } else if constexpr (has_fork_both<System>) {
+    if (n < 2) return n;
+    const auto [a, b] = System::fork_both([n] { return fibonacci_both<System>(n - 1); },
+                                          [n] { return fibonacci_both<System>(n - 2); });
+    return a + b;
   } else {
     if (n < 2) return n;
     std::int64_t a = 0;

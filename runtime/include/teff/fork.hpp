@@ -1,0 +1,137 @@
+// fork(f): a task whose value is asked for later.
+#pragma once
+
+#include <teff/detail/task_row.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+namespace detail {
+
+// A closure too large for a slot lies in its handle.
+template <class F>
+struct kept_closure {
+  F kept;
+};
+template <class F>
+struct forked_task_in_frame : kept_closure<F>, join_task_in_frame<F> {
+  forked_task_in_frame(task_slot& slot, F& f)
+      : kept_closure<F>{std::forward<F>(f)}, join_task_in_frame<F>(slot, this->kept) {}
+};
+template <class F>
+using forked_task = std::conditional_t<std::is_same_v<join_task<F>, join_task_in_slot<F>>, join_task<F>,
+                                       forked_task_in_frame<F>>;
+
+// A slot for a fork outside a runtime's workers: it is in no deque, and whoever gets the fork runs it.
+using slot_outside = std::unique_ptr<task_slot>;
+[[gnu::cold]] slot_outside new_slot_outside();
+
+// A fork is got whose slot is not the newest of the calling worker. Returns if that was made outside, else
+// throws misuse.
+[[gnu::cold]] void expect_outside(const task_slot* slot);
+
+}  // namespace detail
+
+// A task that fork() has made. The task lies in the worker's deque, this handle in the frame of who made it;
+// nothing is allocated.
+//
+// What a worker has forked and not yet got is a stack, as automatic variables are: handles are got, or end,
+// in reverse order of their making, on the worker that made them, and not while a scope or join that was made
+// later has tasks.
+template <class F>
+class [[nodiscard]] forked {
+  using task = detail::forked_task<F>;
+  using value = detail::value_t<F>;
+
+ public:
+  forked(const forked&) = delete;
+  forked& operator=(const forked&) = delete;
+  static void* operator new(std::size_t) = delete;  // its place is in a frame
+
+  // Ends the task if get() has not: runs it, or waits for it, and throws what it throws. But if the block is
+  // being left by an exception, a task that has not begun is dropped, and what one throws that has is lost.
+  ~forked() noexcept(false) {
+    if (slot_ != nullptr) [[unlikely]]
+      end(slot_, task_);
+  }
+
+  // What the task returns or throws. Runs it, unless another worker has begun it; then runs other tasks until
+  // it has ended. Throws misuse if this is not the newest fork of the calling worker that was not got yet.
+  std::invoke_result_t<F&&> get() {
+    auto* const slot = slot_;
+    if (!detail::self.is_newest(slot)) [[unlikely]] {
+      detail::expect_outside(slot);
+      slot_ = nullptr;
+      return static_cast<std::invoke_result_t<F&&>>(get_outside(slot, task_));
+    }
+    slot_ = nullptr;
+    if (detail::ring_here() != nullptr) [[unlikely]]
+      return static_cast<std::invoke_result_t<F&&>>(get_traced(slot, task_));
+    return static_cast<std::invoke_result_t<F&&>>(detail::take_or_wait<F, false>(task_, slot));
+  }
+
+ private:
+  template <class G>
+  friend forked<std::decay_t<G>> fork(G&& task);
+
+  // The rare cases are told the members they need: a handle whose own address is given away lies in memory.
+  using passed_task = std::conditional_t<std::is_empty_v<task>, task, task&>;
+
+  forked(detail::task_slot* slot, F& closure) : slot_(slot), task_(*slot, closure) {}
+  forked(detail::slot_outside slot, F& closure) : forked(slot.get(), closure) { slot.release(); }
+  forked(detail::task_slot* slot, F& closure, unsigned exceptions) : forked(slot, closure) {
+    slot->exceptions = exceptions;
+    detail::self.push(slot);
+    if (detail::self.asked()) [[unlikely]]
+      detail::share();
+  }
+
+  [[gnu::cold, gnu::noinline]] static value get_outside(detail::task_slot* slot, passed_task task) {
+    const detail::slot_outside owned(slot);
+    return task.run(*slot);
+  }
+
+  [[gnu::cold, gnu::noinline]] static value get_traced(detail::task_slot* slot, passed_task task) {
+    return detail::take_or_wait<F, true>(task, slot);
+  }
+
+  [[gnu::cold, gnu::noinline]] static void end(detail::task_slot* slot, passed_task task) {
+    // More in flight than when it was made: the block is left by one of them.
+    const bool unwinding = detail::exceptions_in_flight() > slot->exceptions;
+    if (detail::self.is_newest(slot)) {
+      if (unwinding) return detail::abandon(task, slot);
+      detail::take_or_wait<F, true>(task, slot);
+    } else {
+      detail::expect_outside(slot);
+      const detail::slot_outside owned(slot);
+      if (unwinding) return task.drop(*slot);
+      task.run(*slot);
+    }
+  }
+
+  detail::task_slot* slot_;  // null when it was got
+  [[no_unique_address]] task task_;
+};
+
+// Makes f() a task that may run on any worker. Outside a runtime's workers, get() runs it.
+//
+//   auto left = teff::fork([&] { return sum(tree.left); });
+//   const long here = tree.value + sum(tree.right);
+//   return here + left.get();
+//
+// May throw what moving or copying f throws.
+template <class F>
+forked<std::decay_t<F>> fork(F&& f) {
+  std::decay_t<F> closure(std::forward<F>(f));
+  auto* const slot = detail::self.head();
+  if (slot == nullptr) [[unlikely]]
+    return forked<std::decay_t<F>>(detail::new_slot_outside(), closure);
+  return forked<std::decay_t<F>>(slot, closure, *detail::self.exceptions);
+}
+
+}  // namespace teff
