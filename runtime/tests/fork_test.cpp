@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace teff::test {
 namespace {
@@ -184,7 +185,8 @@ TEST(fork, closures_and_results_are_destroyed_exactly_once) {
   std::atomic<int> alive{0};
   const auto check = [&] {
     auto got = fork([c = counted(alive)] { return c; });
-    const auto not_got = fork([c = counted(alive), large = std::array<int, 100>{}] { return c; });
+    const auto not_got =
+        fork([c = counted(alive), large = std::array<int, 100>{}] { return std::pair(c, large); });
     const auto other = fork([c = counted(alive)] { return c; });
   };
   check();
