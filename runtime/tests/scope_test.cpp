@@ -220,6 +220,29 @@ TEST(scope, waited_for_by_its_own_task_is_a_named_error) {
   });
 }
 
+TEST(scope, sees_what_its_tasks_did_that_lay_in_another_scopes_part_and_ended_before_it) {
+  runtime rt{{.workers = 2}};
+  rt.run([] {
+    for (int round = 0; round < 100; ++round) {
+      int done = 0;  // not atomic: only the scope's end orders it
+      std::atomic<bool> begun{false};
+      {
+        scope outer;
+        {
+          scope inner;
+          outer.spawn([&] {
+            begun.store(true, std::memory_order_relaxed);
+            done = 1;
+          });
+          while (!begun.load(std::memory_order_relaxed)) std::this_thread::yield();
+        }
+        for (int i = 0; i < 100; ++i) std::this_thread::yield();  // most often the task has ended now
+      }
+      EXPECT_EQ(done, 1);
+    }
+  });
+}
+
 TEST(scope, random_trees_of_scopes_and_joins_run_every_node_once) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);

@@ -59,7 +59,8 @@ class scope_state {
   [[gnu::cold, gnu::noinline]] void spawn_slowly(F task);
 
   [[nodiscard]] bool unfinished() const noexcept {
-    return top_ != base_ || left_ != 0 || pending_.load(std::memory_order_relaxed) != 0 ||
+    // Acquire: as in end(), which is not called if all tasks ran in other scopes' parts and have ended.
+    return top_ != base_ || left_ != 0 || pending_.load(std::memory_order_acquire) != 0 ||
            flags_.load(std::memory_order_relaxed) != 0;
   }
 
