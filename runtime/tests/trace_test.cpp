@@ -107,6 +107,15 @@ std::size_t spawn_of_every_kind() {
       });
     }
   }
+  const auto one = [&ran] { ++ran; };
+  join(one, one, one);
+  --ran;  // the first is no task
+  join_tasks(one, one, one);
+  auto got = fork(one);
+  got.get();
+  {
+    const auto left_to_its_end = fork(one);
+  }
   return ran + 986;
 }
 
