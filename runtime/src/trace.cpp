@@ -9,8 +9,9 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstring>
-#include <iterator>
+#include <numeric>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 namespace teff::detail {
@@ -147,16 +148,18 @@ class writer {
 
 std::vector<trace_event> trace_ring::in_order() const {
   const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(added_, capacity_));
+  const auto oldest = kept < capacity_ ? 0 : next_;
+  std::vector<std::size_t> order(kept);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto event = [&](std::size_t age) -> const trace_event& {
+    return events_[(oldest + age) % capacity_];
+  };
+  // Of two that begin and end in one tick, the outer was added later.
+  std::ranges::sort(order, {},
+                    [&](std::size_t age) { return std::tuple(event(age).began, ~event(age).ended, ~age); });
   std::vector<trace_event> events;
   events.reserve(kept);
-  // The last added first: of two that begin and end in one tick, the outer was added later.
-  for (std::size_t i = 0, at = next_; i < kept; ++i) {
-    at = at == 0 ? capacity_ - 1 : at - 1;
-    events.push_back(events_[at]);
-  }
-  std::ranges::stable_sort(events, [](const trace_event& a, const trace_event& b) {
-    return a.began != b.began ? a.began < b.began : a.ended > b.ended;
-  });
+  for (const auto age : order) events.push_back(event(age));
   return events;
 }
 

@@ -96,7 +96,7 @@ std::size_t spawn_of_every_kind() {
   {
     scope outer;
     for (int i = 0; i < 700; ++i) {  // more than wait in the deque
-      outer.spawn([&] {
+      outer.spawn([&outer, &ran, i] {
         ++ran;
         if (i % 50 != 0) return;
         scope inner;
@@ -182,8 +182,8 @@ TEST_F(trace_file, calls_tasks_by_their_names_or_by_where_they_stand) {
     }));
   }
   std::map<std::string, std::string> categories;
-  const auto trace = read();
-  for (const auto& each : tracks_of(trace).at("worker 0")) categories[each.name] = each.category;
+  const auto tracks = tracks_of(read());
+  for (const auto& each : tracks.at("worker 0")) categories[each.name] = each.category;
   for (const char* const name : {"second", "spawned", "large"}) EXPECT_EQ(categories[name], "task") << name;
   EXPECT_EQ(categories["the \"run\""], "run");
   EXPECT_EQ(categories["loop"], "loop");
