@@ -217,7 +217,7 @@ TEST_F(trace_file, is_left_with_what_was_when_tasks_threw) {
       EXPECT_THROW(rt.run([&] { join([] { fib(10); }, [&] { thrower(1); }); }), std::runtime_error);
       EXPECT_THROW(rt.run([&] {
         scope s;
-        for (int j = 0; j < 20; ++j) s.spawn([&] { thrower(j); });
+        for (int j = 0; j < 20; ++j) s.spawn([thrower, j] { thrower(j); });
         s.wait();
       }),
                    std::runtime_error);
