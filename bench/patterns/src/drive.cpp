@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "teff/bench/configuration.hpp"
 #include "teff/bench/failure.hpp"
 #include "teff/bench/record.hpp"
 #include "teff/patterns/memory.hpp"
+#include "teff/patterns/profile.hpp"
 #include "teff/patterns/record.hpp"
 
 namespace teff::patterns {
@@ -88,6 +90,44 @@ exit_code run_single(runner& system, const work& asked, std::int64_t empty_bytes
   return failed;
 }
 
+/// Runs the pattern until it has been looked at for so long.
+profile take_profile(runner& system, const work& asked, std::chrono::duration<double> length) {
+  profile seen{.who = system.describe(), .asked = asked, .started_at = time_now()};
+  seen.error = system.missing(asked);
+  if (!seen.error.empty()) return seen;
+  const result wanted = expected(asked);
+  std::optional<sampler> looks;
+  for (bool warm = false; seen.elapsed_seconds < length.count(); warm = true) {
+    bench::region_meter region;
+    reset_null_tasks();
+    if (warm) looks->start();
+    result found = system.run(asked, region);
+    if (warm) looks->stop();
+    found.null_tasks = null_tasks_run();
+    seen.error = difference(asked, found, wanted);
+    if (!seen.error.empty()) return seen;
+    if (!warm) {
+      looks.emplace(seen.who.workers);  // by now the workers are there
+      continue;
+    }
+    ++seen.runs;
+    seen.elapsed_seconds += region.elapsed().count();
+    const auto began = region.started();
+    looks->collect(began,
+                   began + std::chrono::duration_cast<std::chrono::steady_clock::duration>(region.elapsed()),
+                   seen);
+  }
+  return seen;
+}
+
+exit_code run_profile(runner& system, const command& asked) {
+  const profile seen = take_profile(system, asked.work, std::chrono::duration<double>(asked.profile_seconds));
+  print(to_json(seen));
+  if (seen.error.empty()) return done;
+  fmt::print(stderr, "error: {}\n", seen.error);
+  return failed;
+}
+
 }  // namespace
 
 int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make) try {
@@ -104,6 +144,7 @@ int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int
     return done;
   }
   if (asked.what == command::mode::run) return run_single(*system, asked.work, empty_bytes);
+  if (asked.what == command::mode::profile) return run_profile(*system, asked);
   run_batch(*system, empty_bytes);
   return done;
 } catch (const bench::usage_error& failure) {

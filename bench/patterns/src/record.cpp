@@ -1,5 +1,7 @@
 #include "teff/patterns/record.hpp"
 
+#include "teff/patterns/profile.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -9,9 +11,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::string_view schema = "teff-spawn-record-1";
+constexpr std::string_view record_schema = "teff-spawn-record-1";
+constexpr std::string_view profile_schema = "teff-spawn-profile-1";
 
-json head(const bench::identity& who) {
+json head(const bench::identity& who, std::string_view schema = record_schema) {
   return {{"schema", schema},
           {"system", who.system},
           {"variant", who.variant},
@@ -95,6 +98,37 @@ std::string to_json(const record& run) {
                            {"gap_share_after", run.seen.gap_share_after}};
   object["started_at"] = run.started_at;
   if (!run.error.empty()) object["error"] = run.error;
+  return object.dump();
+}
+
+std::string to_json(const profile& of) {
+  json object = head(of.who, profile_schema);
+  object["pattern"] = name(of.asked.what);
+  object["parameters"] = parameters(of.asked);
+  if (!of.error.empty()) {
+    object["error"] = of.error;
+    return object.dump();
+  }
+  object["tasks"] = of.runs * units(of.asked, expected(of.asked));
+  object["runs"] = of.runs;
+  object["elapsed_seconds"] = of.elapsed_seconds;
+  object["period_seconds"] = of.period_seconds;
+  object["threads"] = of.workers;
+  object["missed"] = of.missed;
+  object["lost"] = of.lost;
+  std::map<code_place, std::size_t> places;
+  json stacks = json::array();
+  for (const auto& [stack, count] : of.stacks) {
+    json indices = json::array();
+    for (const auto& place : stack) indices.push_back(places.try_emplace(place, places.size()).first->second);
+    stacks.push_back({{"count", count}, {"places", std::move(indices)}});
+  }
+  std::vector<json> told(places.size());
+  for (const auto& [place, index] : places)
+    told[index] = {{"module", place.module}, {"offset", place.offset}, {"symbol", place.symbol}};
+  object["places"] = told;
+  object["stacks"] = std::move(stacks);
+  object["started_at"] = of.started_at;
   return object.dump();
 }
 

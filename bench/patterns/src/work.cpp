@@ -155,6 +155,9 @@ command parse_command(std::span<const std::string> flags) {
   add_work_flags(app, given);
   app.add_flag("--batch", batch, "read a run's flags from each line of the input");
   app.add_flag("--identity", identity, "say which system this is");
+  app.add_option("--profile", asked.profile_seconds, "say where the workers were, over so many seconds")
+      ->check(CLI::Range(0.01, 600.0))
+      ->option_text("SECONDS");
   app.add_option("--workers", asked.workers)->check(CLI::Range(1, 4096))->option_text("COUNT");
   const auto is = [&](const char* flag) { return std::ranges::find(flags, flag) != flags.end(); };
   if (is("--batch") || is("--identity")) app.get_option("--pattern")->required(false);
@@ -170,6 +173,7 @@ command parse_command(std::span<const std::string> flags) {
   } else if (batch) {
     asked.what = command::mode::batch;
   } else {
+    if (asked.profile_seconds > 0) asked.what = command::mode::profile;
     asked.work = finished(std::move(given));
   }
   return asked;

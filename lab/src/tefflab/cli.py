@@ -12,7 +12,21 @@ import typer
 from typer.core import TyperGroup
 
 from tefflab import __version__
-from tefflab.commands import compare, docs, doctor, experiment, graph, metg, report, run, spawn, sweep, systems, test
+from tefflab.commands import (
+    compare,
+    docs,
+    doctor,
+    experiment,
+    graph,
+    metg,
+    profile,
+    report,
+    run,
+    spawn,
+    sweep,
+    systems,
+    test,
+)
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
@@ -63,6 +77,7 @@ app.command("metg", context_settings=metg.SETTINGS)(metg.command)
 app.command("sweep", context_settings=sweep.SETTINGS)(sweep.command)
 app.command("experiment")(experiment.command)
 app.command("spawn")(spawn.command)
+app.command("profile")(profile.command)
 app.command("compare")(compare.command)
 app.command("report")(report.command)
 app.command("systems")(systems.command)

@@ -62,6 +62,20 @@ class Install(_Strict):
     pip: list[NonEmpty] = []
 
 
+class Attribution(_Strict):
+    """Which of a system's functions do what, for `teff profile`: by the Sandia report's categories, rules of the form
+    `FILE:FUNCTION` or `FILE`, with wildcards."""
+
+    task: list[NonEmpty] = []
+    spawning: list[NonEmpty] = []
+    scheduler: list[NonEmpty] = []
+    yielding: list[NonEmpty] = []
+    allocation: list[NonEmpty] = []
+    load_balance: list[NonEmpty] = []
+    context_swap: list[NonEmpty] = []
+    synchronisation: list[NonEmpty] = []
+
+
 class Variant(_Strict):
     """One way of running a system: a program, its command line and its environment."""
 
@@ -71,6 +85,7 @@ class Variant(_Strict):
     command: list[NonEmpty] = ["{program}"]
     environment: dict[NonEmpty, str] = {}
     why: dict[NonEmpty, NonEmpty] = {}
+    profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
 
     _id: str = PrivateAttr("")
     _folder: Path = PrivateAttr(Path())

@@ -27,6 +27,7 @@ class region_meter {
   void start();
   void stop();
   [[nodiscard]] std::chrono::duration<double> elapsed() const { return elapsed_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point started() const { return start_; }
   [[nodiscard]] const disturbance& seen() const { return seen_; }
 
  private:

@@ -43,10 +43,11 @@ struct result {
 
 /// What a program of the spawn patterns is asked to do.
 struct command {
-  enum class mode : std::uint8_t { run, batch, identity, help };
+  enum class mode : std::uint8_t { run, profile, batch, identity, help };
   mode what = mode::run;
   patterns::work work;
   std::optional<int> workers;  ///< default: the cores that this process may use
+  double profile_seconds = 0;  ///< in mode::profile: of timed regions, at least
   std::string help;            ///< in mode::help
 };
 

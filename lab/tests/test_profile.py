@@ -1,0 +1,157 @@
+"""Where worker time goes: from stacks to categories, and once for real on every system that says how."""
+
+import io
+import json
+import subprocess
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.console import Console
+
+from tefflab import project_root
+from tefflab.errors import TeffError
+from tefflab.profile import (
+    CATEGORIES,
+    TAKEN,
+    UNKNOWN,
+    Frame,
+    SpawnProfile,
+    base_name,
+    category_of,
+    judge,
+    parse_profile,
+    take_profile,
+)
+from tefflab.profile_table import to_table
+from tefflab.systems import Attribution, Variant, load_systems
+
+ROOT = project_root()
+PROFILED = [program for system in load_systems(ROOT) for program in system.spawn if program.profile is not None]
+SCHEMA = json.loads((ROOT / "bench/patterns/profile.schema.json").read_text(encoding="utf-8"))
+
+PATTERN = Frame("/home/x/bench/patterns/src/null_task.cpp", "null_task")
+PUSH = Frame("/home/x/rt/deque.hpp", "push")
+OTHER = Frame("/home/x/rt/deque.hpp", "other")
+SYSCALL = Frame("/lib/libc.so.6", "syscall")
+RULES = [
+    ("spawning", "rt/deque.hpp:push"),
+    ("scheduler", "rt/deque.hpp:p*"),
+    ("yielding", "rt/sleep.cpp"),
+    ("task", "bench/patterns/*"),
+]
+
+
+def answer(**changed: Any) -> dict[str, Any]:
+    places = [{"module": "m", "offset": offset, "symbol": ""} for offset in range(3)]
+    told: dict[str, Any] = {
+        "schema": "teff-spawn-profile-1",
+        "system": "one",
+        "variant": "only",
+        "version": "1",
+        "workers": 2,
+        "pattern": "serial",
+        "parameters": {"tasks": 10},
+        "tasks": 100,
+        "runs": 10,
+        "elapsed_seconds": 1.0,
+        "period_seconds": 0.01,
+        "threads": 2,
+        "missed": 20,
+        "lost": 0,
+        "places": places,
+        "stacks": [{"count": 120, "places": [0, 2]}, {"count": 50, "places": [1]}, {"count": 10, "places": [2]}],
+        "started_at": "2026-11-21T12:00:00.000Z",
+    }
+    return told | changed
+
+
+@pytest.mark.parametrize(
+    ("frames", "category"),
+    [
+        ([PUSH, PATTERN], "spawning"),  # the longer rule of two
+        ([PATTERN, PUSH], "task"),
+        ([SYSCALL, Frame("/home/x/rt/sleep.cpp", "park"), PATTERN], "yielding"),  # whoever called the C library
+        ([Frame("/usr/include/c++/12/atomic", "load"), PUSH], "spawning"),
+        ([OTHER, PATTERN], UNKNOWN),  # the system's own, and nobody says what: not its caller's
+        ([SYSCALL], UNKNOWN),
+    ],
+    ids=["in line", "task", "system call", "header", "unnamed", "nobody's"],
+)
+def test_the_innermost_function_that_a_rule_names_decides(frames: list[Frame], category: str) -> None:
+    assert category_of(frames, RULES)[1] == category
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        ("push", "push"),
+        ("operator()", "operator()"),
+        ("run_stolen<ns::f(int)::<lambda()>&>", "run_stolen"),
+        ("std::pair<a<b>, c>::type ns::(anonymous namespace)::join_all<x(y)::{lambda()#1}&>(z<w>, v*)", "join_all"),
+        ("void ns::queue<int>::push(int&&) [clone .isra.0]", "push"),
+        ("operator new(unsigned long)", "operator new"),
+        ("ns::scope::~scope()", "~scope"),
+        ("ns::f(int)::{lambda(char)#2}::operator()(char) const", "f"),
+    ],
+)
+def test_a_function_is_known_by_its_own_name(function: str, name: str) -> None:
+    assert base_name(function) == name
+
+
+def test_shares_are_of_all_looks_and_have_intervals() -> None:
+    source = SpawnProfile.model_validate(answer())
+    spent = judge("one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]])
+    shares = {share.category: share for share in spent.shares}
+    assert [share.category for share in spent.shares] == [*CATEGORIES, UNKNOWN, TAKEN]
+    looks = {name: share.looks for name, share in shares.items() if share.looks}
+    assert looks == {"spawning": 120, "task": 50, UNKNOWN: 10, TAKEN: 20}
+    assert sum(share.value for share in spent.shares) == pytest.approx(1)
+    assert shares["spawning"].value == pytest.approx(0.6)
+    assert shares["spawning"].low == pytest.approx(0.531, abs=0.001)  # Wilson, 120 of 200
+    assert shares["spawning"].high == pytest.approx(0.665, abs=0.001)
+    assert shares["spawning"].seconds_per_task == pytest.approx(0.6 * 1.0 * 2 / 100)
+    assert shares["context_swap"].low == 0
+    assert 0 < shares["context_swap"].high < 0.03
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(to_table(spent, functions=False))
+    text = console.export_text()
+    assert "context swap" in text
+    assert "deque.hpp: other" in text, "what nobody named is said"
+
+
+def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
+    for line, words in (
+        ('{"schema": "teff-spawn-profile-1", "error": "it has no fork-join of two"}', "no fork-join"),
+        ("nonsense", "nonsense"),
+        (json.dumps(answer(missed=-1)), "missed"),
+    ):
+        with pytest.raises(TeffError, match=words):
+            parse_profile("one", line)
+    nobody = SpawnProfile.model_validate(answer(stacks=[], missed=0))
+    with pytest.raises(TeffError, match="nobody was looked at"):
+        judge("one", "serial", nobody, Attribution(), [])
+
+
+def test_the_schema_and_the_model_agree_on_what_a_profile_is() -> None:
+    judge_ = Draft202012Validator(SCHEMA)
+    judge_.validate(answer())
+    for change in ({"missed": -1}, {"surprise": 1}, {"stacks": [{"count": 0, "places": [1]}]}, {"places": None}):
+        assert not judge_.is_valid(answer(**change)), change
+        with pytest.raises(TeffError):
+            parse_profile("one", json.dumps(answer(**change)))
+
+
+@pytest.mark.parametrize("program", PROFILED, ids=[program.program for program in PROFILED])
+def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Variant) -> None:
+    if not program.program_path(ROOT).exists():
+        pytest.skip(f"{program.program} is not built here")
+    words = [*program.command_line(ROOT, 2), "--workers", "2", "--profile", "0.1", "--pattern", "serial"]
+    told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
+    Draft202012Validator(SCHEMA).validate(json.loads(told))
+    spent = take_profile(ROOT, program, "fib-both", "--pattern fibonacci --n 25 --spawn both", 2, 1.0)
+    looks = {share.category: share.looks for share in spent.shares}
+    ran = sum(looks.values()) - looks[TAKEN]
+    assert ran > 0
+    assert looks["task"] > 0
+    assert looks[UNKNOWN] < 0.1 * ran, spent.functions.get(UNKNOWN)
