@@ -3,13 +3,16 @@
 import io
 import json
 import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from rich.console import Console
+from typer.testing import CliRunner
 
-from tefflab import project_root
+from tefflab import cli, project_root
 from tefflab.errors import TeffError
 from tefflab.profile import (
     CATEGORIES,
@@ -140,6 +143,29 @@ def test_the_schema_and_the_model_agree_on_what_a_profile_is() -> None:
         assert not judge_.is_valid(answer(**change)), change
         with pytest.raises(TeffError):
             parse_profile("one", json.dumps(answer(**change)))
+
+
+def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import sys\n"
+        f"print({json.dumps(answer())!r} if 'serial' in sys.argv else '{{\"error\": \"it has no loop\"}}')\n"
+    )
+    program = Variant(name="one", title="One", program=str(script), command=[sys.executable, "{program}"])
+    monkeypatch.setattr("tefflab.session.prepare", lambda *_: None)
+    monkeypatch.setattr("tefflab.spawn.profiled", lambda *_: [program])
+    done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
+    assert done.exit_code == 1
+    (line,) = done.stdout.splitlines()
+    told = json.loads(line)
+    assert told["pattern"] == "serial"
+    assert {share["category"]: share["looks"] for share in told["shares"] if share["looks"]} == {
+        UNKNOWN: 180,
+        TAKEN: 20,
+    }
+    assert "it has no loop" in done.stderr
 
 
 @pytest.mark.parametrize("program", PROFILED, ids=[program.program for program in PROFILED])

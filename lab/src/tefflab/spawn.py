@@ -165,7 +165,7 @@ def _spawners(root: Path, people: Sequence[Competitor]) -> list[Spawner]:
 
 def profiled(root: Path, wanted: Sequence[str]) -> list[Variant]:
     """The spawn programs that `wanted` names (all where it is empty), that are here and can be profiled."""
-    found = [spawner.variant for spawner in present(root, wanted)]
+    found = [spawner.variant for spawner in _spawners(root, present(root, wanted))]
     if missing := [each.id for each in found if each.profile is None and wanted]:
         raise TeffError(f"{missing[0]}: its system.toml has no [spawn.profile]", exit_code=BAD_INPUT)
     return [each for each in found if each.profile is not None]

@@ -31,8 +31,9 @@ def command(
     from tefflab.profile import take_profile
     from tefflab.profile_table import to_table
     from tefflab.session import prepare
-    from tefflab.spawn import profiled, questions
-    from tefflab.systems import usable_cores
+    from tefflab.spawn import profiled
+    from tefflab.spawn_sitting import questions
+    from tefflab.systems import load_systems, usable_cores
     from tefflab.terminal import output, progress
 
     def names(text: str) -> tuple[str, ...]:
@@ -41,7 +42,8 @@ def command(
     failed = False
     root = project_root()
     asked = questions(names(patterns), names(trees))
-    prepare(root, names(systems))
+    able = [system.name for system in load_systems(root) if any(program.profile for program in system.spawn)]
+    prepare(root, names(systems) or able)
     for program in profiled(root, names(systems)):
         for question in asked:
             try:
