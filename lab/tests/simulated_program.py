@@ -80,8 +80,8 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
         "elapsed_seconds": granularity * tasks / WORKERS,
         "tasks": tasks,
         "dependencies": 0,
-        "flops": flops,
-        "bytes": 0,
+        "flops": 0 if flags["kernel"] == "memory_bound" else flops,
+        "bytes": flops if flags["kernel"] == "memory_bound" else 0,
         "local_dependencies": None,
         "nonlocal_dependencies": None,
         "validation": {

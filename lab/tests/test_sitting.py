@@ -189,6 +189,21 @@ def test_who_has_fewer_than_two_rounds_has_a_quarter_more_time(spent: float, rou
     assert ("75 s" in str(Allowance(60, iter([0.0, *[spent] * 3]).__next__))) == (spent > 60)
 
 
+@pytest.mark.parametrize(("kernel", "seconds"), [("compute_bound", 0.02), ("memory_bound", 0.1)])
+def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
+    laboratory: Callable[..., Path], kernel: str, seconds: float
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    asked = plan("quick")
+    flags = CONFIGURATION.replace("compute_bound", kernel)
+    asked = asked.model_copy(update={"questions": (Question(name=kernel, flags=flags),)})
+    results = sat(root, asked, Silent(), rounds=2)
+    assert results.judgements[0].rows[0].metg is not None
+    store, sitting = open_sitting(root, "test")
+    ceilings = [run.record.wall_seconds for run in store.envelopes(sitting.sitting) if run.role == "ceiling"]
+    assert ceilings[-1] == pytest.approx(seconds, rel=0.5)
+
+
 def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
     variant = Variant(name="one", title="one", program="one")

@@ -4,7 +4,6 @@ Every answer is in the store before the next question is asked. A sitting that i
 the same order, and takes what the store has; programs are started only when something is left to be measured.
 """
 
-import math
 import statistics
 import time
 from collections import Counter, deque
@@ -25,7 +24,8 @@ ATTEMPTS = 3  # of one point, where it is disturbed
 TIMEOUT = 60.0  # seconds for one answer
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
 _CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
-_CEILING_SECONDS = 0.02  # of one run of the ceiling
+_CEILING_SECONDS = 0.02  # of one run of the ceiling,
+_MEMORY_SECONDS = 0.1  # and where it moves bytes: its first pass over cold pages, about 2 ms, has to be lost in that
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
@@ -78,20 +78,21 @@ class Instruments:
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
         iterations = 1
-        while (granularity := self._calibrated(configuration, iterations)) < _LEAST_TASK:
+        while (quickest := self._calibrated(configuration, iterations)).granularity < _LEAST_TASK:
             if iterations > 1 << 30:
                 raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
             iterations *= 2
-        steps = max(10, round(_CEILING_SECONDS / granularity))
+        wanted = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
+        steps = max(10, round(wanted / quickest.granularity))
         self._ceiling_lines[configuration] = configuration.ceiling_line(self.workers, steps, iterations)
-        return granularity / iterations
+        return quickest.granularity / iterations
 
-    def _calibrated(self, configuration: Configuration, iterations: int) -> float:
-        """Granularity of the ceiling with so many iterations, about. A run this short that seems long enough may only
-        have been disturbed, so it is made again; the quickest counts."""
+    def _calibrated(self, configuration: Configuration, iterations: int) -> Record:
+        """A short run of the ceiling with so many iterations. One that seems long enough may only have been disturbed,
+        so it is made again; the quickest counts."""
         line = configuration.ceiling_line(self.workers, 10, iterations)
         key = RunKey(0, "ceiling", CEILING, configuration.flags, line)
-        quickest = math.inf
+        runs: list[Record] = []
         for _ in range(_CALIBRATIONS):
             known = self._known.get(key)
             record = known.popleft().record if known else self._run_ceiling(line, 0, configuration)
@@ -101,10 +102,10 @@ class Instruments:
                     "METG needs one that does, as -kernel compute_bound",
                     exit_code=BAD_INPUT,
                 )
-            quickest = min(quickest, record.granularity)
-            if quickest < _LEAST_TASK:
+            runs.append(record)
+            if record.granularity < _LEAST_TASK:
                 break
-        return quickest
+        return min(runs, key=lambda each: each.granularity)
 
     def probe(self, configuration: Configuration, turn: int, line: str) -> Record:
         """A run that only warms the launch up and says about how long a task takes."""
