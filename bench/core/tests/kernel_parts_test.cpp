@@ -80,13 +80,14 @@ class vectorized_code : public testing::TestWithParam<isa> {};
 
 TEST_P(vectorized_code, square_and_add_gives_what_a_naive_loop_gives) {
   for (const std::int64_t iterations : some_iterations) {
-    std::array<double, compute_bound_values> values{}, expected{};
+    std::array<double, compute_bound_values> values{}, start{}, expected{};
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = expected[i] = -0.99 + 0.4 * static_cast<double>(i) / 64;
+      start[i] = expected[i] = -0.99 + 0.4 * static_cast<double>(i) / 64;
     const double expected_product = square_and_add_naively<double>(expected, iterations);
     double product = 0;
-    with_vectorized(GetParam(),
-                    [&](auto* code) { product = code->square_and_add(values.data(), iterations); });
+    with_vectorized(GetParam(), [&](auto* code) {
+      product = code->square_and_add(values.data(), start.data(), iterations);
+    });
     SCOPED_TRACE(iterations);
     expect_near_relative(product, expected_product, 1e-9);
     for (std::size_t i = 0; i < values.size(); ++i) expect_near_relative(values[i], expected[i], 1e-11);
@@ -95,15 +96,16 @@ TEST_P(vectorized_code, square_and_add_gives_what_a_naive_loop_gives) {
 
 TEST_P(vectorized_code, multiply_and_add_gives_what_a_naive_loop_gives) {
   for (const std::int64_t iterations : some_iterations) {
-    std::array<double, compute_bound2_values> a{}, b{}, c{}, expected{};
+    std::array<double, compute_bound2_values> a{}, b{}, c{}, start{}, expected{};
     for (std::size_t i = 0; i < a.size(); ++i) {
       a[i] = 1 + 0.37 * static_cast<double>(i);
       b[i] = 3 - 0.05 * static_cast<double>(i);
-      c[i] = expected[i] = static_cast<double>(i);
+      start[i] = expected[i] = static_cast<double>(i);
     }
     multiply_and_add_naively<double>(expected, a, b, iterations);
-    with_vectorized(GetParam(),
-                    [&](auto* code) { code->multiply_and_add(c.data(), a.data(), b.data(), iterations); });
+    with_vectorized(GetParam(), [&](auto* code) {
+      code->multiply_and_add(c.data(), start.data(), a.data(), b.data(), iterations);
+    });
     SCOPED_TRACE(iterations);
     for (std::size_t i = 0; i < c.size(); ++i) expect_near_relative(c[i], expected[i], 1e-12);
   }

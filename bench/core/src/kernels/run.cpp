@@ -29,9 +29,10 @@ constexpr std::array<double, Count> progression(double first, double step) {
 
 // a * a + a takes what lies in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
 // about 1 each. So the values meet no infinity and none of the tiny numbers that slow processors down.
-constexpr auto compute_bound_start = progression<compute_bound_values>(-63.5 / 64, 1.0 / 64);
-constexpr auto compute_bound2_a = progression<compute_bound2_values>(0.5, 1.0 / 64);
-constexpr auto compute_bound2_b = progression<compute_bound2_values>(1.0, 1.0 / 128);
+alignas(64) constexpr auto compute_bound_start = progression<compute_bound_values>(-63.5 / 64, 1.0 / 64);
+alignas(64) constexpr auto compute_bound2_start = progression<compute_bound2_values>(0, 0);
+alignas(64) constexpr auto compute_bound2_a = progression<compute_bound2_values>(0.5, 1.0 / 64);
+alignas(64) constexpr auto compute_bound2_b = progression<compute_bound2_values>(1.0, 1.0 / 128);
 
 constexpr double daxpy_factor = 0.25;
 
@@ -46,15 +47,16 @@ void run_busy_wait(const kernel&, std::int64_t iterations, std::int64_t, std::sp
 
 template <isa I>
 void run_compute_bound(const kernel&, std::int64_t iterations, std::int64_t, std::span<std::byte>) {
-  alignas(64) auto values = compute_bound_start;
-  double product = vectorized<I>::square_and_add(values.data(), iterations);
+  alignas(64) std::array<double, compute_bound_values> values;
+  double product = vectorized<I>::square_and_add(values.data(), compute_bound_start.data(), iterations);
   forget(product);
 }
 
 template <isa I>
 void run_compute_bound2(const kernel&, std::int64_t iterations, std::int64_t, std::span<std::byte>) {
-  alignas(64) std::array<double, compute_bound2_values> c{};
-  vectorized<I>::multiply_and_add(c.data(), compute_bound2_a.data(), compute_bound2_b.data(), iterations);
+  alignas(64) std::array<double, compute_bound2_values> c;
+  vectorized<I>::multiply_and_add(c.data(), compute_bound2_start.data(), compute_bound2_a.data(),
+                                  compute_bound2_b.data(), iterations);
   asm volatile("" : : "r"(c.data()) : "memory");
 }
 

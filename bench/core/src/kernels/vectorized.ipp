@@ -54,10 +54,11 @@ template <isa I>
 constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // of what is iterated from what is meant
 
 /// a = a * a + a, `iterations` times on the vectors First, First + 1 ... of the values, counted round and
-/// round. They stay in registers.
+/// round, from what they are at `start`. They stay in registers.
 template <isa I, std::size_t First, std::size_t... J>
-void square_and_add_block(double* values, std::int64_t iterations, std::index_sequence<J...>) {
-  vector<I> a[] = {(load<I>(values + (First + J) % square_vectors<I> * lanes<I>) + square_shift<I>)...};
+void square_and_add_block(double* values, const double* start, std::int64_t iterations,
+                          std::index_sequence<J...>) {
+  vector<I> a[] = {(load<I>(start + (First + J) % square_vectors<I> * lanes<I>) + square_shift<I>)...};
   for (; iterations > 0; --iterations) (square_and_add_once<I, J>(a[J]), ...);
   (store<I>(values + (First + J) % square_vectors<I> * lanes<I>, a[J] - square_shift<I>), ...);
 }
@@ -67,30 +68,46 @@ template <isa I, std::size_t Laps, std::size_t Block, std::size_t First = 0>
 void square_and_add_laps(double* values, std::int64_t iterations_a_lap) {
   constexpr std::size_t left = Laps * square_vectors<I> - First;
   constexpr std::size_t size = left < Block ? left : Block;
-  square_and_add_block<I, First>(values, iterations_a_lap, std::make_index_sequence<size>{});
+  square_and_add_block<I, First>(values, values, iterations_a_lap, std::make_index_sequence<size>{});
   if constexpr (size < left) square_and_add_laps<I, Laps, Block, First + size>(values, iterations_a_lap);
 }
 
-/// All 64 multiplications are done, that by 1 too.
+template <std::size_t Lanes>
+using doubles [[gnu::vector_size(Lanes * sizeof(double))]] = double;
+
+template <std::size_t Lanes, std::size_t... J>
+[[gnu::always_inline]] inline double product_of_lanes(const doubles<Lanes>& factors,
+                                                      std::index_sequence<J...>) {
+  if constexpr (Lanes == 2) {
+    return factors[0] * factors[1];
+  } else {
+    const doubles<Lanes / 2> low = __builtin_shufflevector(factors, factors, J...);
+    const doubles<Lanes / 2> high = __builtin_shufflevector(factors, factors, (J + Lanes / 2)...);
+    return product_of_lanes<Lanes / 2>(low * high, std::make_index_sequence<Lanes / 4>{});
+  }
+}
+
+/// All 64 multiplications are done, that by 1 too, in a tree: nothing retires while they wait for each other,
+/// and the next task's start is kept out of the core as long.
 template <isa I, std::size_t... J>
 double product(const double* values, std::index_sequence<J...>) {
   constexpr std::size_t half = sizeof...(J) / 2;
   vector<I> factors[] = {load<I>(values + J * lanes<I>)...};
   for (std::size_t step = half; step > 0; step /= 2)
     for (std::size_t j = 0; j < step; ++j) factors[j] *= factors[j + step];
-  double result = 1;
-  forget(result);
-  for (std::size_t lane = 0; lane < lanes<I>; ++lane) result *= factors[0][lane];
-  return result;
+  double one = 1;
+  forget(one);
+  return one * product_of_lanes<lanes<I>>(factors[0], std::make_index_sequence<lanes<I> / 2>{});
 }
 
-/// Two vectors of c as Sums partial sums each. `forget` keeps the compiler from computing a * b once for all.
+/// Two vectors of c, from what they are at `start`, as Sums partial sums each. `forget` keeps the compiler
+/// from computing a * b once for all.
 template <isa I, std::size_t Sums, std::size_t... J>
-void multiply_and_add_block(double* c, const double* a, const double* b, std::int64_t iterations,
-                            std::index_sequence<J...>) {
+void multiply_and_add_block(double* c, const double* start, const double* a, const double* b,
+                            std::int64_t iterations, std::index_sequence<J...>) {
   vector<I> a0 = load<I>(a), a1 = load<I>(a + lanes<I>);
   const vector<I> b0 = load<I>(b), b1 = load<I>(b + lanes<I>);
-  vector<I> c0[Sums] = {load<I>(c)}, c1[Sums] = {load<I>(c + lanes<I>)};
+  vector<I> c0[Sums] = {load<I>(start)}, c1[Sums] = {load<I>(start + lanes<I>)};
   const auto step = [&](vector<I>& sum0, vector<I>& sum1) {
     forget(a0);
     sum0 += a0 * b0;
@@ -125,11 +142,12 @@ template <isa I>
 // don't, and separate instructions take 7 cycles and a copy of a: 12 chains, which divide three rounds of the
 // 32 vectors. The fewer iterations left over go in blocks of 8.
 template <isa I>
-double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
+double vectorized<I>::square_and_add(double* values, const double* start, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;
   if constexpr (vectors <= 16) {
-    square_and_add_laps<I, 1, vectors>(values, iterations);
+    square_and_add_block<I, 0>(values, start, iterations, std::make_index_sequence<vectors>{});
   } else {
+    for (std::size_t i = 0; i < vectors; ++i) store<I>(values + i * lanes<I>, load<I>(start + i * lanes<I>));
     constexpr int laps = 3;
     if (iterations >= laps) square_and_add_laps<I, laps, 12>(values, iterations / laps);
     if (iterations % laps) square_and_add_laps<I, 1, 8>(values, iterations % laps);
@@ -138,10 +156,12 @@ double vectorized<I>::square_and_add(double* values, std::int64_t iterations) {
 }
 
 template <isa I>
-void vectorized<I>::multiply_and_add(double* c, const double* a, const double* b, std::int64_t iterations) {
+void vectorized<I>::multiply_and_add(double* c, const double* start, const double* a, const double* b,
+                                     std::int64_t iterations) {
   constexpr std::size_t sums = fused ? 6 : 4;  // two vectors of each of a and b, 2 * sums of c, and a product
   for (std::size_t i = 0; i < compute_bound2_values; i += 2 * lanes<I>)
-    multiply_and_add_block<I, sums>(c + i, a + i, b + i, iterations, std::make_index_sequence<sums>{});
+    multiply_and_add_block<I, sums>(c + i, start + i, a + i, b + i, iterations,
+                                    std::make_index_sequence<sums>{});
 }
 
 template <isa I>
