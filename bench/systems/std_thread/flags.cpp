@@ -1,10 +1,13 @@
 // The floor: what any runtime could reach at best. Pinned threads own fixed columns and run them timestep by
-// timestep; one flag a point says how far it has come. No queue, no scheduling.
+// timestep; a flag beside each output says whose it is, so that a small output crosses to another core in the
+// one cache line that the other waits for anyway. No queue, no scheduling.
 #include <immintrin.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -14,28 +17,44 @@ namespace {
 
 using namespace teff::bench;
 
-/// One column of a graph. Owner: the thread that runs it; others read `finished` and the outputs it covers.
-struct alignas(128) column {
-  /// The last timestep whose output is complete. The owner's release store pairs with the consumers' acquire
-  /// load.
+/// An output of a column, and whose it is.
+struct alignas(128) slot {
+  /// The timestep whose task is finished: its output is complete, its inputs have been read. The owner's
+  /// release store pairs with the acquire load of those who wait for either.
   std::atomic<std::int64_t> finished{-1};
-  /// The last timestep whose inputs have been read. The owner's release store pairs with the producers'
-  /// acquire load.
-  std::atomic<std::int64_t> read{-1};
-  /// The outputs of the last two timesteps: that of t overwrites that of t - 2, so all of t - 2's consumers,
-  /// which are tasks of t - 1, must have read it.
-  std::vector<std::byte> outputs[2];
+  std::span<std::byte> output;
+  alignas(16) std::array<std::byte, 96> small;  ///< the output, where it fits
 };
 
-void wait_for(const std::atomic<std::int64_t>& flag, std::int64_t timestep, bool patient) {
-  while (flag.load(std::memory_order_acquire) < timestep) {
-    if (patient) {
-      std::this_thread::yield();  // more threads than cores: whoever we wait for needs ours
-    } else {
-      _mm_pause();
+/// One column of a graph. Owner: the thread that runs it; others read its slots.
+struct column {
+  /// Of the last two timesteps: the task of t overwrites the output of t - 2, so all of its consumers, which
+  /// are tasks of t - 1, must have finished.
+  std::array<slot, 2> slots;
+  std::array<std::vector<std::byte>, 2> large;
+
+  void make_room(std::size_t bytes) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (bytes > slots[i].small.size()) large[i].resize(bytes);
+      slots[i].output =
+          bytes > slots[i].small.size() ? std::span(large[i]) : std::span(slots[i].small).first(bytes);
     }
   }
-}
+  [[nodiscard]] slot& at(std::int64_t timestep) { return slots[static_cast<std::size_t>(timestep & 1)]; }
+
+  /// The slot of a timestep, once its task has finished.
+  slot& wait_for(std::int64_t timestep, bool patient) {
+    slot& here = at(timestep);
+    while (here.finished.load(std::memory_order_acquire) < timestep) {
+      if (patient) {
+        std::this_thread::yield();  // more threads than cores: whoever we wait for needs ours
+      } else {
+        _mm_pause();
+      }
+    }
+    return here;
+  }
+};
 
 class flags final : public adapter {
  public:
@@ -52,8 +71,7 @@ class flags final : public adapter {
     std::vector<std::vector<column>> graphs;
     for (std::size_t i = 0; i < work.graphs(); ++i) {
       graphs.emplace_back(static_cast<std::size_t>(work.graph(i).width));
-      for (column& each : graphs.back())
-        for (auto& output : each.outputs) output.resize(static_cast<std::size_t>(work.graph(i).output_bytes));
+      for (column& each : graphs.back()) each.make_room(static_cast<std::size_t>(work.graph(i).output_bytes));
     }
     std::barrier ready(workers_, [&]() noexcept { work.start(); });
     std::vector<std::jthread> threads;
@@ -88,16 +106,13 @@ class flags final : public adapter {
     const dependence_table& table = work.table(index);
     const auto at = [&](std::int64_t each) -> column& { return columns[static_cast<std::size_t>(each)]; };
     inputs.clear();
-    for (const std::int64_t each : table.inputs(timestep, point)) {
-      wait_for(at(each).finished, timestep - 1, patient_);
-      inputs.emplace_back(at(each).outputs[(timestep - 1) & 1]);
-    }
+    for (const std::int64_t each : table.inputs(timestep, point))
+      inputs.emplace_back(at(each).wait_for(timestep - 1, patient_).output);
     if (timestep >= 2)
       for (const std::int64_t each : table.consumers(timestep - 2, point))
-        wait_for(at(each).read, timestep - 1, patient_);
-    column& own = at(point);
-    work.worker(worker).execute(index, timestep, point, own.outputs[timestep & 1], inputs);
-    own.read.store(timestep, std::memory_order_release);
+        at(each).wait_for(timestep - 1, patient_);
+    slot& own = at(point).at(timestep);
+    work.worker(worker).execute(index, timestep, point, own.output, inputs);
     own.finished.store(timestep, std::memory_order_release);
   }
 
