@@ -92,7 +92,7 @@ int64_t teff_inputs_of_timestep(const teff_workload* work, int32_t graph, int64_
 void teff_start(teff_workload* work);
 void teff_stop(teff_workload* work);
 
-/* Executes a task as `worker` (from 0): checks the inputs, writes output_bytes to `output`, runs the kernel,
+/* Executes a task as `worker` (from 0): checks the inputs, runs the kernel, writes output_bytes to `output`,
  * counts. inputs[i], of input_sizes[i] bytes, is the output of the i-th point that teff_inputs names. Any
  * number of threads may be in here at once, each as a worker of its own; a right task allocates nothing. A
  * task that is not right (a missing input, a wrong one) is executed all the same and stands in the outcome.

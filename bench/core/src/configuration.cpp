@@ -179,7 +179,9 @@ struct flag_reader {
     app.add_flag("--report", result.report, "text for people in the place of a record")->group(group);
     app.add_flag("--batch", batch, "read configurations from standard input, a line each")->group(group);
     app.add_flag("--identity", identity, "print which system this is")->group(group);
-    app.add_flag("--no-validate", no_validate, "skip validation, to measure its cost; the record says so")
+    app.add_flag(
+           "--no-validate", no_validate,
+           "read the inputs without validating them, to measure what validation costs; the record says so")
         ->group(group);
     app.add_flag("-v,--verbose", result.work.verbosity,
                  "show the graphs before the run; twice: with reverse dependencies")

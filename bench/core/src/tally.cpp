@@ -48,15 +48,10 @@ memoised_by_set<Value, Function> memoise(const dependence_table& table, Function
 tally expected_tally(const dependence_table& table) {
   struct input_sum {
     std::int64_t count = 0;
-    std::uint64_t weight = 0;
+    std::uint64_t weight = 1;
   };
   auto inputs = memoise<input_sum>(table, [](std::int64_t, const point_range& points) {
-    input_sum sum;
-    for (const std::int64_t point : points) {
-      ++sum.count;
-      sum.weight += point_weight(point);
-    }
-    return sum;
+    return input_sum{points.size(), inputs_weight(points)};
   });
   const task_graph& graph = table.graph();
   tally total;
@@ -67,7 +62,7 @@ tally expected_tally(const dependence_table& table) {
       const std::int64_t iterations = graph.kernel.iterations_of(graph.index, timestep, point);
       total += {1, sum.count, graph.kernel.flops(iterations, graph.scratch_bytes),
                 graph.kernel.bytes(iterations, graph.scratch_bytes),
-                task_weight(graph.index, timestep, point) * (1 + sum.weight)};
+                timestep_weight(timestep) * point_weight(graph.index, point) * sum.weight};
     }
   }
   return total;

@@ -30,6 +30,10 @@ class dependence_table {
     if (varying_width_) return graph_.points(timestep);
     return timestep < 0 || timestep >= graph_.steps ? interval{} : interval{0, graph_.width - 1};
   }
+  /// The dependence set that leads to `timestep`, which is not the first.
+  [[nodiscard]] std::int64_t set_at(std::int64_t timestep) const {
+    return sets_ == 1 ? 0 : graph_.dependence_set(timestep);
+  }
   /// The greatest number of inputs of any task, consumers of any task.
   [[nodiscard]] std::size_t max_inputs() const { return forward_.max_points; }
   [[nodiscard]] std::size_t max_consumers() const { return reverse_.max_points; }
@@ -48,10 +52,6 @@ class dependence_table {
       return {intervals.data() + starts[at], starts[at + 1] - starts[at]};
     }
   };
-
-  [[nodiscard]] std::int64_t set_at(std::int64_t timestep) const {
-    return sets_ == 1 ? 0 : graph_.dependence_set(timestep);
-  }
 
   task_graph graph_;
   std::int64_t sets_;

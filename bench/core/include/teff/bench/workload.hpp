@@ -14,6 +14,7 @@
 #include "teff/bench/configuration.hpp"
 #include "teff/bench/dependence_table.hpp"
 #include "teff/bench/disturbance.hpp"
+#include "teff/bench/input_checks.hpp"
 #include "teff/bench/tally.hpp"
 
 namespace teff::bench {
@@ -25,38 +26,54 @@ using input = std::span<const std::byte>;
 /// it is shared, and it begins and ends on cache lines of its own.
 class alignas(128) worker {
  public:
-  worker(std::span<const dependence_table> tables, const configuration& work);
+  worker(std::span<const dependence_table> tables, std::span<const input_checks> checks,
+         const configuration& work);
 
-  /// Executes task (timestep, point) of a graph: checks the inputs, writes the output, runs the kernel,
+  /// Executes task (timestep, point) of a graph: checks the inputs, runs the kernel, writes the output,
   /// counts. `inputs` are the outputs of the points that the table's inputs(timestep, point) names, in that
   /// order. A task that isn't right is remembered (the first stands in the record) and executed all the same.
   void execute(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output,
-               std::span<const input> inputs);
+               std::span<const input> inputs) {
+    execute(graphs_[graph], timestep, point, output.data(), output.size(), inputs.data(), inputs.size());
+  }
 
   [[nodiscard]] const tally& done() const { return done_; }
   /// The first thing that was not right, or an empty string.
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
-  struct prepared_kernel {
+  /// What every task of a graph needs, side by side.
+  struct alignas(128) prepared_graph {
     kernel_function run;
-    bool same_for_all;  ///< whether flops and bytes hold for every task
+    const bench::kernel* kernel;
+    std::int64_t iterations;
+    std::span<std::byte> scratch;
+    bool same_for_all;  ///< whether iterations, flops and bytes hold for every task
     std::int64_t flops;
     std::int64_t bytes;
+    std::size_t output_bytes;
+    const input_checks* checks;
+    const dependence_table* table;
   };
 
-  bool validate(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output,
-                std::span<const input> inputs);
-  void compute(std::size_t graph, std::int64_t timestep, std::int64_t point, std::span<std::byte> output);
-  /// What is not right about a task that is not.
-  [[nodiscard]] std::string explain(std::size_t graph, std::int64_t timestep, std::int64_t point,
-                                    std::span<std::byte> output, std::span<const input> inputs) const;
-  void note(std::string reason);
+  /// In plain words, not spans: what does not fit in registers is stored word by word, and a compiler that
+  /// then loads a span at once waits for the stores, and with them for the task before, to leave the core.
+  void execute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point, std::byte* output,
+               std::size_t output_bytes, const input* inputs, std::size_t count);
+  [[nodiscard]] bool validate(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
+                              const input* inputs, std::size_t count);
+  /// As validate, of any task: one without a row in the checks, too.
+  [[nodiscard]] bool validate_any(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
+                                  const input* inputs, std::size_t count);
+  void compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
+  /// Keeps what is not right about a task, if it is the first that is not.
+  [[gnu::noinline, gnu::cold]] void note(const prepared_graph& graph, std::int64_t timestep,
+                                         std::int64_t point, std::size_t output_bytes, const input* inputs,
+                                         std::size_t count);
 
   tally done_;
   bool validate_;
-  std::span<const dependence_table> tables_;
-  std::vector<prepared_kernel> kernels_;
+  std::vector<prepared_graph> graphs_;
   std::unique_ptr<std::byte[]> scratch_memory_;
   std::span<std::byte> scratch_;
   std::string error_;
@@ -94,6 +111,7 @@ class workload {
  private:
   configuration work_;
   std::vector<dependence_table> tables_;
+  std::vector<input_checks> checks_;  ///< none where nothing is validated
   std::deque<bench::worker> workers_;
   region_meter region_;
   std::optional<double> round_trip_;
