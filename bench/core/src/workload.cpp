@@ -115,7 +115,7 @@ void worker::execute(const prepared_graph& graph, std::int64_t timestep, std::in
     note(graph, timestep, point, output_bytes, inputs, count);
   }
   compute(graph, timestep, point);
-  // Last, next to what the adapter tells others: who waits for that on the same line has not fetched it since.
+  // Last, next to what the adapter tells others: who waits on the same line has not fetched it since.
   fill(output, output_bytes, {timestep, point});
 }
 
