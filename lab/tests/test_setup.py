@@ -31,6 +31,13 @@ libpond-dev:
 """
 
 
+@pytest.fixture(autouse=True)
+def _with_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may not install is told the same here whether this machine has sudo or not."""
+    for place in (packages, setup):
+        monkeypatch.setattr(place, "sudo", lambda: "sudo ")
+
+
 def quiet() -> Console:
     return Console(file=io.StringIO(), width=500)
 
@@ -67,12 +74,21 @@ def test_the_first_alternative_that_can_be_had_is_chosen() -> None:
 
 def test_the_command_to_type_has_only_what_can_be_had() -> None:
     wanted = ["libpond-dev", "liblake-dev"]
-    assert install_command(wanted, frozenset({"liblake-dev"})) == "sudo apt-get install liblake-dev"
+    assert (
+        install_command(wanted, frozenset({"liblake-dev"}))
+        == "sudo apt-get install --no-install-recommends liblake-dev"
+    )
+
+
+def test_the_command_to_type_is_for_root_where_there_is_no_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "sudo", lambda: "")
+    command = install_command(["liblake-dev"], frozenset({"liblake-dev"}))
+    assert command == "apt-get install --no-install-recommends liblake-dev"
 
 
 def test_the_command_to_type_asks_for_lists_where_there_are_none() -> None:
     command = install_command(["liblake-2-dev | liblake-dev"], frozenset())
-    assert command == "sudo apt-get update && sudo apt-get install liblake-2-dev"
+    assert command == "sudo apt-get update && sudo apt-get install --no-install-recommends liblake-2-dev"
 
 
 # ---- provision
@@ -117,8 +133,8 @@ def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monk
     monkeypatch.setattr(provision, "as_root", lambda: None)
     monkeypatch.setattr(provision, "available", lambda _: frozenset({"x", "y"}))
     outcome = provision.provide_apt(tmp_path, {"a": ["x"], "b": ["x", "y | z"]}, quiet())
-    assert outcome.command == "sudo apt-get install x y"
-    assert outcome.problems == {"a": "needs x", "b": "needs x, y | z"}
+    assert outcome.command == "sudo apt-get install --no-install-recommends x y"
+    assert outcome.problems == {"a": "needs x", "b": "needs x, y"}
 
 
 class FakeApt:
@@ -347,7 +363,7 @@ def test_the_report_names_every_system_that_is_not_going_to_be_there(
     console = quiet()
     report = setup.ensure(root, load_systems(root), console=console)
     assert report.problems.keys() == {"pond", "swamp"}
-    assert "type: sudo apt-get install mud\n" in told(console)
+    assert "type: sudo apt-get install --no-install-recommends mud\n" in told(console)
     assert "pond: does not compile" in told(console)
 
 

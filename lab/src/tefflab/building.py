@@ -192,7 +192,7 @@ def working_tool(name: str) -> str:
             if tried.returncode == 0:
                 return candidate
     package = {"ninja": "ninja-build"}.get(name, name)
-    raise TeffError(f"nothing can be built without {name}; type: sudo apt-get install {package}")
+    raise TeffError(f"nothing can be built without {name} (in Debian's package {package})")
 
 
 def _broken(said: str, what: str, log: Path) -> TeffError:

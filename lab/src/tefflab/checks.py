@@ -80,12 +80,13 @@ def count_pytest(output: str, code: int) -> Count:
 
 @dataclass(frozen=True)
 class Check:
-    """A step of `teff test`. `thorough` steps are left out by --quick."""
+    """A step of `teff test`. `thorough` steps are left out by --quick; one that `builds` needs a compiler."""
 
     name: str
     about: str
     run: Callable[["Workshop"], Count]
     thorough: bool = False
+    builds: bool = True
 
 
 class Workshop:
@@ -207,9 +208,9 @@ def _lab(shop: Workshop) -> Count:
 
 
 CHECKS = (
-    Check("format", "clang-format, ruff format", _format),
-    Check("lint", "ruff, mypy --strict, shellcheck", _lint),
-    Check("docs", "the site, strictly", _docs),
+    Check("format", "clang-format, ruff format", _format, builds=False),
+    Check("lint", "ruff, mypy --strict, shellcheck", _lint, builds=False),
+    Check("docs", "the site, strictly", _docs, builds=False),
     Check("build", "every program, no warnings", _build),
     Check("unit", "ctest of the release build", _unit),
     Check("lab", "pytest of the lab", _lab),
@@ -244,6 +245,8 @@ def run_checks(root: Path, names: Sequence[str], *, quick: bool, results: Consol
     checks = chosen(names, quick=quick)
     tools = [*CORE_APT, *TOOLS_APT]
     ensure(root, load_systems(root), console=progress, need_programs=False, extra_apt=tools)
+    if any(check.builds for check in checks):
+        Build(root, progress)  # raises where there are no tools, before every step fails for the lack of them
     shop = Workshop(root, progress, quick=quick)
     outcomes = []
     for check in checks:

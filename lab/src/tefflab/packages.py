@@ -90,16 +90,22 @@ def as_root() -> tuple[str, ...] | None:
     return None
 
 
+def sudo() -> str:
+    """What goes before a command that a person types to do as root; nothing where there is no sudo."""
+    return "sudo " if shutil.which("sudo") else ""
+
+
 def install_command(requirements: Sequence[str], obtainable: frozenset[str]) -> str:
     """What a person types to install what can be had of the requirements.
 
     An apt that knows none of them has not fetched its lists yet, as on a fresh machine; then all are named.
     """
+    install = f"{sudo()}apt-get install --no-install-recommends "
     chosen = [package for one in requirements if (package := choose(one, obtainable))]
     if chosen:
-        return "sudo apt-get install " + " ".join(dict.fromkeys(chosen))
+        return install + " ".join(dict.fromkeys(chosen))
     first = dict.fromkeys(alternatives(one)[0] for one in requirements)
-    return "sudo apt-get update && sudo apt-get install " + " ".join(first)
+    return f"{sudo()}apt-get update && {install}{' '.join(first)}"
 
 
 def apt_get(prefix: Sequence[str], *words: str) -> list[str]:

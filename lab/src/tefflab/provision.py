@@ -13,6 +13,7 @@ from rich.console import Console
 from tefflab.logged import Step, run_apart, run_logged
 from tefflab.packages import (
     PackageState,
+    alternatives,
     apt_get,
     as_root,
     available,
@@ -92,10 +93,12 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
         return provision
     prefix = as_root()
     if prefix is None:
-        for owner, requirements in lacking.items():
-            provision.blame([owner], f"needs {', '.join(requirements)}")
         everything = [one for requirements in lacking.values() for one in requirements]
-        provision.command = install_command(everything, available(everything))
+        obtainable = available(everything)
+        for owner, requirements in lacking.items():
+            packages = [choose(one, obtainable) or alternatives(one)[0] for one in requirements]
+            provision.blame([owner], f"needs {', '.join(packages)}")
+        provision.command = install_command(everything, obtainable)
         return provision
 
     log = root / ".teff" / "log" / "apt.log"

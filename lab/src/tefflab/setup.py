@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from tefflab.building import Build
+from tefflab.packages import sudo
 from tefflab.provision import provide_apt, provide_pip
 from tefflab.systems import System
 
@@ -62,7 +63,8 @@ def ensure(
         for owner, reason in problems.items():
             warn(console, owner, reason)
         if by_apt.command:
-            console.print(f"teff: only root may install packages; type: [bold]{by_apt.command}[/]", soft_wrap=True)
+            words = "type" if sudo() else "type as root"
+            console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
         if need_programs:
             failed = Build(root, console).make()
             for one in systems:
