@@ -4,6 +4,7 @@
 `dask_graph.py SCHEDULER FLAGS`: one of Dask's schedulers, then the flags that all adapters take.
 """
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -12,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import dask.threaded
 from dask.task_spec import Task, TaskRef
 from dask.typing import Key
-from distributed import Client, LocalCluster, Worker, wait
+from distributed import Client, LocalCluster, Nanny, Status, Worker, wait
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "core" / "python"))
 from teff_bench import Adapter, Identity, Outcome, Workload, drive
@@ -156,6 +157,26 @@ class Distributed(Adapter):
             self.cluster.close()
 
 
+class Guard(Nanny):
+    """Starts a worker's process and, where that ends amid a run, ends the program.
+
+    A Nanny starts it anew instead: that one knows no workload, and whoever measures would not see that one was killed.
+    """
+
+    def _on_worker_exit_sync(self, exitcode: int) -> None:
+        if self.status in (Status.starting, Status.running):
+            self.end_program(exitcode)
+        super()._on_worker_exit_sync(exitcode)
+
+    def end_program(self, exitcode: int) -> NoReturn:
+        """From any thread, whatever the others do; with the exit code of a launcher, 128 + the signal."""
+        for each in multiprocessing.active_children():
+            each.kill()  # whose complaints would be the last words
+        how = f"exit code {exitcode}" if exitcode >= 0 else signal.Signals(-exitcode).name
+        print(f"error: the process of worker {self.name} was ended by {how}", file=sys.stderr, flush=True)
+        os._exit(exitcode if exitcode > 0 else 128 - exitcode)
+
+
 class Processes(Distributed):
     """A process a worker, by TCP on the loopback, messages held back as Dask does: as between machines."""
 
@@ -166,9 +187,13 @@ class Processes(Distributed):
         return replace(super().describe(), ranks=self.workers)
 
     def start_cluster(self) -> LocalCluster:
+        # What cleans up after them has nothing to say where Guard ends the program.
+        os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the workers inherit: they end when this process has
         try:
-            return LocalCluster(n_workers=self.workers, threads_per_worker=1, host=LOOPBACK, **CLUSTER)
+            return LocalCluster(
+                n_workers=self.workers, threads_per_worker=1, host=LOOPBACK, worker_class=Guard, **CLUSTER
+            )
         finally:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
 
