@@ -154,3 +154,10 @@ def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
 def test_an_interval_open_at_both_ends_has_no_unit() -> None:
     assert quantities.duration_range(0.0, math.inf) == "0 – ∞"
     assert quantities.duration_range(0.0, 2e-6) == "0 – 2.00 µs"
+
+
+def test_systems_that_are_missing_for_one_reason_share_a_line() -> None:
+    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in contenders(2)]
+    text = " ".join(printed(with_rows(judgement(2), unmeasured), 200).split())
+    names = ", ".join(each.contender.title for each in unmeasured)
+    assert f"not measured – {names}: the sitting ended before their turn" in text

@@ -31,8 +31,8 @@ def caveats(judgement: Judgement) -> list[Caveat]:
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(judgement.threshold), quantities.percent(judgement.threshold)
     found = [
-        Caveat("not measured", f"{contender.title}: {reason}", (contender.id,))
-        for contender, reason in absent(judgement)
+        Caveat("not measured", f"{', '.join(each.title for each in those)}: {reason}", tuple(each.id for each in those))
+        for reason, those in absent(judgement).items()
     ]
     found += [
         Caveat("note", f"{row.contender.title}: {row.note}", (row.contender.id,))

@@ -7,6 +7,7 @@ from tefflab import quantities
 from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.statistics import Interval, MetgEstimate
 
+_NO_TURN = "the sitting ended before their turn"
 _NAMED = 3  # judgements at most where someone is missing
 
 
@@ -63,19 +64,26 @@ def apart(judgement: Judgement) -> list[str]:
     return [] if trip is None else [f"cores {quantities.duration(trip)} apart"]
 
 
-def absent(judgement: Judgement) -> list[tuple[Contender, str]]:
-    """Who could not be measured, and why."""
-    rows = ((row.contender, row.note or "no reason is known") for row in judgement.rows if row.metg is None)
-    return [*rows, *judgement.missing]
+def absent(judgement: Judgement) -> dict[str, list[Contender]]:
+    """Who could not be measured, by the reason."""
+    found: dict[str, list[Contender]] = {}
+    rows = ((row.contender, row.note or _NO_TURN) for row in judgement.rows if row.metg is None)
+    for contender, reason in (*rows, *judgement.missing):
+        found.setdefault(reason, []).append(contender)
+    return found
 
 
 def absences(judgements: Sequence[Judgement]) -> list[str]:
-    """`SYSTEM: REASON` of each that could not be measured; where it could at others, with where."""
+    """`SYSTEM, SYSTEM: REASON` of those that could not be measured; where they could at others, with where."""
     where: dict[tuple[str, str], list[str]] = {}
     for judgement in judgements:
-        for contender, reason in absent(judgement):
-            where.setdefault((contender.title, reason), []).append(judgement.name)
-    return [f"{title}{_where(names, len(judgements))}: {reason}" for (title, reason), names in where.items()]
+        for reason, contenders in absent(judgement).items():
+            for contender in contenders:
+                where.setdefault((reason, contender.title), []).append(judgement.name)
+    titles: dict[tuple[str, str], list[str]] = {}
+    for (reason, title), names in where.items():
+        titles.setdefault((reason, _where(names, len(judgements))), []).append(title)
+    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in titles.items()]
 
 
 def _where(names: Sequence[str], count: int) -> str:

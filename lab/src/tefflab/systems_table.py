@@ -48,7 +48,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
     """A row a system, a row for each of its variants below it; then a line for each that is not here."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for title in ("", "system", "version", "paradigm", "parallelism", "distributed"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title, overflow="fold", no_wrap=title == "system")
     missing: list[Text] = []
     for system in systems:
         facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
