@@ -1,6 +1,7 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -60,14 +61,20 @@ void scheduler::arrive(unsigned index) noexcept {
 }
 
 void scheduler::run_and_wait(awaited_job& job) {
-  {
-    const std::lock_guard lock(calls_mutex_);
-    if (shut_down_) throw runtime_was_shut_down();
-    ++calls_;
-  }
+  begin_call();
   submit(job);
   // Acquire: pairs with the release in wake_submitter(): what the job did.
   while (job.ended.load(std::memory_order_acquire) == 0) futex_wait(job.ended, 0);
+  end_call();
+}
+
+void scheduler::begin_call() {
+  const std::lock_guard lock(calls_mutex_);
+  if (shut_down_) throw runtime_was_shut_down();
+  ++calls_;
+}
+
+void scheduler::end_call() noexcept {
   const std::lock_guard lock(calls_mutex_);
   if (--calls_ == 0) calls_ended_.notify_all();
 }
@@ -111,6 +118,32 @@ void submit(scheduler& runtime, job& job) noexcept {
 void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
   runtime.submit_to(index, job);
 }
+
+void attach(scheduler& runtime, std::shared_ptr<source> added) {
+  runtime.sources().add(std::move(added));
+  // A worker that did not see the new version when it looked sat down before this: who brings the source
+  // something sees its seat.
+  runtime.fences().everywhere();
+}
+void detach(scheduler& runtime, const source& removed) noexcept {
+  runtime.sources().remove(removed);
+}
+void published(scheduler& runtime) noexcept {
+  runtime.fences().here();
+  runtime.gate().notify_work(0);
+}
+void published_to(scheduler& runtime, unsigned index) noexcept {
+  runtime.fences().here();
+  runtime.gate().wake(index);
+}
+
+void begin_call(scheduler& runtime) {
+  runtime.begin_call();
+}
+void end_call(scheduler& runtime) noexcept {
+  runtime.end_call();
+}
+
 void run_and_wait(scheduler& runtime, awaited_job& job) {
   runtime.run_and_wait(job);
 }

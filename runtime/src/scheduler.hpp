@@ -7,6 +7,7 @@
 #include "futex.hpp"
 #include "idle_gate.hpp"
 #include "job_queue.hpp"
+#include "sources.hpp"
 #include "ticks.hpp"
 #include "topology.hpp"
 #include "trace.hpp"
@@ -33,6 +34,9 @@ class scheduler {
   scheduler& operator=(const scheduler&) = delete;
 
   void run_and_wait(awaited_job& job);
+  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down.
+  void begin_call();
+  void end_call() noexcept;
   void shut_down();
 
   void submit(job& job) noexcept;
@@ -44,6 +48,7 @@ class scheduler {
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
   [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
+  [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
   // More workers than cores: a spinning worker keeps another from running.
@@ -66,6 +71,7 @@ class scheduler {
   bool bound_;
   idle_gate<futex> gate_;
   job_queue jobs_;
+  detail::sources sources_;
   std::atomic<bool> stop_{false};
   std::vector<std::unique_ptr<worker>> workers_;
   std::latch arrived_;

@@ -96,6 +96,10 @@ std::uint64_t ticks_now() noexcept {
   return ticks::now();
 }
 
+void help_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::help_until(done, what);
+}
+
 // ---- The thread ----
 
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
@@ -178,6 +182,10 @@ void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   this_worker->work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
 }
 
+void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
+  this_worker->work_until([=] { return done(what); }, nullptr);
+}
+
 void worker::wait_for_thief(task_slot& slot) noexcept {
   const traced_span span(activity::waiting, nullptr);
   // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
@@ -198,13 +206,22 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
   bool searching = false;
   constexpr unsigned looks_between_clock_readings = 16;
   constexpr unsigned looks_between_seizures = 128;
+  constexpr unsigned looks_before_search = 8;
+  unsigned fruitless = 0;
   auto deadline = std::chrono::steady_clock::time_point::max();
   for (unsigned look = 0; !done(); ++look) {
     if (run_something(open, awaited, searching)) {
       deadline = std::chrono::steady_clock::time_point::max();
+      fruitless = 0;
       continue;
     }
     if (!searching) {
+      // A source's next work may come from another core within a cache line's way, again and again: as long
+      // as that, the census, which all share, is left alone.
+      if (!sources_.empty() && ++fruitless < looks_before_search) {
+        relax();
+        continue;
+      }
       start_search(searching);
       look = 0;
     }
@@ -235,6 +252,9 @@ void worker::park(Done& done, bool open, const task_slot* awaited) noexcept {
   if (gate.sit_down(index_, open)) hand_over();
   // Whoever pushes from now on shares at once; what was shared before is seen by this last look.
   if (open) ask_everyone();
+  // From here on, whoever brings a source something sees the seat, or is seen by the last look.
+  refresh_sources();
+  if (open && !sources_.empty()) all_.fences().everywhere();
   const auto* const thief = open ? nullptr : thief_of(awaited);
   if (done() ||
       (open ? sees_work() || seize_from_anyone() : thief != nullptr && thief->deque().has_public())) {
@@ -252,8 +272,12 @@ void worker::sleep() noexcept {
   if (ring_ != nullptr) record(*ring_, activity::parked, nullptr, began);
 }
 
-bool worker::sees_work() const noexcept {
+bool worker::sees_work() noexcept {
   if (!all_.jobs().empty() || !inbox_.empty()) return true;
+  refresh_sources();
+  for (const auto& each : sources_) {
+    if (each->sees_work(index_)) return true;
+  }
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
   }
@@ -341,7 +365,32 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
   return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
 }
 
+void worker::refresh_sources() noexcept {
+  const auto version = all_.sources().version();
+  if (version == sources_version_) return;
+  sources_ = all_.sources().list();
+  sources_version_ = version;
+}
+
+// What they run may look here again, and find other sources.
+bool worker::run_sources(bool& searching) noexcept {
+  refresh_sources();
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    auto& each = *sources_[i];
+    if (searching) {
+      if (!each.sees_work(index_)) continue;
+      stop_search(searching);
+    }
+    auto* const outer = std::exchange(self.innermost, nullptr);
+    const bool did_something = each.run(index_);
+    self.innermost = outer;
+    if (did_something) return true;
+  }
+  return false;
+}
+
 bool worker::run_something(bool open, const task_slot* awaited, bool& searching) noexcept {
+  if (open && run_sources(searching)) return true;
   worker* victim = thief_of(awaited);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && open) {

@@ -3,10 +3,12 @@
 
 #include <teff/detail/job.hpp>
 #include <teff/detail/lane.hpp>
+#include <teff/detail/source.hpp>
 #include <teff/runtime.hpp>
 
 #include "job_queue.hpp"
 #include "slot_array.hpp"
+#include "sources.hpp"
 #include "trace.hpp"
 
 #include <pthread.h>
@@ -36,6 +38,8 @@ class worker {
   [[nodiscard]] static worker* current() noexcept;
   // Runs other tasks on the calling worker until `pending` is 0.
   static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
+  // Runs other tasks on the calling worker until `done(what)`.
+  static void help_until(bool (*done)(const void*), const void* what) noexcept;
 
   // Runs other tasks until the thief of this slot has ended.
   void wait_for_thief(task_slot& slot) noexcept;
@@ -92,7 +96,9 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   bool seize_from_anyone() noexcept;
-  [[nodiscard]] bool sees_work() const noexcept;
+  [[nodiscard]] bool sees_work() noexcept;
+  void refresh_sources() noexcept;
+  bool run_sources(bool& searching) noexcept;
   template <class Done>
   void park(Done& done, bool open, const task_slot* awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
@@ -102,6 +108,8 @@ class worker {
   slot_array slots_;
   lane* deque_ = nullptr;  // in the thread's own storage
   job_queue inbox_;
+  source_list sources_;  // as of `sources_version_`
+  std::uint64_t sources_version_ = 0;
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;

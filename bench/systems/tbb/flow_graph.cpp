@@ -7,9 +7,9 @@
 #include <deque>
 #include <vector>
 
-#include "edges.hpp"
 #include "outputs.hpp"
 #include "pinned_arena.hpp"
+#include "teff/bench/edges.hpp"
 
 namespace {
 

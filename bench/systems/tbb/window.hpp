@@ -1,30 +1,19 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <vector>
 
-#include "edges.hpp"
-#include "teff/bench/dependence_table.hpp"
+#include "teff/bench/task_order.hpp"
 
 /// For a window of timesteps, how many predecessors of each task have finished: O(width) memory for each
 /// dependence set, no matter how many timesteps.
 class window {
  public:
   explicit window(const teff::bench::dependence_table& table)
-      : table_(table),
-        sets_(table.graph().dependence_sets()),
-        rows_(sets_ + 1),
+      : order_(table),
+        rows_(table.graph().dependence_sets() + 1),
         width_(table.graph().width),
-        finished_(static_cast<std::size_t>(rows_ * width_)),
-        layer_of_(static_cast<std::size_t>(sets_ * sets_), nullptr) {
-    for (std::int64_t t = 0; t + 1 < table.graph().steps; ++t) {
-      const edges*& layer = layer_of_[layer_index(t)];
-      if (layer != nullptr) continue;
-      layer = &layers_.emplace_back(table.graph(), table.graph().dependence_set(t),
-                                    table.graph().dependence_set(t + 1));
-    }
-  }
+        finished_(static_cast<std::size_t>(rows_ * width_)) {}
 
   /// Calls ready(timestep + 1, point) for each task that only waited for this one to finish.
   ///
@@ -36,26 +25,15 @@ class window {
   template <class Ready>
   void finish(std::int64_t timestep, std::int64_t point, Ready ready) {
     const std::int64_t next = timestep + 1;
-    if (next >= table_.graph().steps) return;
-    const teff::bench::interval here = table_.points(timestep);
-    const teff::bench::interval there = table_.points(next);
-    const edges& layer = *layer_of_[layer_index(timestep)];
     counter* const counters = finished_.data() + (next % rows_) * width_;
-    for (const std::int64_t each : layer.successors(point, there)) {
+    order_.for_each_successor(timestep, point, [&](std::int64_t each) {
       std::atomic<std::int64_t>& count = counters[each].value;
-      const std::int64_t all = layer.predecessors(each, here).size();
+      const std::int64_t all = order_.predecessors(next, each);
       // Releases this task's output and acquires those of the others, for the successor that the last starts.
-      if (all > 1 && count.fetch_add(1, std::memory_order_acq_rel) + 1 < all) continue;
+      if (all > 1 && count.fetch_add(1, std::memory_order_acq_rel) + 1 < all) return;
       count.store(0, std::memory_order_relaxed);  // nobody else touches it before this successor has run
       ready(next, each);
-    }
-    // Where the width varies a point may appear that waits for nobody. It follows the point nearest to it.
-    const auto start_orphans = [&](teff::bench::interval points) {
-      for (std::int64_t each = points.first; each <= points.last; ++each)
-        if (layer.predecessors(each, here).size() == 0) ready(next, each);
-    };
-    if (point == here.first) start_orphans({there.first, here.first - 1});
-    if (point == here.last) start_orphans({here.last + 1, there.last});
+    });
   }
 
  private:
@@ -63,18 +41,8 @@ class window {
     std::atomic<std::int64_t> value{0};
   };
 
-  [[nodiscard]] std::size_t layer_index(std::int64_t timestep) const {
-    if (sets_ == 1) return 0;
-    const teff::bench::task_graph& graph = table_.graph();
-    return static_cast<std::size_t>(graph.dependence_set(timestep) * sets_ +
-                                    graph.dependence_set(timestep + 1));
-  }
-
-  const teff::bench::dependence_table& table_;
-  std::int64_t sets_;
+  teff::bench::task_order order_;
   std::int64_t rows_;
   std::int64_t width_;
   std::vector<counter> finished_;
-  std::deque<edges> layers_;
-  std::vector<const edges*> layer_of_;
 };

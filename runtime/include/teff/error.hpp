@@ -1,7 +1,9 @@
 // The errors that libteff itself throws.
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
+#include <string>
 
 namespace teff {
 
@@ -13,6 +15,23 @@ struct misuse : std::logic_error {
 // A runtime was used after its shutdown.
 struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();
+};
+
+// A task graph was asked to run a task again, or to start one early: more came than its indegree says.
+struct over_fulfilled : misuse {
+  using misuse::misuse;
+};
+
+// Keys of a task graph were fulfilled, but not as often as their indegree says, and nothing is left that
+// could do so.
+struct never_satisfied : misuse {
+  never_satisfied(const std::string& message, std::size_t keys) : misuse(message), count(keys) {}
+  std::size_t count;  // of such keys
+};
+
+// task_graph::wait() was called within a task of the graph, whose end it would wait for.
+struct graph_waits_for_itself : misuse {
+  using misuse::misuse;
 };
 
 // An option can't be honoured: a TEFF_* variable that is not a number, more workers than there is room for.

@@ -3,3 +3,4 @@
 
 #include <teff/fork_join.hpp>
 #include <teff/runtime.hpp>
+#include <teff/task_graph.hpp>

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <vector>
 
-#include "teff/bench/dependence_table.hpp"
+#include "teff/bench/interval.hpp"
+#include "teff/bench/task_graph.hpp"
 
-/// The edges from timestep t to t + 1, where an output of t is overwritten at t + 2. Task (t + 1, c) has to
-/// wait for (t, p) if it reads p's output, if it overwrites what p read, or if it is of the same column; the
-/// three coincide mostly, and each pair counts once.
+namespace teff::bench {
+
+/// For systems that keep the outputs of two timesteps in memory that all tasks share: the edges from timestep
+/// t to t + 1, where an output of t is overwritten at t + 2. Task (t + 1, c) has to wait for (t, p) if it
+/// reads p's output, if it overwrites what p read, or if it is of the same column; the three coincide mostly,
+/// and each pair counts once.
 class edges {
  public:
-  edges(const teff::bench::task_graph& graph, std::int64_t set, std::int64_t next_set) {
+  edges(const task_graph& graph, std::int64_t set, std::int64_t next_set) {
     const auto& pattern = *graph.pattern;
     for (std::int64_t point = 0; point < graph.width; ++point) {
       forward_.add(point, [&](const auto& sink) {
@@ -25,12 +29,11 @@ class edges {
   }
 
   /// The points at t + 1 that wait for `point` at t; `bounds` are the points at t + 1.
-  [[nodiscard]] teff::bench::point_range successors(std::int64_t point, teff::bench::interval bounds) const {
+  [[nodiscard]] point_range successors(std::int64_t point, interval bounds) const {
     return forward_.row(point, bounds);
   }
   /// The points at t that `point` at t + 1 waits for; `bounds` are the points at t.
-  [[nodiscard]] teff::bench::point_range predecessors(std::int64_t point,
-                                                      teff::bench::interval bounds) const {
+  [[nodiscard]] point_range predecessors(std::int64_t point, interval bounds) const {
     return backward_.row(point, bounds);
   }
 
@@ -39,10 +42,10 @@ class edges {
    public:
     template <class Query>
     void add(std::int64_t point, Query query) {
-      std::vector<teff::bench::interval> all{{point, point}};
-      auto keep = [&](teff::bench::interval each) { all.push_back(each); };
-      query(teff::bench::interval_sink(keep));
-      std::ranges::sort(all, {}, &teff::bench::interval::first);
+      std::vector<interval> all{{point, point}};
+      auto keep = [&](interval each) { all.push_back(each); };
+      query(interval_sink(keep));
+      std::ranges::sort(all, {}, &interval::first);
       for (const auto& each : all) {
         if (intervals_.size() > starts_.back() && each.first <= intervals_.back().last + 1) {
           intervals_.back().last = std::max(intervals_.back().last, each.last);
@@ -52,16 +55,18 @@ class edges {
       }
       starts_.push_back(intervals_.size());
     }
-    [[nodiscard]] teff::bench::point_range row(std::int64_t point, teff::bench::interval bounds) const {
+    [[nodiscard]] point_range row(std::int64_t point, interval bounds) const {
       const auto at = static_cast<std::size_t>(point);
       return {{intervals_.data() + starts_[at], starts_[at + 1] - starts_[at]}, bounds};
     }
 
    private:
-    std::vector<teff::bench::interval> intervals_;
+    std::vector<interval> intervals_;
     std::vector<std::size_t> starts_{0};
   };
 
   rows forward_;
   rows backward_;
 };
+
+}  // namespace teff::bench

@@ -1,0 +1,46 @@
+// A way in that keeps ready work of its own: what the workers ask of it, and what it tells them.
+//
+// This is an internal interface beside job.hpp, for many small tasks (src/README.md, "Sources").
+#pragma once
+
+#include <memory>
+
+namespace teff::detail {
+
+class scheduler;
+
+class source {
+ public:
+  source() = default;
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  virtual ~source() = default;
+
+  // Called by worker `worker` when it is free: does some of what there is for it to do; says whether there
+  // was anything. It may be called again from within, by what it runs.
+  virtual bool run(unsigned worker) noexcept = 0;
+
+  // Whether run() would find something. The worker's last look before it sleeps, among others.
+  virtual bool sees_work(unsigned worker) noexcept = 0;
+};
+
+// From now on the workers look at the source. Throws std::bad_alloc.
+void attach(scheduler&, std::shared_ptr<source>);
+// They no longer need to. Some may look once more.
+void detach(scheduler&, const source&) noexcept;
+
+// Something that any worker may do has been stored, by a release store or more: wakes a sleeper, unless
+// somebody searches.
+void published(scheduler&) noexcept;
+// The same for something that only worker `index` can do.
+void published_to(scheduler&, unsigned index) noexcept;
+
+// On a worker: runs whatever there is to do until `done(what)`.
+void help_until(bool (*done)(const void*), const void* what) noexcept;
+
+// From the first to the second, which any thread may call, the runtime does not shut down. Throws
+// runtime_was_shut_down.
+void begin_call(scheduler&);
+void end_call(scheduler&) noexcept;
+
+}  // namespace teff::detail

@@ -1,0 +1,104 @@
+// task_graph: tasks that are named by a key and start when what they depend on has been done.
+#pragma once
+
+#include <teff/detail/keyed_graph.hpp>
+#include <teff/runtime.hpp>
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// What place() may answer: any worker may run the task.
+inline constexpr unsigned anywhere = detail::any_worker;
+
+// A graph of tasks that is never stored: functions of a task's key say what the task is. A task is known from
+// the first of its dependences that is fulfilled until it has run, so memory grows with the frontier only.
+//
+//   teff::task_graph<std::array<int, 2>> g{rt};  // task (step, column)
+//   g.indegree([](auto k) { return k[0] == 0 ? 0 : 3; })
+//    .body([&](auto k) {
+//      compute(k);
+//      if (k[0] + 1 < steps)
+//        for (int column : neighbours(k[1])) g.fulfill({k[0] + 1, column});
+//    });
+//   for (int column = 0; column < width; ++column) g.fulfill({0, column});
+//   g.wait();
+//
+// - A task runs once fulfill() has been called for its key as often as indegree() says; one whose indegree is
+//   0 starts with one call, too. What was done before each of the calls happens before the task.
+// - The functions may be called on any worker, at once and repeatedly, and give the same answer for the same
+//   key. They are set before the first fulfill().
+// - A task sees to its successors at its end: what it does after fulfill() delays them if they run on its
+//   worker.
+// - The runtime outlives the graph. A graph can be used again after wait().
+//
+// `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
+// (integers, arrays of integers) travel between workers by value, others take an allocation then.
+template <std::copyable Key, class Hash = key_hash<Key>>
+class task_graph {
+ public:
+  explicit task_graph(runtime& rt)
+      : graph_(std::make_shared<detail::keyed_graph<Key, Hash>>(rt.internals(), rt.workers())) {
+    detail::attach(rt.internals(), graph_);
+  }
+  // Without a wait() before, tasks that have not begun are dropped, with a line on stderr that says so.
+  ~task_graph() {
+    graph_->abandon_if_unfinished();
+    detail::detach(graph_->runtime(), *graph_);
+  }
+  task_graph(const task_graph&) = delete;
+  task_graph& operator=(const task_graph&) = delete;
+
+  // How many calls of fulfill() the task of a key needs.
+  template <class F>
+    requires std::is_invocable_r_v<int, F&, const Key&>
+  task_graph& indegree(F&& f) {
+    graph_->functions.indegree.set(std::forward<F>(f));
+    return *this;
+  }
+  // What the task of a key does. If it throws, the graph ends: tasks that have not begun are dropped, and
+  // wait() throws the exception.
+  template <class F>
+    requires std::is_invocable_v<F&, const Key&>
+  task_graph& body(F&& f) {
+    graph_->functions.body.set(std::forward<F>(f));
+    return *this;
+  }
+  // Which worker runs the task of a key, modulo their number: no other does. Or `anywhere`, as without
+  // place(). A key that has a place is counted by its worker alone, without any atomic operation.
+  template <class F>
+    requires std::is_invocable_r_v<unsigned, F&, const Key&>
+  task_graph& place(F&& f) {
+    graph_->functions.place.set(std::forward<F>(f));
+    return *this;
+  }
+  // Of the tasks that are ready on one worker, the one with the highest runs first. 0 by default.
+  template <class F>
+    requires std::is_invocable_r_v<int, F&, const Key&>
+  task_graph& priority(F&& f) {
+    graph_->functions.priority.set(std::forward<F>(f));
+    return *this;
+  }
+
+  // One of the dependences of a key's task has been done. Any thread may call it. Throws what the graph's
+  // functions throw, std::bad_alloc, runtime_was_shut_down.
+  //
+  // One call too many while the task waits to run or runs has wait() throw over_fulfilled; keys without a
+  // place are not looked after so closely. After the task has run, it is a first call for a new task.
+  void fulfill(const Key& key) { graph_->fulfill(key); }
+
+  // Returns when all tasks have run that can. On a worker it runs tasks meanwhile, else it blocks. Calls of
+  // fulfill() that don't come from tasks must have happened before.
+  //
+  // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
+  // calls that nobody will make; graph_waits_for_itself within a task of this graph; runtime_was_shut_down.
+  void wait() { graph_->wait(); }
+
+ private:
+  std::shared_ptr<detail::keyed_graph<Key, Hash>> graph_;
+};
+
+}  // namespace teff
