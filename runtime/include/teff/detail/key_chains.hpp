@@ -31,7 +31,7 @@ class key_chains {
   // Counts one fulfilment of the key that `is_it` recognises. `make()` gives a node for it with one received,
   // if there is none; if it gives null, nothing is counted.
   template <class Is, class Make>
-  outcome fulfill(std::size_t hash, Is is_it, Make make) noexcept {
+  outcome fulfill(std::size_t hash, Is is_it, Make make) {
     auto& bucket = buckets_[hash & mask_];
     // Acquire: pairs with the release in put_back(): the nodes, and what the earlier fulfillers did.
     Node* chain = bucket.exchange(nullptr, std::memory_order_acquire);
@@ -63,18 +63,18 @@ class key_chains {
   }
 
  private:
-  static void move(Node** from, Node*& to) noexcept {
+  static void move(Node** from, Node*& to) {
     Node* const node = *from;
     *from = node->next;
     node->next = to;
     to = node;
   }
 
-  static void check(Node** at, outcome& result) noexcept {
+  static void check(Node** at, outcome& result) {
     if ((*at)->received >= (*at)->needed) move(at, result.ready);
   }
 
-  void put_back(Atomic<Node*>& bucket, Node* chain, outcome& result) noexcept {
+  void put_back(Atomic<Node*>& bucket, Node* chain, outcome& result) {
     while (chain != nullptr) {
       Node* expected = nullptr;
       // Release: pairs with the acquire of whoever takes the chain next.
@@ -86,7 +86,7 @@ class key_chains {
     }
   }
 
-  static void add_up(Node*& chain, Node* others, outcome& result) noexcept {
+  static void add_up(Node*& chain, Node* others, outcome& result) {
     while (others != nullptr) {
       Node** at = &chain;
       while (*at != nullptr && !(*at)->same_key(*others)) at = &(*at)->next;

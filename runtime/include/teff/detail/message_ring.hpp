@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace teff::detail {
 
@@ -18,6 +19,7 @@ namespace teff::detail {
 template <class Message, std::uint32_t capacity = 256, template <class> class Atomic = std::atomic>
 class message_ring {
   static_assert(std::has_single_bit(capacity));
+  static constexpr bool copies_quietly = std::is_nothrow_copy_assignable_v<Message>;
 
  public:
   message_ring() noexcept = default;
@@ -25,7 +27,7 @@ class message_ring {
   message_ring& operator=(const message_ring&) = delete;
 
   // The writer. False: the ring is full.
-  [[nodiscard]] bool send(const Message& message) noexcept {
+  [[nodiscard]] bool send(const Message& message) noexcept(copies_quietly) {
     if (written_ == limit_) {
       // Acquire: pairs with the release in receive(): the message that lay here has been copied.
       limit_ = consumed_.load(std::memory_order_acquire) + capacity;
@@ -40,7 +42,7 @@ class message_ring {
   }
 
   // The reader. False: there is no message.
-  [[nodiscard]] bool receive(Message& message) noexcept {
+  [[nodiscard]] bool receive(Message& message) noexcept(copies_quietly) {
     auto& slot = slots_[read_ % capacity];
     // Acquire: pairs with the release in send().
     if (slot.lap.load(std::memory_order_acquire) != lap_of(read_)) return false;

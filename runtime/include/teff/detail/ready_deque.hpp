@@ -15,7 +15,10 @@ namespace teff::detail {
 template <class T, template <class> class Atomic = std::atomic>
 class ready_deque {
  public:
-  explicit ready_deque(std::int64_t capacity = 256) { grow(capacity, 0, 0); }
+  // `capacity`, a power of two, is what it begins with.
+  explicit ready_deque(std::int64_t capacity = 256) {
+    items_.store(rings_.emplace_back(std::make_unique<ring>(capacity)).get(), std::memory_order_relaxed);
+  }
   ready_deque(const ready_deque&) = delete;
   ready_deque& operator=(const ready_deque&) = delete;
 
