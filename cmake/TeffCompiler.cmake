@@ -1,4 +1,5 @@
-# The preset "clang" means the newest clang++ that is here; everything else takes the usual compiler.
+# The preset "clang" means the newest clang++ that is here; everything else takes the usual compiler, or a GCC that is
+# new enough beside it: Ubuntu 22.04's usual one is GCC 11, which lacks __builtin_shufflevector.
 option(TEFF_CLANG "Compile with the newest clang++ that is here" OFF)
 
 if(TEFF_CLANG AND NOT CMAKE_CXX_COMPILER)
@@ -10,4 +11,15 @@ if(TEFF_CLANG AND NOT CMAKE_CXX_COMPILER)
   string(REPLACE "clang++" "clang" teff_clang "${TEFF_CLANGXX}")
   set(CMAKE_CXX_COMPILER "${TEFF_CLANGXX}" CACHE FILEPATH "C++ compiler")
   set(CMAKE_C_COMPILER "${teff_clang}" CACHE FILEPATH "C compiler")
+endif()
+if(NOT TEFF_CLANG AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+  execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE teff_usual ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  if(teff_usual AND teff_usual VERSION_LESS 12)
+    find_program(TEFF_GXX NAMES g++-14 g++-13 g++-12)
+    if(TEFF_GXX)
+      string(REPLACE "g++" "gcc" teff_gcc "${TEFF_GXX}")
+      set(CMAKE_CXX_COMPILER "${TEFF_GXX}" CACHE FILEPATH "C++ compiler")
+      set(CMAKE_C_COMPILER "${teff_gcc}" CACHE FILEPATH "C compiler")
+    endif()
+  endif()
 endif()

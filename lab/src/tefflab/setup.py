@@ -22,6 +22,7 @@ CORE = "core"  # who is named where something every program needs is missing
 CORE_APT = (
     "cmake",
     "g++",
+    "g++-14 | g++-13 | g++-12 | g++-15 | g++-16",  # beside a usual g++ that is too old, as Ubuntu 22.04's
     "libbenchmark-dev",
     "libcli11-dev",
     "libfmt-dev",
