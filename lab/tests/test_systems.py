@@ -11,7 +11,7 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.packages import PackageState
-from tefflab.systems import System, load_system, load_systems, probe, probe_all
+from tefflab.systems import SKIPPED_FOLDER, System, load_system, load_systems, probe, probe_all
 from tefflab.systems_table import to_json, to_table
 
 GOOD = """
@@ -199,8 +199,11 @@ def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: py
     assert found.how_to_install.endswith("apt-get install --no-install-recommends liblake-dev")
 
 
-def test_a_system_no_registry_has_is_told_its_homepage(tmp_path: Path) -> None:
+def test_a_system_no_registry_has_is_told_its_homepage_once_it_is_missed(tmp_path: Path) -> None:
     system = load_system(write(tmp_path, GOOD.replace('["liblake-2-dev | liblake-dev"]', "[]")))
+    assert probe(system.variants[0], system, tmp_path).how_to_install == "./teff metg --systems lake sets it up"
+    (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
+    (tmp_path / SKIPPED_FOLDER / "lake").write_text("Lake is not here\n")
     assert "https://example.org/lake" in probe(system.variants[0], system, tmp_path).how_to_install
 
 

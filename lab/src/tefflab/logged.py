@@ -78,9 +78,8 @@ def run_logged(
     all it started.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("a" if append else "w", encoding="utf-8") as out:
+    with log.open("a" if append else "w", encoding="utf-8", buffering=1) as out:  # to be read as it grows
         out.write(f"$ {' '.join(command)}\n")
-        out.flush()
         try:
             process = subprocess.Popen(
                 command,

@@ -239,7 +239,7 @@ class Probe:
 def probe(variant: Variant, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks the variant's program who it is. Nothing is installed or built; a program that hangs is ended."""
     broken = (root / BROKEN_FOLDER / system.name).is_file()
-    how = "" if broken else _how_to_install(system, packages or PackageState.of(system.install.apt))
+    how = "" if broken else _how_to_install(system, root, packages or PackageState.of(system.install.apt))
     identity = _identity_of(variant, root)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how)
@@ -301,10 +301,11 @@ def _why_not_built(variant: Variant, root: Path) -> str:
     return f"{variant.program} has not been built"
 
 
-def _how_to_install(system: System, packages: PackageState) -> str:
-    if not system.install.apt and not system.install.pip:
+def _how_to_install(system: System, root: Path, packages: PackageState) -> str:
+    if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.apt and not system.install.pip:
         return f"install it from {system.homepage}, with CMAKE_PREFIX_PATH saying where it is"
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return install_command(missing, available(missing))
-    return f"./teff metg --systems {system.name} sets it up"
+    command = "metg" if system.variants else "spawn"
+    return f"./teff {command} --systems {system.name} sets it up"
