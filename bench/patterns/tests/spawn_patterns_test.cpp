@@ -28,6 +28,17 @@ struct direct {
   }
 };
 
+/// The same, with a fork of closures without a value.
+struct direct_void : direct {
+  static inline int forks = 0;
+  template <class First, class Second>
+  static void fork2_void(First first, Second second) {
+    ++forks;
+    first();
+    second();
+  }
+};
+
 /// Loses the first task that is spawned.
 struct dropping {
   static inline bool dropped = false;
@@ -76,6 +87,12 @@ constexpr const char* lines[] = {"--pattern serial --tasks 100", "--pattern para
 
 TEST(spawn_patterns, come_out_as_expected_of_a_system_that_does_its_work) {
   for (const char* line : lines) EXPECT_EQ(verdict<direct>(line), "") << line;
+}
+
+TEST(spawn_patterns, halving_forks_closures_without_a_value_where_the_system_can) {
+  direct_void::forks = 0;
+  EXPECT_EQ(verdict<direct_void>("--pattern parallel --tasks 100"), "");
+  EXPECT_EQ(direct_void::forks, 99);
 }
 
 TEST(spawn_patterns, a_dropped_task_is_caught_in_every_pattern) {

@@ -43,6 +43,11 @@ class fork_join {
     return both;
   }
 
+  template <class First, class Second>
+  static void fork2_void(First first, Second second) {
+    here->forkJoin<hints>(first, second);
+  }
+
   static tree_counts search_tree(const tree& of, const node& from) {
     const std::int32_t children = of.children(from);
     if (children == 0) return {1, 1, from.depth};

@@ -37,6 +37,11 @@ class fork_join {
   }
 
   template <class First, class Second>
+  static void fork2_void(First first, Second second) {
+    teff::join(std::move(first), std::move(second));
+  }
+
+  template <class First, class Second>
   static auto fork_both(First first, Second second) {
     return teff::join_tasks(std::move(first), std::move(second));
   }

@@ -15,6 +15,8 @@
 ///   own;
 ///                                     returns when all of them have run. Nests in tasks at will.
 ///   static std::pair<A, B> fork2(f, g);  both, one of them as a task; what they return.
+///   static void fork2_void(f, g);     the same where they return nothing; of a system that has fork2 only,
+///                                     they return a char.
 ///   static std::pair<A, B> fork_both(f, g);  both, each as a task of its own; what they return.
 ///   static void spawn_each(n, f);     a parallel loop, in which f(0) to f(n - 1) are tasks of their own.
 ///
@@ -27,6 +29,8 @@ template <class System>
 concept has_scope = requires { System::scope([](auto& tasks) { tasks.spawn([] {}); }); };
 template <class System>
 concept has_fork2 = requires { System::fork2([] { return 1; }, [] { return 2; }).second; };
+template <class System>
+concept has_fork2_void = requires { System::fork2_void([] {}, [] {}); };
 template <class System>
 concept has_fork_both = requires { System::fork_both([] { return 1; }, [] { return 2; }).second; };
 template <class System>
@@ -56,17 +60,26 @@ void serial_spawn(std::int64_t tasks) {
   }
 }
 
+template <class System, class First, class Second>
+void fork2_void(First first, Second second) {
+  if constexpr (has_fork2_void<System>) {
+    System::fork2_void(first, second);
+  } else {
+    const auto valued = [](auto function) { return [=] { return function(), char{}; }; };
+    System::fork2(valued(first), valued(second));
+  }
+}
+
 /// Halves the indices until each is alone: where a system has no loop, this is its best.
 template <class System>
-char spawn_halves(std::int64_t first, std::int64_t end) {
+void spawn_halves(std::int64_t first, std::int64_t end) {
   if (end - first == 1) {
     null_task(first);
   } else {
     const std::int64_t middle = first + (end - first) / 2;
-    System::fork2([=] { return spawn_halves<System>(first, middle); },
-                  [=] { return spawn_halves<System>(middle, end); });
+    fork2_void<System>([=] { spawn_halves<System>(first, middle); },
+                       [=] { spawn_halves<System>(middle, end); });
   }
-  return 0;
 }
 
 /// N null tasks, spawned by a parallel loop.
