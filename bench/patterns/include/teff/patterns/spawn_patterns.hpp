@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -132,21 +132,42 @@ std::int64_t fibonacci_one(std::int32_t n) {
   }
 }
 
-/// Room for what each child of a node has found: within the frame where they are few.
+/// Room for what each child of a node has found: within the frame where they are few. It is written before it
+/// is read, so that it need not be cleared.
 class found_below {
  public:
   explicit found_below(std::int32_t children) {
-    if (children > static_cast<std::int32_t>(few_.size()))
-      many_ = std::make_unique<tree_counts[]>(static_cast<std::size_t>(children));
+    if (children > few) many_ = std::make_unique<tree_counts[]>(static_cast<std::size_t>(children));
   }
-  [[nodiscard]] tree_counts* data() { return many_ ? many_.get() : few_.data(); }
+  [[nodiscard]] tree_counts* data() { return many_ ? many_.get() : reinterpret_cast<tree_counts*>(few_); }
 
  private:
-  std::array<tree_counts, 8> few_{};
+  static constexpr std::int32_t few = 8;
+  alignas(tree_counts) std::byte few_[few * sizeof(tree_counts)];
   std::unique_ptr<tree_counts[]> many_;
 };
 
-/// Searches the tree below a node. All children are tasks but the last, which the parent looks at itself.
+template <class System>
+  requires(gives_search_tree<System> || has_scope<System>)
+tree_counts search_tree(const tree& of, const node& from);
+
+/// Searches below a node that has children, each of them a task but the last, which the parent looks at
+/// itself. Not in line, or a leaf would pay for the frame of this.
+template <class System>
+[[gnu::noinline]] tree_counts search_children(const tree& of, const node& from, std::int32_t children) {
+  found_below below(children);
+  tree_counts* const found = below.data();
+  System::scope([&of, &from, found, children](auto& tasks) {
+    for (std::int32_t i = 0; i + 1 < children; ++i)
+      tasks.spawn([&of, &from, found, i] { found[i] = search_tree<System>(of, tree::child(from, i)); });
+    found[children - 1] = search_tree<System>(of, tree::child(from, children - 1));
+  });
+  tree_counts seen{1, 0, from.depth};
+  for (std::int32_t i = 0; i < children; ++i) seen += found[i];
+  return seen;
+}
+
+/// Searches the tree from a node on.
 template <class System>
   requires(gives_search_tree<System> || has_scope<System>)
 tree_counts search_tree(const tree& of, const node& from) {
@@ -155,16 +176,7 @@ tree_counts search_tree(const tree& of, const node& from) {
   } else {
     const std::int32_t children = of.children(from);
     if (children == 0) return {1, 1, from.depth};
-    found_below below(children);
-    tree_counts* const found = below.data();
-    System::scope([&of, &from, found, children](auto& tasks) {
-      for (std::int32_t i = 0; i + 1 < children; ++i)
-        tasks.spawn([&of, &from, found, i] { found[i] = search_tree<System>(of, tree::child(from, i)); });
-      found[children - 1] = search_tree<System>(of, tree::child(from, children - 1));
-    });
-    tree_counts seen{1, 0, from.depth};
-    for (std::int32_t i = 0; i < children; ++i) seen += found[i];
-    return seen;
+    return search_children<System>(of, from, children);
   }
 }
 
