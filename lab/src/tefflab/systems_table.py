@@ -45,14 +45,15 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
-    """A row a system, a row for each of its variants below it; then a line for each that is not here."""
+    """A row a system that says what it is, below it a row for each variant with its version; then who is not here."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("", "system", "version", "paradigm", "parallelism", "distributed"):
+    for title in ("", "system", "paradigm, parallelism, where – version"):
         table.add_column(title, overflow="fold", no_wrap=title == "system")
     missing: list[Text] = []
     for system in systems:
-        facts = (system.paradigm, system.parallelism, "yes" if system.distributed else "no")
-        table.add_row("", f"[{system.color}]●[/] [bold]{escape(system.title)}[/]", "", *map(escape, facts))
+        where = "distributed" if system.distributed else "one machine"
+        facts = f"{system.paradigm}, {system.parallelism}, {where}"
+        table.add_row("", f"[{system.color}]●[/] [bold]{escape(system.title)}[/]", escape(facts))
         for variant in system.listed:
             found = probes[variant.id]
             sign = "[green]✓[/]" if found.found else "[red]✗[/]"
