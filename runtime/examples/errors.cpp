@@ -1,0 +1,62 @@
+// Every error that libteff names, and what it says.
+#include <teff/teff.hpp>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+template <class Error, class F>
+void expect(const char* name, F wrong) {
+  try {
+    wrong();
+    std::printf("%s: nothing was thrown\n", name);
+  } catch (const Error& error) {
+    std::printf("%s\n  %s\n", name, error.what());
+  }
+}
+
+}  // namespace
+
+int main() {
+  teff::runtime rt{{.workers = 2}};
+  using key = std::array<int, 2>;
+
+  expect<teff::never_satisfied>("never_satisfied", [&] {
+    teff::task_graph<key> graph{rt};
+    graph.indegree([](key) { return 2; }).body([](key) {});
+    graph.fulfill({3, 4});  // and nobody does so again
+    graph.wait();
+  });
+
+  expect<teff::over_fulfilled>("over_fulfilled", [&] {
+    teff::task_graph<key> graph{rt};
+    graph.indegree([](key) { return 1; }).place([](key) { return 0U; });
+    graph.body([&](key k) { graph.fulfill(k); });  // it runs already
+    graph.fulfill({0, 0});
+    graph.wait();
+  });
+
+  expect<teff::graph_waits_for_itself>("graph_waits_for_itself", [&] {
+    teff::task_graph<int> graph{rt};
+    graph.indegree([](int) { return 0; }).body([&](int) { graph.wait(); });
+    graph.fulfill(7);
+    graph.wait();
+  });
+
+  expect<teff::misuse>("misuse", [&] {
+    rt.run([] {
+      auto older = teff::fork([] {});
+      auto newer = teff::fork([] {});
+      older.get();
+    });
+  });
+
+  expect<teff::runtime_was_shut_down>("runtime_was_shut_down", [&] {
+    rt.shutdown();
+    rt.run([] {});
+  });
+
+  expect<teff::invalid_option>("invalid_option", [] { const teff::runtime tiny{{.stack_size = 1'000}}; });
+}
