@@ -29,8 +29,8 @@ struct options {
   // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us.
   std::chrono::microseconds spin{-1};
   // The file that a trace of the workers is written to at shutdown, for Perfetto. Empty: TEFF_TRACE, else
-  // none.
-  // "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the suffix.
+  // none. "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the
+  // suffix.
   std::string trace{};
   // Events that each worker keeps, its last ones, at 32 bytes. 0: TEFF_TRACE_EVENTS, else 262144.
   std::size_t trace_events = 0;

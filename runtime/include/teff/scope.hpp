@@ -18,9 +18,8 @@ namespace teff {
 // - A scope belongs to the task that made it, and scopes of one task end in reverse order of their making.
 // - A spawn may run the task at once: always so outside a runtime's workers, and when enough tasks wait
 //   already, so that a spawning loop of any length needs bounded memory.
-// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. It is
-// thrown
-//   by wait(), or by the destructor unless that runs because of another exception.
+// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. It
+//   is thrown by wait(), or by the destructor unless that runs because of another exception.
 // - spawn() may be called from any worker while the scope lives, so also by its own tasks.
 class scope : detail::scope_state {
  public:
