@@ -1,15 +1,20 @@
-"""What several tests need: a checkout with programs that only simulate."""
+"""What several tests need: a checkout with programs that only simulate, and whether a real one is here."""
 
+import re
 import stat
 import sys
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
 
-from tefflab.systems import BUILD_FOLDER
+from tefflab import project_root
+from tefflab.systems import BUILD_FOLDER, Variant, load_systems
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
+CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
 
 
 @pytest.fixture
@@ -49,3 +54,23 @@ def write_system(root: Path, name: str, programs: str) -> None:
 def _script(path: Path, command: str) -> None:
     path.write_text(f"#!/bin/sh\n{command}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@cache
+def _requirements(root: Path) -> dict[str, list[str]]:
+    return {system.name: list(system.install.pip) for system in load_systems(root)}
+
+
+def skip_unless_there(variant: Variant) -> None:
+    """Skips the test where the program, or the package that a script needs, is not on this machine."""
+    root = project_root()
+    if not variant.program_path(root).exists():
+        pytest.skip(f"{variant.program} is not built here")
+    if variant.is_python and not (root / CORE_LIBRARY).exists():
+        pytest.skip("the core's library is not built here")
+    for requirement in _requirements(root)[variant.system_name]:
+        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
+        try:
+            version(name)
+        except PackageNotFoundError:
+            pytest.skip(f"{name} is not installed here")

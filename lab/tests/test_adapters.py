@@ -2,23 +2,20 @@
 
 import json
 import os
-import re
 import subprocess
-from importlib.metadata import PackageNotFoundError, version
 from threading import Timer
 
 import psutil
 import pytest
 
+from conftest import CORE_LIBRARY, skip_unless_there
 from tefflab import project_root
 from tefflab.batch import BatchProgram, LateError, ProgramError
 from tefflab.processes import family
-from tefflab.systems import BUILD_FOLDER, Variant, load_systems
+from tefflab.systems import Variant, load_systems
 
 ROOT = project_root()
-SYSTEMS = {system.name: system for system in load_systems(ROOT)}
-VARIANTS = [variant for system in SYSTEMS.values() for variant in system.variants]
-CORE_LIBRARY = ROOT / BUILD_FOLDER / "lib" / "libteff_bench.so"  # what scripts call
+VARIANTS = [variant for system in load_systems(ROOT) for variant in system.variants]
 PATTERNS = [
     "trivial",
     "no_comm",
@@ -54,23 +51,10 @@ def _lines_for(variant: Variant) -> list[str]:
     return _lines(6 if variant.is_python else 20)
 
 
-def _skip_unless_there(variant: Variant) -> None:
-    if not variant.program_path(ROOT).exists():
-        pytest.skip(f"{variant.program} is not built here")
-    if variant.is_python and not CORE_LIBRARY.exists():
-        pytest.skip("the core's library is not built here")
-    for requirement in SYSTEMS[variant.system_name].install.pip:
-        name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
-        try:
-            version(name)
-        except PackageNotFoundError:
-            pytest.skip(f"{name} is not installed here")
-
-
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
 def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Variant, workers: int) -> None:
-    _skip_unless_there(variant)
+    skip_unless_there(variant)
     lines = _lines_for(variant)
     finished = subprocess.run(
         [*variant.command_line(ROOT, workers), "--batch", "--workers", str(workers)],
@@ -91,7 +75,7 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Va
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
 def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Variant) -> None:
-    _skip_unless_there(variant)
+    skip_unless_there(variant)
     command = [*variant.command_line(ROOT, 2), "--workers", "2"]
     with BatchProgram(variant.id, command, variant.environment_for(ROOT, 2)) as program:
         if (program.ask("-type stencil_1d", 60).ranks or 1) == 1:
@@ -110,13 +94,13 @@ def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(v
 
 def _executes_tasks(process: psutil.Process, variant: Variant) -> bool:
     """Whether the core is part of it: launchers and helpers of an interpreter are not worth a shot."""
-    cores = {str(path.resolve()) for path in (variant.program_path(ROOT), CORE_LIBRARY)}
+    cores = {str(path.resolve()) for path in (variant.program_path(ROOT), ROOT / CORE_LIBRARY)}
     return any(each.path in cores for each in process.memory_maps())
 
 
 def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
     variant = VARIANTS[0]
-    _skip_unless_there(variant)
+    skip_unless_there(variant)
     finished = subprocess.run(
         [*variant.command_line(ROOT, 1), "--batch"],
         input="-type stensil\n\n-type fft\n",

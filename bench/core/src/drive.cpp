@@ -90,14 +90,15 @@ void bind_to_core(int index) {
   }
 }
 
-int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make) try {
+int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make,
+          int workers) try {
   const std::vector<std::string> flags(argv + 1, argv + argc);
   const command asked = parse_command(flags);
   if (asked.what == command::mode::help) {
     fmt::print("{}", asked.help);
     return 0;
   }
-  const std::unique_ptr<adapter> system = make(asked.workers.value_or(usable_cores()));
+  const std::unique_ptr<adapter> system = make(asked.workers.value_or(workers));
   if (!system) return session::done;
   try {
     return answer_all(*system, asked);

@@ -130,7 +130,8 @@ exit_code run_profile(runner& system, const command& asked) {
 
 }  // namespace
 
-int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make) try {
+int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make,
+          int workers) try {
   const std::vector<std::string> flags(argv + 1, argv + argc);
   const command asked = parse_command(flags);
   if (asked.what == command::mode::help) {
@@ -138,7 +139,7 @@ int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int
     return done;
   }
   const std::int64_t empty_bytes = peak_resident_bytes();
-  const std::unique_ptr<runner> system = make(asked.workers.value_or(bench::usable_cores()));
+  const std::unique_ptr<runner> system = make(asked.workers.value_or(workers));
   if (asked.what == command::mode::identity) {
     print(bench::to_json(system->describe()));
     return done;

@@ -40,19 +40,19 @@ VOID_TASK_2(halves, std::int64_t, first, std::int64_t, end) {
   }
 }
 
-TASK_1(std::int64_t, both, std::int32_t, n) {
+TASK_1(std::int64_t, fib_both, std::int32_t, n) {
   if (n < 2) return n;
-  SPAWN(both, n - 1);
-  SPAWN(both, n - 2);
-  const std::int64_t b = SYNC(both);
-  return SYNC(both) + b;
+  SPAWN(fib_both, n - 1);
+  SPAWN(fib_both, n - 2);
+  const std::int64_t b = SYNC(fib_both);
+  return SYNC(fib_both) + b;
 }
 
-TASK_1(std::int64_t, one, std::int32_t, n) {
+TASK_1(std::int64_t, fib_one, std::int32_t, n) {
   if (n < 2) return n;
-  SPAWN(one, n - 1);
-  const std::int64_t b = CALL(one, n - 2);
-  return SYNC(one) + b;
+  SPAWN(fib_one, n - 1);
+  const std::int64_t b = CALL(fib_one, n - 2);
+  return SYNC(fib_one) + b;
 }
 
 TASK_3(tree_counts, below, const tree*, of, const node*, parent, std::int32_t, index) {
@@ -96,11 +96,11 @@ class lace {
   }
   static std::int64_t fibonacci_both(std::int32_t n) {
     LACE_VARS
-    return CALL(both, n);
+    return CALL(fib_both, n);
   }
   static std::int64_t fibonacci_one(std::int32_t n) {
     LACE_VARS
-    return CALL(one, n);
+    return CALL(fib_one, n);
   }
   static tree_counts search_tree(const tree& of, const node& from) {
     LACE_VARS

@@ -30,22 +30,22 @@ constexpr auto halves = [](auto halves, std::int64_t first, std::int64_t end) LF
   co_await lf::join;
 };
 
-constexpr auto both = [](auto both, std::int32_t n) LF_STATIC_CALL -> lf::task<std::int64_t> {
+constexpr auto fib_both = [](auto fib_both, std::int32_t n) LF_STATIC_CALL -> lf::task<std::int64_t> {
   if (n < 2) co_return n;
   std::int64_t a = 0;
   std::int64_t b = 0;
-  co_await lf::fork(&a, both)(n - 1);
-  co_await lf::fork(&b, both)(n - 2);
+  co_await lf::fork(&a, fib_both)(n - 1);
+  co_await lf::fork(&b, fib_both)(n - 2);
   co_await lf::join;
   co_return a + b;
 };
 
-constexpr auto one = [](auto one, std::int32_t n) LF_STATIC_CALL -> lf::task<std::int64_t> {
+constexpr auto fib_one = [](auto fib_one, std::int32_t n) LF_STATIC_CALL -> lf::task<std::int64_t> {
   if (n < 2) co_return n;
   std::int64_t a = 0;
   std::int64_t b = 0;
-  co_await lf::fork(&a, one)(n - 1);
-  co_await lf::call(&b, one)(n - 2);
+  co_await lf::fork(&a, fib_one)(n - 1);
+  co_await lf::call(&b, fib_one)(n - 2);
   co_await lf::join;
   co_return a + b;
 };
@@ -85,8 +85,8 @@ class coroutines {
 
   static void serial_spawn(std::int64_t tasks) { lf::sync_wait(*here, in_a_row, tasks); }
   static void parallel_spawn(std::int64_t tasks) { lf::sync_wait(*here, halves, std::int64_t{0}, tasks); }
-  static std::int64_t fibonacci_both(std::int32_t n) { return lf::sync_wait(*here, both, n); }
-  static std::int64_t fibonacci_one(std::int32_t n) { return lf::sync_wait(*here, one, n); }
+  static std::int64_t fibonacci_both(std::int32_t n) { return lf::sync_wait(*here, fib_both, n); }
+  static std::int64_t fibonacci_one(std::int32_t n) { return lf::sync_wait(*here, fib_one, n); }
   static tree_counts search_tree(const tree& of, const node& from) {
     return lf::sync_wait(*here, below, &of, from);
   }

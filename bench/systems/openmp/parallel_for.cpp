@@ -48,5 +48,5 @@ class parallel_for final : public adapter {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive(argc, argv, [](int workers) { return std::make_unique<parallel_for>(workers); });
+  return drive(argc, argv, [](int workers) { return std::make_unique<parallel_for>(workers); }, cores());
 }

@@ -24,9 +24,14 @@ inline teff::bench::identity identify(const std::string& way, int workers) {
 #endif
 }
 
+/// Cores of the process. Where the runtime was told to bind threads, libgomp has bound the first one before
+/// main() begins, and that thread's mask would look like a machine of one core.
+inline int cores() {
+  return omp_get_num_procs();
+}
+
 /// Binds the calling thread of a parallel region as every other system's threads are bound, unless somebody
-/// had the runtime do it: by then the process's mask is that of its first thread. (libgomp does it before
-/// main() begins, so that it would also look like a machine of one core.)
+/// had the runtime do it.
 inline void bind_thread() {
   if (omp_get_proc_bind() == omp_proc_bind_false) teff::bench::bind_to_core(omp_get_thread_num());
 }

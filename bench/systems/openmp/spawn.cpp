@@ -64,5 +64,5 @@ class omp_tasks {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return teff::patterns::drive<omp_tasks>(argc, argv);
+  return teff::patterns::drive<omp_tasks>(argc, argv, cores());
 }

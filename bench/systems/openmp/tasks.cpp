@@ -69,5 +69,5 @@ class tasks final : public adapter {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive(argc, argv, [](int workers) { return std::make_unique<tasks>(workers); });
+  return drive(argc, argv, [](int workers) { return std::make_unique<tasks>(workers); }, cores());
 }

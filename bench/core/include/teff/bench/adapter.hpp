@@ -66,7 +66,8 @@ void bind_to_core(int index);
 
 /// The main program of an adapter: reads the flags, runs once or in batch mode, prints records. Returns the
 /// exit code: 0, 1 where a run failed, 2 for bad input. `make` receives the number of workers asked for, and
-/// returns nothing where another process answers for all.
-int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make);
+/// returns nothing where another process answers for all; `workers` are those of a program that is told none.
+int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make,
+          int workers = usable_cores());
 
 }  // namespace teff::bench

@@ -52,11 +52,12 @@ class runner_of final : public runner {
 };
 
 /// The main program of a system's spawn patterns; see bench::drive.
-int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make);
+int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make,
+          int workers);
 
 template <class System>
-int drive(int argc, char** argv) {
-  return drive(argc, argv, [](int workers) { return std::make_unique<runner_of<System>>(workers); });
+int drive(int argc, char** argv, int workers = bench::usable_cores()) {
+  return drive(argc, argv, [](int count) { return std::make_unique<runner_of<System>>(count); }, workers);
 }
 
 }  // namespace teff::patterns

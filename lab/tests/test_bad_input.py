@@ -1,0 +1,65 @@
+"""Every program that is built answers bad flags with one line and exit code 2: no abort, no usage text, no hang."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import skip_unless_there
+from tefflab import project_root
+from tefflab.errors import BAD_INPUT
+from tefflab.systems import Variant, load_systems
+
+ROOT = project_root()
+BENCH = [variant for system in load_systems(ROOT) for variant in system.variants]
+SPAWN = [program for system in load_systems(ROOT) for program in system.spawn]
+OF_ALL = ["--workers 0", "--workers two", "--workers 99999999999", "--workers 5000", "--workers", "--nonsense", "word"]
+OF_BENCH = [
+    "-type stensil",
+    "-steps 0",
+    "-width 99999999999999999999",
+    "-radix 3x",
+    "-kernel fast",
+    "-output 3",
+    "-type spread -width 4 -radix 9",
+    "-width 9223372036854775807",
+]
+OF_SPAWN = [
+    "--pattern sireal",
+    "--pattern serial --tasks -1",
+    "--pattern fibonacci --n 9999",
+    "--pattern fibonacci --spawn none",
+    "--pattern tree --tree T9",
+    "--tasks 5",
+]
+
+
+def _check(program: Variant, lines: list[str]) -> None:
+    skip_unless_there(program)
+    command = program.command_line(ROOT, 2)
+    is_direct = command[0] == str(program.program_path(ROOT))
+    for line in lines[:: 1 if is_direct else 5]:  # launchers and interpreters take long to start
+        finished = subprocess.run(
+            [*command, *line.split()],
+            env={**os.environ, **program.environment_for(ROOT, 2)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        said = finished.stderr.splitlines()
+        assert finished.returncode == BAD_INPUT, f"{line}: {finished.returncode}: {finished.stderr}"
+        assert len(said) == 1, f"{line}: {finished.stderr}"
+        assert said[0].startswith("error: "), line
+        assert not finished.stdout, line
+
+
+@pytest.mark.parametrize("program", BENCH, ids=[program.id for program in BENCH])
+def test_a_program_says_in_one_line_what_is_wrong_with_its_flags(program: Variant) -> None:
+    _check(program, OF_ALL + OF_BENCH)
+
+
+@pytest.mark.parametrize("program", SPAWN, ids=[program.program for program in SPAWN])
+def test_a_spawn_program_says_in_one_line_what_is_wrong_with_its_flags(program: Variant) -> None:
+    _check(program, OF_ALL + OF_SPAWN)
