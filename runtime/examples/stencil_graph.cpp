@@ -27,7 +27,8 @@ int main() {
 
   teff::runtime rt;
   teff::task_graph<key> graph{rt};
-  graph.indegree([&](key k) { return k[0] == 0 ? 0 : last(k[1]) - first(k[1]) + 1; }).body([&](key k) {
+  graph.indegree([&](key k) { return k[0] == 0 ? 0 : last(k[1]) - first(k[1]) + 1; });
+  graph.body([&](key k) {
     const auto [step, block] = k;
     const auto& now = rod[step % 2];
     auto& next = rod[(step + 1) % 2];
