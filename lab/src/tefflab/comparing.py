@@ -94,23 +94,24 @@ def to_table(found: Answer) -> Group:
 def _tables(found: Answer, rows: Sequence[Comparison]) -> list[RenderableType]:
     of_metg = _table(found, metg_name(rows[0].a.threshold))
     for each in rows:
-        cells = [_value(each.a), _value(each.b), _ratio(each), _ends(each.ratio), verdict(each.ratio)]
+        cells = [_value(each.a), _value(each.b), _ratio(each), _ends(each.ratio), _yes_or_no(each.ratio.significant)]
         of_metg.add_row(_head(found, each), *cells, *([_agreement(each)] if found.is_repeat else []))
     of_overhead = _table(found, "overhead")
     for each in rows:
         if each.overhead and each.a.overhead and each.b.overhead:
             values = [duration(side.value) for side in (each.a.overhead, each.b.overhead)]
-            cells = [*values, digits(each.overhead.value), _ends(each.overhead), verdict(each.overhead)]
+            cells = [*values, digits(each.overhead.value), _ends(each.overhead), _yes_or_no(each.overhead.significant)]
             of_overhead.add_row(_head(found, each), *cells)
     return [part for table in (of_metg, of_overhead) if table.row_count for part in (Text(), table)]
 
 
 def _table(found: Answer, quantity: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("\nsystem" if found.is_repeat else "\nconfiguration", overflow="fold")
-    for title in (f"{quantity}\nof A", "\nof B", "\nA / B", "95 %\ninterval"):
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    head = "system" if found.is_repeat else "configuration"
+    table.add_column(f"{quantity}\n{head}", overflow="fold", no_wrap=found.is_repeat)
+    for title in ("\nof A", "\nof B", "\nA / B", "its 95 %\ninterval"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("\nA / B is not 1", no_wrap=True)
+    table.add_column("is not 1:\nsignificant", no_wrap=True)
     if found.is_repeat and quantity != "overhead":
         table.add_column("\nagree", no_wrap=True)
     return table
@@ -120,12 +121,12 @@ def _head(found: Answer, each: Comparison) -> str:
     return escape(each.a.contender.id if found.is_repeat else each.configuration)
 
 
+def _yes_or_no(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
 def _agreement(each: Comparison) -> str:
     return "yes" if each.agrees else "[red]no[/]"
-
-
-def verdict(ratio: Interval) -> str:
-    return "significant" if ratio.significant else "not significant"
 
 
 def closing(found: Answer) -> list[str]:
