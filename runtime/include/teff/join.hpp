@@ -11,7 +11,7 @@ namespace teff {
 // What a join of closures returns: a pair of both values, or a tuple of three and more; std::monostate for a
 // closure without one; void if none has one.
 template <class... F>
-using join_result = typename detail::joined<(detail::yields_void<F> && ...), F...>::type;
+using join_result = typename detail::joined<detail::all_yield_void<F...>, F...>::type;
 
 namespace detail {
 

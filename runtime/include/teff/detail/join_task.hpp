@@ -16,6 +16,10 @@ namespace teff::detail {
 template <class F>
 inline constexpr bool yields_void = std::is_void_v<std::invoke_result_t<F&&>>;
 
+// A fold with a name: GCC 14 refuses one inside an alias that a lambda uses.
+template <class... F>
+inline constexpr bool all_yield_void = (yields_void<F> && ...);
+
 // What a closure yields: its value, or monostate for void.
 template <class F>
 using value_t = std::conditional_t<yields_void<F>, std::monostate, std::invoke_result_t<F&&>>;
