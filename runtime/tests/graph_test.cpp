@@ -1,5 +1,6 @@
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -249,6 +250,47 @@ TEST(task_graph, runs_the_ready_task_with_the_highest_priority_first) {
   g.fulfill(0);
   g.wait();
   EXPECT_EQ(order, (std::vector<int>{0, 2, 5, 8, 1, 4, 7, 3, 6}));
+}
+
+// What == and the hash leave out of a key.
+struct carrier {
+  int task;
+  int load = 0;
+  friend bool operator==(const carrier& a, const carrier& b) { return a.task == b.task; }
+};
+struct hash_of_carrier {
+  std::size_t operator()(const carrier& k) const noexcept { return key_hash<int>{}(k.task); }
+};
+
+TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
+  constexpr int tasks = 20000;
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    runtime rt{{.workers = workers}};
+    // Task i is fulfilled by i - 1, which is on another worker if there is one, and by i - 2.
+    std::vector<int> brought(tasks + 2);  // by those on other workers
+    std::atomic<int> wrong{0};
+    const auto place = [=](int task) { return static_cast<unsigned>(task) % workers; };
+    task_graph<carrier, hash_of_carrier> g{rt};
+    g.indegree([](const carrier& k) { return k.task < 2 ? k.task : 2; })
+        .place([=](const carrier& k) { return place(k.task); })
+        .arrived([&](const carrier& k) {
+          if (place(k.task) != worker_index()) ++wrong;
+          brought[static_cast<std::size_t>(k.task)] += k.load;
+        })
+        .body([&](const carrier& k) {
+          int due = 0;
+          for (int before = std::max(k.task - 2, 0); before < k.task; ++before)
+            due += place(before) == place(k.task) ? 0 : before + 1;
+          if (brought[static_cast<std::size_t>(k.task)] != due) ++wrong;
+          for (int next = k.task + 1; next <= std::min(k.task + 2, tasks); ++next)
+            g.fulfill({next, k.task + 1});
+        });
+    rt.run([&] {
+      g.fulfill({0});
+      g.wait();
+    });
+    EXPECT_EQ(wrong, 0) << workers << " workers";
+  }
 }
 
 TEST(task_graph, can_be_used_again_after_wait) {

@@ -65,6 +65,23 @@ struct key_hash {
 namespace detail {
 
 template <class Key>
+inline constexpr bool is_integer_array = false;
+template <std::integral Integer, std::size_t size>
+inline constexpr bool is_integer_array<std::array<Integer, size>> = size <= 8;
+
+// ==, but for a short array it is a few instructions, not a call of memcmp().
+template <class Key>
+bool equal_keys(const Key& a, const Key& b) {
+  if constexpr (is_integer_array<Key>) {
+    bool equal = true;
+    for (std::size_t i = 0; i < a.size(); ++i) equal &= a[i] == b[i];
+    return equal;
+  } else {
+    return a == b;
+  }
+}
+
+template <class Key>
 void print_key(std::ostream& out, const Key& key) {
   if constexpr (requires { out << key; }) {
     out << key;

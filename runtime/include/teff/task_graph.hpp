@@ -82,6 +82,15 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
+  // Called on the worker that a key is placed on for every fulfill() from elsewhere, before it counts, with
+  // the very key that was passed. Parts of the key that == and the hash leave out can so bring a small result
+  // along, on the cache line that has to come anyway.
+  template <class F>
+    requires std::is_invocable_v<F&, const Key&>
+  task_graph& arrived(F&& f) {
+    graph_->functions.arrived.set(std::forward<F>(f));
+    return *this;
+  }
 
   // One of the dependences of a key's task has been done. Any thread may call it. Throws what the graph's
   // functions throw, std::bad_alloc, runtime_was_shut_down.

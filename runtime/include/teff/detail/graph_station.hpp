@@ -5,6 +5,7 @@
 #include <teff/detail/message_ring.hpp>
 #include <teff/detail/node_pool.hpp>
 #include <teff/detail/ready_deque.hpp>
+#include <teff/graph_key.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -36,7 +37,7 @@ struct graph_node {
   graph_node() noexcept {}
   ~graph_node() {}
   [[nodiscard]] bool same_key(const graph_node& other) const {
-    return hash == other.hash && key == other.key;
+    return hash == other.hash && equal_keys(key, other.key);
   }
 };
 
@@ -47,13 +48,13 @@ class key_table {
 
  public:
   [[nodiscard]] node* find(std::size_t hash, const Key& key) const {
-    node* at = buckets_[hash & (buckets_.size() - 1)];
-    while (at != nullptr && !(at->hash == hash && at->key == key)) at = at->next;
+    node* at = buckets_[hash & mask_];
+    while (at != nullptr && !(at->hash == hash && equal_keys(at->key, key))) at = at->next;
     return at;
   }
   // Throws std::bad_alloc.
   void insert(node* added) {
-    if (size_ == buckets_.size()) grow();
+    if (size_ > mask_) grow();
     auto*& bucket = bucket_of(*added);
     added->next = bucket;
     bucket = added;
@@ -77,10 +78,11 @@ class key_table {
   }
 
  private:
-  node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & (buckets_.size() - 1)]; }
+  node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & mask_]; }
   void grow() {
     std::vector<node*> old(2 * buckets_.size());
     old.swap(buckets_);
+    mask_ = buckets_.size() - 1;
     for (node* chain : old) {
       while (chain != nullptr) {
         node* const moved = std::exchange(chain, chain->next);
@@ -92,6 +94,7 @@ class key_table {
   }
 
   std::vector<node*> buckets_ = std::vector<node*>(64);
+  std::size_t mask_ = 63;
   std::size_t size_ = 0;
 };
 

@@ -24,6 +24,7 @@ struct graph_functions {
   function_of<void, Key> body;
   function_of<unsigned, Key> place;
   function_of<int, Key> priority;
+  function_of<void, Key> arrived;
 };
 
 // The graph and the station that the task belongs to which the calling thread runs.
@@ -98,6 +99,7 @@ class keyed_graph final : public graph_core {
   void ready_unplaced(station& here, node* ready);
   void send(station& here, unsigned place, const Key& key);
 
+  void count_arrived(station& here, const Key& key);
   bool receive(station& here) noexcept;
   bool receive_outside(station& here) noexcept;
   template <class Count>
@@ -151,7 +153,7 @@ void keyed_graph<Key, Hash>::count_unplaced(station& here, const Key& key) {
   const std::size_t hash = hash_(key);
   std::exception_ptr error;
   const auto outcome = unplaced().fulfill(
-      hash, [&](const node& each) { return each.hash == hash && each.key == key; },
+      hash, [&](const node& each) { return each.hash == hash && equal_keys(each.key, key); },
       [&]() -> node* {
         try {
           node* const made = here.make_node(hash, key, functions.indegree(key));
@@ -265,6 +267,12 @@ void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
   }
 }
 
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_arrived(station& here, const Key& key) {
+  if (functions.arrived) functions.arrived(key);
+  count_placed(here, key);
+}
+
 // Counts what others have sent. Says whether there was anything.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive(station& here) noexcept {
@@ -277,17 +285,17 @@ bool keyed_graph<Key, Hash>::receive(station& here) noexcept {
     while (ring->receive(message)) {
       ++here.taken;
       if constexpr (travels_plainly<Key>) {
-        try_count([&] { count_placed(here, message); });
+        try_count([&] { count_arrived(here, message); });
       } else {
         const std::unique_ptr<Key> box(message);
-        try_count([&] { count_placed(here, *box); });
+        try_count([&] { count_arrived(here, *box); });
       }
     }
   }
   if (!here.inbox.empty()) [[unlikely]] {
     for (const Key& key : here.inbox.take(inbox_batch)) {
       ++here.taken;
-      try_count([&] { count_placed(here, key); });
+      try_count([&] { count_arrived(here, key); });
     }
   }
   return here.taken != before;
