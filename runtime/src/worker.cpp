@@ -79,6 +79,10 @@ void wake_owner(const task_slot* slot) noexcept {
   this_worker->wake_owner(slot);
 }
 
+void ended_on_thief(scope_state& scope) noexcept {
+  this_worker->ended(scope);
+}
+
 place here() noexcept {
   if (this_worker == nullptr) return {};
   return {&this_worker->all(), this_worker->index()};
@@ -215,6 +219,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
       fruitless = 0;
       continue;
     }
+    tell_ended();
     if (!searching) {
       // A source's next work may come from another core within a cache line's way, again and again: as long
       // as that, the census, which all share, is left alone.
@@ -243,6 +248,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
       std::this_thread::yield();
     }
   }
+  tell_ended();
   stop_search(searching);
 }
 
@@ -381,6 +387,7 @@ bool worker::run_sources(bool& searching) noexcept {
       if (!each.sees_work(index_)) continue;
       stop_search(searching);
     }
+    tell_ended();
     auto* const outer = std::exchange(self.innermost, nullptr);
     const bool did_something = each.run(index_);
     self.innermost = outer;
@@ -436,12 +443,34 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   struct host : scope_state {};
   host spawned_by_it;
   last_victim_ = &victim;
-  slot.run(slot, thief);
+  if (!is_alike(slot)) tell_ended();
+  const auto run = slot.run;  // a scope's task leaves the slot
+  run(slot, thief);
+  last_run_ = run;
+  if (spawned_by_it.top_ != spawned_by_it.base_) tell_ended();
   spawned_by_it.end_as_host();
+}
+
+// Whether it is a task of the scope that has not been told of others. (Only a scope's task begins with a
+// scope, and it is one if it is run as the last of those was.)
+bool worker::is_alike(task_slot& slot) const noexcept {
+  return ended_ != 0 && slot.run == last_run_ && stored<scope_state*>(slot) == ended_of_;
+}
+
+void worker::ended(scope_state& scope) noexcept {
+  if (ended_of_ != &scope) tell_ended();
+  ended_of_ = &scope;
+  ++ended_;
+}
+
+void worker::tell_ended() noexcept {
+  if (ended_ == 0) return;
+  ended_of_->complete(std::exchange(ended_, 0));
 }
 
 void worker::run_job(job& job) noexcept {
   ++jobs_;
+  tell_ended();
   auto* const outer = std::exchange(self.innermost, nullptr);
   job.run(job);
   self.innermost = outer;

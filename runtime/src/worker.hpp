@@ -46,6 +46,7 @@ class worker {
   // Wakes a sleeper for work that has just become public, unless somebody searches.
   void published() noexcept;
   void wake_owner(const task_slot* slot) noexcept;
+  void ended(scope_state& scope) noexcept;
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -86,6 +87,8 @@ class worker {
   bool run_something(bool open, const task_slot* awaited, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
+  [[nodiscard]] bool is_alike(task_slot& slot) const noexcept;
+  void tell_ended() noexcept;
   task_slot* steal_from(worker& victim) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
@@ -113,6 +116,10 @@ class worker {
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
+  // Stolen tasks that have ended, all of one scope, which has not been told.
+  scope_state* ended_of_ = nullptr;
+  std::int64_t ended_ = 0;
+  decltype(task_slot::run) last_run_ = nullptr;  // by which the last stolen slot was run
   pthread_t thread_{};
   trace_ring* const ring_;
   tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;

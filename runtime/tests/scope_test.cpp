@@ -287,5 +287,40 @@ TEST(scope, random_trees_of_scopes_and_joins_run_every_node_once) {
   });
 }
 
+// The thief of `of_a` finds `of_b` at once, which waits for the scope of `of_a` to end. It would hang.
+TEST(scope, hears_of_a_stolen_task_before_its_thief_begins_a_task_of_another_scope) {
+  const auto until = [](const std::atomic<bool>& flag) {
+    while (!flag) std::this_thread::yield();
+  };
+  runtime rt{{.workers = 3}};
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> of_a{false}, spawned_b{false}, of_b{false}, ended_a{false};
+    std::thread other([&] {
+      rt.run([&] {
+        until(of_a);
+        scope b;
+        b.spawn([&] {
+          of_b = true;
+          until(ended_a);
+        });
+        spawned_b = true;
+        until(of_b);
+      });
+    });
+    rt.run([&] {
+      scope a;
+      a.spawn([&] {
+        of_a = true;
+        until(spawned_b);
+      });
+      until(of_b);
+      a.wait();
+      ended_a = true;
+    });
+    other.join();
+    EXPECT_TRUE(ended_a);
+  }
+}
+
 }  // namespace
 }  // namespace teff::test

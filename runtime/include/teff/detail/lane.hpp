@@ -89,4 +89,8 @@ void answer_request() noexcept;
 // The slot itself may be in use again.
 [[gnu::cold]] void wake_owner(const task_slot* slot) noexcept;
 
+// On a thief: a task of this scope has ended. The scope hears of it with the thief's next ones, or when the
+// thief turns to something else (README, "Waiting for a task").
+void ended_on_thief(scope_state& scope) noexcept;
+
 }  // namespace teff::detail

@@ -33,12 +33,12 @@ class scope_state {
     }
   }
 
-  // A task that was not run by the scope's own end has ended. The scope may be gone when this returns.
-  void complete() noexcept {
+  // Tasks that were not run by the scope's own end have ended. The scope may be gone when this returns.
+  void complete(std::int64_t tasks) noexcept {
     const auto* const owners_slot = base_;
-    // Release: what the task did, to the acquire in end(). seq_cst: before the look whether the waiter sleeps
-    // (README, "Waiting for a task").
-    pending_.fetch_sub(1, std::memory_order_seq_cst);
+    // Release: what the tasks did, to the acquire in end(). seq_cst: before the look whether the waiter
+    // sleeps (README, "Waiting for a task").
+    pending_.fetch_sub(tasks, std::memory_order_seq_cst);
     wake_owner(owners_slot);
   }
 
@@ -129,7 +129,11 @@ struct spawned {
       if (by == thief) slot.state.store(slot_state::moved_out, std::memory_order_release);
       scope->execute(task);
     }
-    if (by != scope) scope->complete();
+    if (by == thief) {
+      ended_on_thief(*scope);
+    } else if (by != scope) {
+      scope->complete(1);
+    }
   }
 };
 
