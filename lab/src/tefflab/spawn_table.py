@@ -42,7 +42,7 @@ def _table(question: str, workers: int, rows: Sequence[SpawnRow]) -> Table:
         header_style="dim",
     )
     table.add_column("system", overflow="fold")
-    for name in ("a task", "95 %", "to the first", "RSS, MiB", "above empty"):
+    for name in ("a task", "95 %", "to the first", "RSS,\nMiB", "above\nempty"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         if row.seconds_per_task is not None:
