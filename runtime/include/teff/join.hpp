@@ -4,6 +4,7 @@
 #include <teff/detail/task_row.hpp>
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace teff {
@@ -25,9 +26,11 @@ template <class... F>
   }
 }
 
-// The rest of join() when the tasks are pushed.
+// The rest of join() when the tasks are pushed. (The row is no place to deduce closures from: Clang 14
+// can't.)
 template <bool Traced, class F, class... G>
-join_result<F, G...> finish_join(std::remove_reference_t<F>& f, task_row<G...>& others, task_slot* oldest) {
+join_result<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_t<task_row<G...>>& others,
+                                 task_slot* oldest) {
   const auto first = [&]() -> value_t<F> {
     try {
       return value_of<F>(f);
@@ -48,14 +51,15 @@ join_result<F, G...> finish_join(std::remove_reference_t<F>& f, task_row<G...>& 
 
 // By value, as above.
 template <class F, class... G>
-[[gnu::cold, gnu::noinline]] join_result<F, G...> join_traced(F f, task_row<G...>& others,
+[[gnu::cold, gnu::noinline]] join_result<F, G...> join_traced(F f,
+                                                              std::type_identity_t<task_row<G...>>& others,
                                                               task_slot* oldest) {
   return finish_join<true, F, G...>(f, others, oldest);
 }
 
 // The rest of join_tasks(), likewise.
 template <bool Traced, class... G>
-join_result<G...> finish_tasks(task_row<G...>& all, task_slot* oldest) {
+join_result<G...> finish_tasks(std::type_identity_t<task_row<G...>>& all, task_slot* oldest) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) -> join_result<G...> {
     if constexpr (std::is_void_v<join_result<G...>>) {
       (all.template get<I, Traced>(oldest), ...);
@@ -66,7 +70,8 @@ join_result<G...> finish_tasks(task_row<G...>& all, task_slot* oldest) {
 }
 
 template <class... G>
-[[gnu::cold, gnu::noinline]] join_result<G...> join_tasks_traced(task_row<G...>& all, task_slot* oldest) {
+[[gnu::cold, gnu::noinline]] join_result<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
+                                                                 task_slot* oldest) {
   return finish_tasks<true, G...>(all, oldest);
 }
 
