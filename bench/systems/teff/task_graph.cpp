@@ -2,7 +2,6 @@
 // reads, and for those that read what it overwrites. A small output travels to other workers with the key.
 #include <teff/task_graph.hpp>
 
-#include <algorithm>
 #include <array>
 #include <barrier>
 #include <cstring>
@@ -129,10 +128,12 @@ class columns {
         listed[edges + i] = true;
         edges_at& here = edges_[edges + i];
         here.predecessors = order_.predecessors(t + 1, point);
-        order_.for_each_successor(
-            t, point, [&](std::int64_t each) { here.successors.push_back(static_cast<std::int32_t>(each)); });
-        std::ranges::stable_partition(here.successors,
-                                      [&](auto each) { return owner(each) != owner(point); });
+        for (const bool own : {false, true}) {
+          order_.for_each_successor(t, point, [&](std::int64_t each) {
+            if ((owner(each) == owner(point)) == own)
+              here.successors.push_back(static_cast<std::int32_t>(each));
+          });
+        }
       }
     }
   }
