@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace {
 
@@ -43,6 +44,25 @@ int main() {
     graph.indegree([](int) { return 0; }).body([&](int) { graph.wait(); });
     graph.fulfill(7);
     graph.wait();
+  });
+
+  expect<teff::not_replayable>("not_replayable", [&] {
+    teff::task_graph<key> graph{rt};
+    graph.indegree([](key) { return 1; }).body([&, again = true](key k) mutable {
+      if (std::exchange(again, false)) graph.fulfill(k);
+    });
+    static_cast<void>(teff::record(graph, [&] { graph.fulfill({0, 1}); }));
+  });
+
+  expect<teff::replay_differs>("replay_differs", [&] {
+    teff::task_graph<key> graph{rt};
+    int width = 2;
+    graph.indegree([](key) { return 1; }).body([&](key k) {
+      for (int i = 0; k[0] == 0 && i < width; ++i) graph.fulfill({1, i});
+    });
+    auto recorded = teff::record(graph, [&] { graph.fulfill({0, 0}); });
+    width = 3;
+    recorded.replay();
   });
 
   expect<teff::misuse>("misuse", [&] {

@@ -119,6 +119,13 @@ void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
   runtime.submit_to(index, job);
 }
 
+void submit(scheduler& runtime, gang& added) noexcept {
+  runtime.gangs().push(added);
+}
+void end_gang(scheduler& runtime) noexcept {
+  runtime.gangs().pop();
+}
+
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
   runtime.sources().add(std::move(added));
   // A worker that did not see the new version when it looked sat down before this: who brings the source

@@ -5,6 +5,7 @@
 
 #include "asymmetric_fence.hpp"
 #include "futex.hpp"
+#include "gang_queue.hpp"
 #include "idle_gate.hpp"
 #include "job_queue.hpp"
 #include "sources.hpp"
@@ -48,6 +49,7 @@ class scheduler {
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
   [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
+  [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
@@ -71,6 +73,7 @@ class scheduler {
   bool bound_;
   idle_gate<futex> gate_;
   job_queue jobs_;
+  gang_queue gangs_;
   detail::sources sources_;
   std::atomic<bool> stop_{false};
   std::vector<std::unique_ptr<worker>> workers_;

@@ -1,5 +1,7 @@
 #include "worker.hpp"
 
+#include <teff/detail/fulfil_listener.hpp>
+#include <teff/detail/gang.hpp>
 #include <teff/detail/scope_state.hpp>
 
 #include "scheduler.hpp"
@@ -104,6 +106,10 @@ void help_until(bool (*done)(const void*), const void* what) noexcept {
   worker::help_until(done, what);
 }
 
+void block_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::block_until(done, what);
+}
+
 // ---- The thread ----
 
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
@@ -199,6 +205,42 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
         return state == slot_state::ended || state == slot_state::failed;
       },
       &slot);
+}
+
+// In the census it is never a searcher, who would be expected to find what others publish, but for the moment
+// between getting up and sitting down.
+void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *this_worker;
+  auto& gate = me.all_.gate();
+  me.tell_ended();
+  for (;;) {
+    me.spin_until(done, what);
+    if (done(what)) return;
+    gate.start_search();
+    if (gate.sit_down(me.index_, false)) me.hand_over();
+    // From here on, whoever makes it true sees the seat, or is seen by this look.
+    me.all_.fences().everywhere();
+    if (done(what)) {
+      gate.get_up(me.index_, false);
+    } else {
+      me.sleep();
+    }
+    if (gate.stop_search()) me.hand_over();
+  }
+}
+
+// Gives up after the time that a worker looks for work before it parks.
+void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
+  constexpr unsigned looks_between_clock_readings = 64;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 1; !done(what); ++look) {
+    relax();
+    if (look % looks_between_clock_readings != 0) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline) return;
+    if (look == looks_between_clock_readings) deadline = now + all_.settings().spin;
+    if (all_.crowded()) std::this_thread::yield();
+  }
 }
 
 // The loop of a worker that has nothing of its own to do until `done()`: it runs other workers' tasks, else
@@ -445,7 +487,9 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   last_victim_ = &victim;
   if (!is_alike(slot)) tell_ended();
   const auto run = slot.run;  // a scope's task leaves the slot
+  const auto outer = std::exchange(listening, {});
   run(slot, thief);
+  listening = outer;
   last_run_ = run;
   if (spawned_by_it.top_ != spawned_by_it.base_) tell_ended();
   spawned_by_it.end_as_host();
@@ -472,7 +516,9 @@ void worker::run_job(job& job) noexcept {
   ++jobs_;
   tell_ended();
   auto* const outer = std::exchange(self.innermost, nullptr);
+  const auto outer_listening = std::exchange(listening, {});
   job.run(job);
+  listening = outer_listening;
   self.innermost = outer;
 }
 

@@ -40,6 +40,8 @@ class worker {
   static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
   // Runs other tasks on the calling worker until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
+  // Spins, then sleeps on the calling worker until `done(what)`.
+  static void block_until(bool (*done)(const void*), const void* what) noexcept;
 
   // Runs other tasks until the thief of this slot has ended.
   void wait_for_thief(task_slot& slot) noexcept;
@@ -102,6 +104,7 @@ class worker {
   [[nodiscard]] bool sees_work() noexcept;
   void refresh_sources() noexcept;
   bool run_sources(bool& searching) noexcept;
+  void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
   void park(Done& done, bool open, const task_slot* awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;

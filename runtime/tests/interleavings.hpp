@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -245,5 +246,25 @@ inline void barrier_everywhere() {
   checker::now().step();
   checker::now().flush_everyone();
 }
+
+// A futex: a sleeper needs a wake that comes after it went to sleep.
+struct futex {
+  template <class T>
+  using atomic = checked::atomic<T>;
+  static inline std::map<const void*, int> wakes;
+
+  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) {
+    checker::now().step();
+    checker::now().flush(checker::now().self());
+    if (word.peek() != expected) return;
+    const int before = wakes[&word];
+    checker::now().wait_until([&word, before] { return wakes[&word] != before; });
+  }
+  static void wake(const atomic<std::uint32_t>& word) {
+    checker::now().step();
+    checker::now().flush(checker::now().self());
+    ++wakes[&word];
+  }
+};
 
 }  // namespace teff::checked

@@ -4,7 +4,6 @@
 #include "idle_gate.hpp"
 #include "interleavings.hpp"
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,26 +12,7 @@ namespace teff::test {
 namespace {
 
 using checked::checker;
-
-// A futex: a sleeper needs a wake that comes after it went to sleep.
-struct futex {
-  template <class T>
-  using atomic = checked::atomic<T>;
-  static inline std::map<const void*, int> wakes;
-
-  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) {
-    checker::now().step();
-    checker::now().flush(checker::now().self());
-    if (word.peek() != expected) return;
-    const int before = wakes[&word];
-    checker::now().wait_until([&word, before] { return wakes[&word] != before; });
-  }
-  static void wake(const atomic<std::uint32_t>& word) {
-    checker::now().step();
-    checker::now().flush(checker::now().self());
-    ++wakes[&word];
-  }
-};
+using checked::futex;
 
 // Pieces of work in one public place, as a stand-in for all deques.
 struct world {

@@ -34,6 +34,17 @@ struct graph_waits_for_itself : misuse {
   using misuse::misuse;
 };
 
+// What a task graph did while it was recorded can't be run again: a key that ran twice, a dependence that
+// came from elsewhere than a task, a task of the next iteration that this one has not.
+struct not_replayable : misuse {
+  using misuse::misuse;
+};
+
+// In a replay the body of a task fulfilled other keys than when it was recorded.
+struct replay_differs : misuse {
+  using misuse::misuse;
+};
+
 // An option can't be honoured: a TEFF_* variable that is not a number, more workers than there is room for.
 struct invalid_option : std::invalid_argument {
   using std::invalid_argument::invalid_argument;

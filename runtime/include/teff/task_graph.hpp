@@ -11,6 +11,10 @@
 
 namespace teff {
 
+namespace detail {
+struct graph_access;  // replay.hpp
+}
+
 // What place() may answer: any worker may run the task.
 inline constexpr unsigned anywhere = detail::any_worker;
 
@@ -107,6 +111,7 @@ class task_graph {
   void wait() { graph_->wait(); }
 
  private:
+  friend detail::graph_access;
   std::shared_ptr<detail::keyed_graph<Key, Hash>> graph_;
 };
 

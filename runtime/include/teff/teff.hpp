@@ -2,5 +2,6 @@
 #pragma once
 
 #include <teff/fork_join.hpp>
+#include <teff/replay.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>

@@ -59,9 +59,9 @@ class graph_core : public source {
   // Drops what is not running, waits for what is; says on stderr that there was something.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
 
  protected:
-  [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
   [[nodiscard]] graph_account& account(unsigned worker) noexcept { return accounts_[worker]; }
   // An activity that no worker of the runtime began.
   void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }

@@ -1,6 +1,7 @@
 // A task graph's tasks, from their first fulfilled dependence until they ran (README, "Task graphs").
 #pragma once
 
+#include <teff/detail/fulfil_listener.hpp>
 #include <teff/detail/function_of.hpp>
 #include <teff/detail/graph_core.hpp>
 #include <teff/detail/graph_station.hpp>
@@ -57,6 +58,8 @@ class keyed_graph final : public graph_core {
   }
 
   graph_functions<Key> functions;
+  // While it is recorded or replayed: keys are fulfilled where somebody listens, and nowhere else.
+  std::atomic<bool> listened_to{false};
 
   void fulfill(const Key& key) {
     if (running_on.graph == this) [[likely]] {
@@ -213,6 +216,13 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   if (!functions.indegree || !functions.body)
     throw misuse("teff::task_graph::fulfill: the graph has no indegree() or no body()");
+  if (listening.graph == this) {
+    if (!static_cast<fulfil_listener<Key>*>(listening.listener)->passes_on(key)) return;
+  } else if (listened_to.load(std::memory_order_relaxed)) {
+    throw not_replayable("teff::task_graph: the key " + key_text(key) +
+                         " was fulfilled by something else than the body of a task while the graph was "
+                         "recorded or replayed");
+  }
   const auto at = detail::here();
   if (at.runtime == &runtime()) {
     auto& here = *stations_[at.index];

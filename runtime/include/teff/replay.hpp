@@ -1,0 +1,231 @@
+// replay: a task graph that has run once is run again, without asking it anything.
+#pragma once
+
+#include <teff/detail/graph_recorder.hpp>
+#include <teff/detail/replay_core.hpp>
+#include <teff/detail/tracing.hpp>
+#include <teff/task_graph.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace teff {
+
+namespace detail {
+
+struct graph_access {
+  template <class Key, class Hash>
+  static const std::shared_ptr<keyed_graph<Key, Hash>>& of(const task_graph<Key, Hash>& graph) {
+    return graph.graph_;
+  }
+};
+
+}  // namespace detail
+
+// One run of a task graph, kept: which worker ran which tasks in which order, and what each waited for.
+//
+//   teff::task_graph<key> g{rt};                // (step, column), steps 0 and 1
+//   g.indegree([](key k) { return k[0] == 0 ? 0 : 3; })
+//    .place(owner)
+//    .body([&](key k) {
+//      relax(k);                                // reads one of two arrays, writes the other
+//      for (int column : neighbours(k[1])) g.fulfill({k[0] + 1, column});
+//    });
+//   auto two_steps = teff::record(
+//       g, [&] { for (int column = 0; column < width; ++column) g.fulfill({0, column}); },
+//       [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); });
+//   two_steps.replay(500);                      // a thousand steps more
+//
+// - The recorded run is a run as any: its tasks do their work.
+// - A replay calls the bodies again: each on the worker that ran it when recorded, in the order of that run,
+//   when the tasks that it depended on then have ended. It counts, hashes and allocates nothing; a worker
+//   waits for another where a dependence crosses from one to the other, and nowhere else. So the run should
+//   be as good as it can be: with place(), or on a machine that does nothing else.
+// - Iterations follow each other: without a function for it, one begins when the one before has ended. With
+//   one, only the dependences hold: here a column goes on when its neighbours have done the step before.
+// - A runtime runs one replay at a time; further ones wait. Its workers do nothing else while they wait for
+//   each other.
+// - The runtime outlives the recording; the graph need not.
+template <std::copyable Key, class Hash = key_hash<Key>>
+class recording {
+ public:
+  // Runs the iteration so many times. Any thread may call it, but the body of a replayed task. On a worker it
+  // runs other tasks meanwhile, else it blocks.
+  //
+  // The bodies call fulfill() as they did when recorded: each call is compared with those of then, and does
+  // nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body: no
+  // further body is called then, and the recording can be replayed again. Throws misuse if the graph is being
+  // recorded or replayed already, runtime_was_shut_down.
+  void replay(std::uint64_t times = 1) {
+    run(times, [this](const list& own, std::size_t task, std::uint64_t) {
+      const Key& key = own.tasks[task];
+      compared_body listener(key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
+                             own.fulfilled.data() + own.fulfilled_end[task]);
+      const detail::listening_here here(
+          {parts_->graph.get(), static_cast<detail::fulfil_listener<Key>*>(&listener)});
+      parts_->graph->functions.body(key);
+      listener.end();
+    });
+  }
+
+  // The same, but a task is a call of `body(key, i)`: i counts the iterations of this call from 0. It may be
+  // inlined, and fulfils nothing: not_replayable if it does.
+  template <class Body>
+    requires std::is_invocable_v<Body&, const Key&, std::uint64_t>
+  void replay(std::uint64_t times, Body&& body) {
+    run(times,
+        [&](const list& own, std::size_t task, std::uint64_t i) { std::invoke(body, own.tasks[task], i); });
+  }
+
+  // Of an iteration.
+  [[nodiscard]] std::size_t tasks() const noexcept {
+    std::size_t all = 0;
+    for (const auto& each : parts_->lists) all += each.tasks.size();
+    return all;
+  }
+
+ private:
+  using list = detail::recorded_list<Key>;
+
+  struct state {
+    std::shared_ptr<detail::keyed_graph<Key, Hash>> graph;
+    detail::replay_core core;
+    std::vector<list> lists;  // as the core's parts
+  };
+
+  // Compares what a body fulfils with the keys it fulfilled when recorded, in any order.
+  class compared_body final : public detail::fulfil_listener<Key> {
+   public:
+    compared_body(const Key& task, const Key* first, const Key* last)
+        : task_(task), first_(first), next_(first), last_(last) {}
+
+    bool passes_on(const Key& key) override {
+      ++count_;
+      if (next_ != last_ && *next_ == key) [[likely]] {
+        ++next_;
+      } else if (std::find(first_, last_, key) == last_) {
+        throw replay_differs("teff::recording::replay: the task " + detail::key_text(task_) + " fulfilled " +
+                             detail::key_text(key) + ", but not when it was recorded");
+      }
+      return false;
+    }
+    void end() const {
+      if (count_ != last_ - first_) [[unlikely]]
+        throw replay_differs("teff::recording::replay: the task " + detail::key_text(task_) + " fulfilled " +
+                             std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
+                             " when it was recorded");
+    }
+
+   private:
+    const Key& task_;
+    const Key* first_;
+    const Key* next_;
+    const Key* last_;
+    std::ptrdiff_t count_ = 0;
+  };
+
+  template <std::copyable K, class H, class Start, class Next>
+  friend recording<K, H> record(task_graph<K, H>&, Start&&, Next);
+
+  explicit recording(std::unique_ptr<state> parts) : parts_(std::move(parts)) {}
+
+  template <class Step>
+  void run(std::uint64_t times, Step step) {
+    struct {
+      state& all;
+      std::uint64_t times;
+      Step& step;
+    } what{*parts_, times, step};
+    using context = decltype(what);
+    const detail::sole_listener sole(parts_->graph->listened_to);
+    parts_->core.replay(times, {&what, [](void* given, std::size_t part, std::uint64_t first) noexcept {
+                                  const auto& me = *static_cast<context*>(given);
+                                  try {
+                                    run_part(me.all.core, me.all.core.parts()[part], me.all.lists[part],
+                                             first, me.times, me.step);
+                                  } catch (...) {
+                                    me.all.core.fail(std::current_exception());
+                                  }
+                                }});
+  }
+
+  template <class Step>
+  static void run_part(detail::replay_core& core, const detail::replay_part& part, const list& own,
+                       std::uint64_t first, std::uint64_t times, Step& step) {
+    const detail::traced_span span(detail::activity::run, "replay");
+    const detail::listening_here nobody({});
+    for (std::uint64_t i = 0; i < times; ++i) {
+      const auto* wait = part.waits.data();
+      const auto* signal = part.signals.data();
+      for (std::size_t task = 0; task < part.tasks.size(); ++task) {
+        for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
+          if (!wait->reached(first + i) && !core.wait_for(*wait, first + i)) return;
+        }
+        if (core.failed()) [[unlikely]]
+          return;
+        step(own, task, i);
+        for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end;
+             ++signal)
+          core.raise(*signal);
+      }
+    }
+  }
+
+  std::unique_ptr<state> parts_;
+};
+
+// Says of each key that it is one of the same iteration.
+struct no_next_iteration {
+  template <class Key>
+  std::optional<Key> operator()(const Key&) const {
+    return std::nullopt;
+  }
+};
+
+// Waits until the graph is at rest, calls start(), which fulfils the first keys, waits again, and returns
+// what was done between. `next(key)` says which task of the next iteration a key stands for, nothing if it is
+// one of this iteration: such keys are not fulfilled, but noted. Without `next`, iterations don't overlap.
+//
+// A dependence that is to be there in the replay is a call of fulfill() by the body of a task itself, not by
+// tasks of other kinds that it spawns.
+//
+// Throws not_replayable if that isn't so, if a key ran twice, or if one of the next iteration isn't among
+// those of this one; what start() throws; what the graph's wait() throws. Throws misuse if the graph is being
+// recorded or replayed already.
+template <std::copyable Key, class Hash, class Start, class Next = no_next_iteration>
+[[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {}) {
+  const auto& kept = detail::graph_access::of(graph);
+  if (!kept->functions.indegree || !kept->functions.body)
+    throw misuse("teff::record: the graph has no indegree() or no body()");
+  graph.wait();
+  const detail::sole_listener sole(kept->listened_to);
+  detail::graph_recorder recorder(*kept, kept->workers(), next);
+  std::exception_ptr error;
+  try {
+    recorder.run_start(start);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  try {
+    graph.wait();
+  } catch (...) {
+    if (!error) error = std::current_exception();
+  }
+  if (error) std::rethrow_exception(std::move(error));
+  constexpr bool overlap = !std::is_same_v<Next, no_next_iteration>;
+  using state = typename recording<Key, Hash>::state;
+  auto plan = recorder.plan(overlap);
+  return recording<Key, Hash>(
+      std::unique_ptr<state>(new state{kept, {kept->runtime(), std::move(plan)}, recorder.take_lists()}));
+}
+
+}  // namespace teff

@@ -1,0 +1,119 @@
+#include <teff/detail/graph_core.hpp>
+#include <teff/detail/replay_core.hpp>
+#include <teff/error.hpp>
+
+#include "scheduler.hpp"
+
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// The calling worker is in a part, which others may wait for: it must not wait for them.
+constinit thread_local bool in_part = false;
+
+}  // namespace
+
+replay_core::replay_core(scheduler& runtime, replay_plan plan)
+    : runtime_(runtime), plan_(std::move(plan)), jobs_(plan_.parts().size()) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    jobs_[i].run = [](job& self) noexcept {
+      const auto& me = static_cast<part_job&>(self);
+      me.core->run_part(me.part);
+    };
+    jobs_[i].core = this;
+    jobs_[i].part = i;
+  }
+  gang_.start = [](gang& self) noexcept { static_cast<own_gang&>(self).core->start(); };
+  gang_.core = this;
+}
+
+void replay_core::replay(std::uint64_t times, part_runner runner) {
+  const auto at = here();
+  if (in_part && at.runtime == &runtime_)
+    throw misuse(
+        "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
+  if (times == 0 || jobs_.empty()) return;
+  times_ = times;
+  runner_ = runner;
+  waiter_ = at.runtime == &runtime_ ? at : place{};
+  ended_.store(0, std::memory_order_relaxed);
+  wait_for_end();
+  failed_.store(false, std::memory_order_relaxed);
+  if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
+}
+
+void replay_core::wait_for_end() {
+  if (waiter_.runtime != nullptr) {
+    submit(runtime_, gang_);
+    help_until(
+        [](const void* ended) {
+          // seq_cst: the last look before sleeping, against end(); acquire: what the parts did.
+          return static_cast<const std::atomic<std::uint32_t>*>(ended)->load(std::memory_order_seq_cst) != 0;
+        },
+        &ended_);
+  } else {
+    const call_in_progress call(runtime_);
+    submit(runtime_, gang_);
+    // Acquire: what the parts did; pairs with end().
+    while (ended_.load(std::memory_order_acquire) == 0) futex_wait(ended_, 0);
+  }
+}
+
+void replay_core::start() noexcept {
+  running_.store(jobs_.size(), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
+}
+
+void replay_core::run_part(std::size_t part) noexcept {
+  in_part = true;
+  runner_.run(runner_.what, part, iterations_ + 1);
+  in_part = false;
+  // Release: what this part did. Acquire: what all did, for the one that ends last.
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
+}
+
+void replay_core::end() noexcept {
+  iterations_ += times_;
+  if (failed()) plan_.set_ended(iterations_);
+  end_gang(runtime_);
+  // The recording may be gone after the store.
+  auto& scheduler = runtime_;
+  auto& ended = ended_;
+  const auto waiter = waiter_;
+  // seq_cst: before the look whether the waiter sleeps.
+  ended.store(1, std::memory_order_seq_cst);
+  if (waiter.runtime == nullptr) {
+    futex_wake(ended);
+  } else {
+    scheduler.gate().wake(waiter.index);
+  }
+}
+
+void replay_core::fail(std::exception_ptr error) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  failed_.store(true, std::memory_order_release);
+  for (const auto& part : plan_.parts()) published_to(runtime_, part.worker);
+}
+
+bool replay_core::wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept {
+  struct awaited {
+    const replay_core& core;
+    const replay_wait& wait;
+    std::uint64_t iteration;
+  };
+  const awaited awaited{*this, wait, iteration};
+  block_until(
+      [](const void* what) {
+        const auto& me = *static_cast<const struct awaited*>(what);
+        return me.wait.reached(me.iteration) || me.core.failed();
+      },
+      &awaited);
+  return !failed();
+}
+
+}  // namespace teff::detail

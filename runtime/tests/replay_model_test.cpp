@@ -1,0 +1,128 @@
+// What the workers of a replay tell each other, on its interleavings.
+#include <gtest/gtest.h>
+#include <teff/detail/replay_flag.hpp>
+
+#include "idle_gate.hpp"
+#include "interleavings.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace teff::test {
+namespace {
+
+using checked::checker;
+using checked::futex;
+
+template <class T>
+struct without_release : checked::atomic<T> {
+  using checked::atomic<T>::atomic;
+  void store(T value, std::memory_order) { checked::atomic<T>::store(value, std::memory_order_relaxed); }
+};
+template <class T>
+struct without_acquire : checked::atomic<T> {
+  using checked::atomic<T>::atomic;
+  T load(std::memory_order) const { return checked::atomic<T>::load(std::memory_order_relaxed); }
+};
+
+// Two columns of a stencil, a worker each, which keep the outputs of two steps. An iteration is a step, and
+// each waits for the other's of the iteration before.
+template <template <class> class Atomic = checked::atomic>
+struct columns {
+  columns() {
+    futex::wakes.clear();
+    for (auto& each : flags) each.set(1);  // the recorded iteration, number 0
+  }
+  void run(unsigned me, int iterations, const std::function<void()>& barrier, int lag = 0) {
+    for (int i = 1; i <= iterations; ++i) {
+      if (!wait(me, static_cast<std::uint64_t>(i - lag), barrier)) return;
+      if (outputs[1 - me][(i - 1) % 2].read() != i - 1) checker::fail("the output of another step");
+      outputs[me][i % 2].write(i);
+      flags[me].raise();
+      gate.wake(1 - me);
+    }
+  }
+  void fail(unsigned me) {
+    failed.store(1, std::memory_order_release);
+    gate.wake(1 - me);
+  }
+  // worker::block_until(), without its spinning.
+  bool wait(unsigned me, std::uint64_t count, const std::function<void()>& barrier) {
+    const auto done = [&] {
+      return flags[1 - me].reached(count) || failed.load(std::memory_order_relaxed) != 0;
+    };
+    while (!done()) {
+      gate.start_search();
+      static_cast<void>(gate.sit_down(me, false));
+      barrier();
+      if (done()) {
+        gate.get_up(me, false);
+      } else {
+        gate.sleep(me);
+      }
+      static_cast<void>(gate.stop_search());
+    }
+    return failed.load(std::memory_order_relaxed) == 0;
+  }
+
+  detail::idle_gate<futex> gate{2};
+  detail::replay_flag<Atomic> flags[2];
+  checked::atomic<int> failed{0};
+  checked::plain outputs[2][2];
+};
+
+template <class World>
+checker::outcome check(const std::vector<std::function<void(World&)>>& threads, int preemptions) {
+  return checker::check(
+      [&]() -> checker::program {
+        auto shared = std::make_shared<World>();
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
+        program.emplace_back([] {});
+        return program;
+      },
+      preemptions, 3'000'000);
+}
+
+template <class World>
+checker::outcome check_columns(int iterations, int preemptions,
+                               const std::function<void()>& barrier = checked::barrier_everywhere,
+                               int lag = 0) {
+  return check<World>({[=](World& w) { w.run(0, iterations, barrier, lag); },
+                       [=](World& w) { w.run(1, iterations, barrier, lag); }},
+                      preemptions);
+}
+
+TEST(replay_model, iterations_follow_each_other_by_flags_that_nobody_resets) {
+  const auto outcome = check_columns<columns<>>(2, 2);
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << outcome.runs;
+  EXPECT_GT(outcome.runs, 1000U);
+}
+
+TEST(replay_model, a_worker_that_sleeps_hears_of_a_failure) {
+  const auto outcome = check<columns<>>({[](auto& w) { w.run(0, 2, checked::barrier_everywhere); },
+                                         [](auto& w) {
+                                           w.run(1, 1, checked::barrier_everywhere);
+                                           w.fail(1);
+                                         }},
+                                        2);
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << outcome.runs;
+}
+
+TEST(replay_model, finds_a_flag_that_is_raised_without_release_or_read_without_acquire) {
+  EXPECT_NE(check_columns<columns<without_release>>(2, 3).fault, "");
+  EXPECT_NE(check_columns<columns<without_acquire>>(2, 3).fault, "");
+}
+
+TEST(replay_model, finds_a_worker_that_goes_on_an_iteration_too_early) {
+  EXPECT_NE(check_columns<columns<>>(3, 3, checked::barrier_everywhere, 1).fault, "");
+}
+
+TEST(replay_model, finds_a_sleeper_without_its_barrier) {
+  EXPECT_NE(check_columns<columns<>>(2, 4, [] {}).fault, "");
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,481 @@
+#include <teff/detail/replay_plan.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "allocations.hpp"
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+using key = std::array<int, 2>;
+
+template <class Error, class Action>
+std::string text_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+// ---- Random graphs ----
+
+// Tasks in layers; each finds that all it depends on have run as often as it is to run now.
+class random_graph {
+ public:
+  enum class places { none, all, some };
+
+  random_graph(runtime& rt, std::uint64_t seed, places where) : graph_(rt) {
+    std::mt19937_64 random(seed);
+    layers_ = 1 + static_cast<int>(random() % 12);
+    width_ = 1 + static_cast<int>(random() % 20);
+    const auto size = static_cast<std::size_t>(layers_ * width_);
+    ran_ = std::vector<std::atomic<int>>(size);
+    before_.resize(size);
+    after_.resize(size);
+    for (int layer = 1; layer < layers_; ++layer) {
+      for (int to = 0; to < width_; ++to) {
+        for (int from = 0; from < width_; ++from) {
+          const int earlier = layer - 1 - static_cast<int>(random() % 3);
+          if (random() % 6 != 0 || earlier < 0) continue;
+          before_[index({layer, to})].push_back({earlier, from});
+          after_[index({earlier, from})].push_back({layer, to});
+        }
+      }
+    }
+    graph_.indegree([this](key k) { return static_cast<int>(before_[index(k)].size()); }).body([this](key k) {
+      run(k);
+      for (const key& each : after_[index(k)]) graph_.fulfill(each);
+    });
+    if (where == places::none) return;
+    graph_.place([=, workers = rt.workers()](key k) {
+      if (where == places::some && k[1] % 3 == 0) return anywhere;
+      return static_cast<unsigned>(k[1] * 7 + k[0] / 5) % workers;
+    });
+  }
+
+  auto record() {
+    return teff::record(graph_, [this] {
+      for (int layer = 0; layer < layers_; ++layer) {
+        for (int at = 0; at < width_; ++at) {
+          if (before_[index({layer, at})].empty()) graph_.fulfill({layer, at});
+        }
+      }
+    });
+  }
+  void run(key k) {
+    const int times = ran_[index(k)] + 1;
+    for (const key& each : before_[index(k)]) wrong_ += ran_[index(each)] != times;
+    ran_[index(k)] = times;
+  }
+  void expect_all_ran(int times) {
+    EXPECT_EQ(wrong_, 0);
+    for (auto& each : ran_) ASSERT_EQ(each, times);
+  }
+
+ private:
+  [[nodiscard]] std::size_t index(key k) const { return static_cast<std::size_t>(k[0] * width_ + k[1]); }
+
+  task_graph<key> graph_;
+  int layers_;
+  int width_;
+  std::vector<std::atomic<int>> ran_;
+  std::vector<std::vector<key>> before_;
+  std::vector<std::vector<key>> after_;
+  std::atomic<int> wrong_{0};
+};
+
+void replay_random_graphs(runtime& rt, std::uint64_t seed, int graphs) {
+  using places = random_graph::places;
+  for (int i = 0; i < graphs; ++i) {
+    for (const auto where : {places::none, places::all, places::some}) {
+      random_graph graph(rt, seed + static_cast<std::uint64_t>(i), where);
+      auto recorded = graph.record();
+      recorded.replay();
+      recorded.replay(5);
+      rt.run([&] { recorded.replay(3, [&](key k, std::uint64_t) { graph.run(k); }); });
+      graph.expect_all_ran(10);
+    }
+  }
+}
+
+TEST(replay, every_dependence_of_random_graphs_holds_in_every_iteration) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  on_runtimes([&](runtime& rt) { replay_random_graphs(rt, seed, under_thread_sanitizer ? 2 : 20); });
+}
+
+TEST(replay, workers_that_sleep_at_once_are_woken) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  for (const unsigned workers : worker_counts) {
+    runtime rt{{.workers = workers, .spin = std::chrono::microseconds{0}}};
+    replay_random_graphs(rt, seed, under_thread_sanitizer ? 1 : 5);
+  }
+}
+
+// ---- Iterations that overlap ----
+
+// A column adds its neighbours' values of the step before; two steps are kept.
+class stencil {
+ public:
+  stencil(runtime& rt, int width) : width_(width), graph_(rt) {
+    for (auto& each : values_) each.assign(static_cast<std::size_t>(width), 1);
+    graph_.indegree([this](key k) { return k[0] == 0 ? 0 : last(k[1]) - first(k[1]) + 1; })
+        .place([this, workers = rt.workers()](key k) {
+          return static_cast<unsigned>(k[1]) * workers / static_cast<unsigned>(width_);
+        })
+        .body([this](key k) {
+          step(k);
+          for (int each = first(k[1]); each <= last(k[1]); ++each) graph_.fulfill({k[0] + 1, each});
+        });
+  }
+  // Two steps.
+  auto record() {
+    return teff::record(
+        graph_,
+        [this] {
+          for (int column = 0; column < width_; ++column) graph_.fulfill({0, column});
+        },
+        [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); });
+  }
+  void step(key k) {
+    std::uint64_t sum = 0;
+    for (int each = first(k[1]); each <= last(k[1]); ++each) sum += value(k[0], each);
+    value(k[0] + 1, k[1]) = sum;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> after(int steps) {
+    std::vector<std::uint64_t> now(static_cast<std::size_t>(width_), 1);
+    for (int i = 0; i < steps; ++i) {
+      const auto before = now;
+      for (int column = 0; column < width_; ++column) {
+        now[static_cast<std::size_t>(column)] = 0;
+        for (int each = first(column); each <= last(column); ++each)
+          now[static_cast<std::size_t>(column)] += before[static_cast<std::size_t>(each)];
+      }
+    }
+    return now;
+  }
+  [[nodiscard]] const std::vector<std::uint64_t>& values() const { return values_[0]; }
+
+ private:
+  [[nodiscard]] static int first(int column) { return std::max(column - 1, 0); }
+  [[nodiscard]] int last(int column) const { return std::min(column + 1, width_ - 1); }
+  std::uint64_t& value(int step, int column) {
+    return values_[static_cast<std::size_t>(step % 2)][static_cast<std::size_t>(column)];
+  }
+
+  int width_;
+  std::vector<std::uint64_t> values_[2];
+  task_graph<key> graph_;
+};
+
+TEST(replay, iterations_that_overlap_wait_for_what_they_depend_on) {
+  on_runtimes([](runtime& rt) {
+    for (const int width : {1, 2, 7, 16}) {
+      stencil columns(rt, width);
+      auto two_steps = columns.record();
+      EXPECT_EQ(two_steps.tasks(), static_cast<std::size_t>(2 * width));
+      two_steps.replay(100);
+      two_steps.replay(100, [&](const key& k, std::uint64_t) { columns.step(k); });
+      EXPECT_EQ(columns.values(), columns.after(402));
+    }
+  });
+}
+
+TEST(replay, a_replay_asks_the_graph_nothing_and_allocates_nothing) {
+  static std::atomic<int> asked;
+  struct counting_hash {
+    std::size_t operator()(const key& k) const noexcept {
+      ++asked;
+      return key_hash<key>{}(k);
+    }
+  };
+  runtime rt{{.workers = 2}};
+  std::atomic<int> ran{0};
+  task_graph<key, counting_hash> g{rt};
+  g.indegree([&](key) { return ++asked, 1; })
+      .place([&](key k) { return ++asked, static_cast<unsigned>(k[1]); })
+      .body([&](key k) {
+        ++ran;
+        if (k[0] < 9) g.fulfill({k[0] + 1, 1 - k[1]});
+      });
+  auto recorded = record(g, [&] {
+    g.fulfill({0, 0});
+    g.fulfill({0, 1});
+  });
+  EXPECT_EQ(ran, 20);
+  EXPECT_GT(asked.exchange(0), 0);
+  recorded.replay();
+  const auto before = allocations();
+  recorded.replay(10);
+  EXPECT_EQ(allocations(), before);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(ran, 240);
+}
+
+// ---- What goes wrong ----
+
+TEST(replay, a_body_that_throws_ends_the_replay_and_arrives_at_the_waiter) {
+  on_runtimes([](runtime& rt) {
+    stencil columns(rt, 16);
+    auto two_steps = columns.record();
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(text_of<std::runtime_error>([&] {
+                  two_steps.replay(1000, [&](const key& k, std::uint64_t at) {
+                    if (at == 7 && k == key{i % 2, i % 16}) throw std::runtime_error("seven");
+                    if (at > 16) throw std::runtime_error("too far");
+                  });
+                }),
+                "seven");
+    }
+    two_steps.replay(50);  // and it can be replayed again
+    EXPECT_EQ(columns.values(), columns.after(102));
+  });
+}
+
+TEST(replay, a_body_that_fulfils_other_keys_than_when_recorded_is_named) {
+  runtime rt{{.workers = 2}};
+  enum class change { none, another, fewer, more, order } now = change::none;
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (k != 0) return;
+    g.fulfill(now == change::order ? 2 : 1);
+    if (now != change::fewer) g.fulfill(now == change::order ? 1 : now == change::another ? 3 : 2);
+    if (now == change::more) g.fulfill(1);
+  });
+  auto recorded = record(g, [&] { g.fulfill(0); });
+  const auto text = [&](change to) {
+    now = to;
+    return text_of<replay_differs>([&] { recorded.replay(); });
+  };
+  EXPECT_EQ(text(change::order), "nothing was thrown");
+  EXPECT_EQ(text(change::another),
+            "teff::recording::replay: the task 0 fulfilled 3, but not when it was recorded");
+  EXPECT_EQ(text(change::fewer),
+            "teff::recording::replay: the task 0 fulfilled 1 keys, but 2 when it was recorded");
+  EXPECT_EQ(text(change::more),
+            "teff::recording::replay: the task 0 fulfilled 3 keys, but 2 when it was recorded");
+  EXPECT_EQ(text(change::none), "nothing was thrown");
+}
+
+TEST(replay, a_key_that_runs_twice_is_not_recorded) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  int times = 0;
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (++times < 4) g.fulfill(k == 5 ? 6 : 5);
+  });
+  EXPECT_EQ(text_of<not_replayable>([&] { static_cast<void>(record(g, [&] { g.fulfill(5); })); }),
+            "teff::record: the task 5 ran twice, so it can't be told whom it depends on");
+  times = 3;
+  g.fulfill(5);  // the graph is as before
+  g.wait();
+  EXPECT_EQ(times, 4);
+}
+
+TEST(replay, a_task_of_the_next_iteration_that_this_one_has_not_is_named) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int k) { g.fulfill(k + 1); });
+  const auto text = text_of<not_replayable>([&] {
+    static_cast<void>(record(
+        g, [&] { g.fulfill(0); }, [](int k) { return k < 3 ? std::nullopt : std::optional<int>(k + 4); }));
+  });
+  EXPECT_EQ(text, "teff::record: 3 stands for 7 of the next iteration, which did not run in this one");
+}
+
+TEST(replay, a_dependence_that_another_thread_fulfils_is_not_recorded) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (k == 0) std::thread([&] { EXPECT_THROW(g.fulfill(1), not_replayable); }).join();
+    if (k == 0) g.fulfill(2);
+  });
+  EXPECT_EQ(record(g, [&] { g.fulfill(0); }).tasks(), 2U);
+}
+
+TEST(replay, a_dependence_that_a_stolen_task_fulfils_is_not_recorded) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  std::atomic<bool> stolen{false};
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (k != 0) return;
+    join(
+        [&] {
+          while (!stolen) std::this_thread::yield();
+        },
+        [&] {
+          stolen = true;
+          g.fulfill(1);
+        });
+  });
+  EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
+}
+
+TEST(replay, a_body_of_the_replay_s_own_fulfils_nothing) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([](int) {});
+  auto recorded = record(g, [&] { g.fulfill(0); });
+  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { g.fulfill(1); }), not_replayable);
+}
+
+TEST(replay, an_error_of_the_recorded_run_arrives_and_leaves_the_graph_usable) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  bool fails = true;
+  std::atomic<int> ran{0};
+  g.indegree([](int) { return 1; }).body([&](int) {
+    ++ran;
+    if (fails) throw std::runtime_error("first");
+  });
+  const auto start = [&] { g.fulfill(0); };
+  EXPECT_EQ(text_of<std::runtime_error>([&] { static_cast<void>(record(g, start)); }), "first");
+  EXPECT_EQ(text_of<std::runtime_error>([&] {
+              static_cast<void>(record(g, [&] {
+                g.fulfill(0);
+                throw std::runtime_error("of start");
+              }));
+            }),
+            "of start");
+  fails = false;
+  ran = 0;
+  record(g, start).replay(3);
+  EXPECT_EQ(ran, 4);
+}
+
+TEST(replay, a_replay_in_the_middle_of_a_replay_is_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([](int) {});
+  auto recorded = record(g, [&] { g.fulfill(0); });
+  task_graph<int> h{rt};
+  h.indegree([](int) { return 1; }).body([](int) {});
+  auto other = record(h, [&] { h.fulfill(0); });
+  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { recorded.replay(); }), misuse);
+  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { other.replay(); }), misuse);
+  other.replay();
+}
+
+TEST(replay, a_replay_after_shutdown_is_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([](int) {});
+  auto recorded = record(g, [&] { g.fulfill(0); });
+  auto empty = record(g, [] {});
+  empty.replay(5);
+  EXPECT_EQ(empty.tasks(), 0U);
+  recorded.replay(0);
+  rt.shutdown();
+  EXPECT_THROW(recorded.replay(), runtime_was_shut_down);
+}
+
+// ---- Beside others ----
+
+TEST(replay, several_recordings_are_replayed_by_workers_and_by_threads_at_once) {
+  on_runtimes([](runtime& rt) {
+    constexpr int count = 4;
+    std::vector<std::unique_ptr<stencil>> all;
+    for (int i = 0; i < count; ++i) all.push_back(std::make_unique<stencil>(rt, 3 + i));
+    const auto work = [&](stencil& own) {
+      auto two_steps = own.record();
+      for (int i = 0; i < 20; ++i) two_steps.replay(5);
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (int i = 0; i < count / 2; ++i)
+        threads.emplace_back([&, i] { work(*all[static_cast<std::size_t>(i)]); });
+      rt.run([&] { join([&] { work(*all[2]); }, [&] { work(*all[3]); }); });
+    }
+    for (auto& each : all) EXPECT_EQ(each->values(), each->after(202));
+  });
+}
+
+TEST(replay, bodies_may_join_and_others_run_tasks_meanwhile) {
+  on_runtimes([](runtime& rt) {
+    stencil columns(rt, 8);
+    auto two_steps = columns.record();
+    const std::jthread beside([&] {
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.run([] { return fib(12); }), 144);
+    });
+    two_steps.replay(20, [&](const key& k, std::uint64_t) {
+      EXPECT_EQ(fib(8), 21);
+      columns.step(k);
+    });
+    EXPECT_EQ(columns.values(), columns.after(42));
+  });
+}
+
+TEST(replay, the_recording_outlives_its_graph) {
+  runtime rt{{.workers = 2}};
+  std::atomic<int> ran{0};
+  auto recorded = [&] {
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; }).body([&ran](int) { ++ran; });
+    return record(g, [&] { g.fulfill(0); });
+  }();
+  recorded.replay(2);
+  EXPECT_EQ(ran, 3);
+}
+
+// ---- What waits for what ----
+
+// The waits of all parts.
+std::size_t waits(const std::vector<std::uint32_t>& tasks, const std::vector<detail::replay_edge>& edges,
+                  bool overlap = true) {
+  std::size_t all = 0;
+  const detail::replay_plan plan(tasks, edges, overlap);
+  for (const auto& each : plan.parts()) all += each.waits.size();
+  return all;
+}
+
+TEST(replay_plan, what_the_order_of_a_worker_says_is_not_waited_for) {
+  EXPECT_EQ(waits({2, 0}, {{{0, 0}, {0, 1}, false}, {{0, 1}, {0, 0}, true}}), 0U);
+}
+
+TEST(replay_plan, who_has_waited_for_a_later_task_does_not_wait_for_an_earlier_one) {
+  // (1, 0) waits for (0, 1): that (1, 1) depends on (0, 0) and (0, 1) follows.
+  EXPECT_EQ(waits({2, 2}, {{{0, 1}, {1, 0}, false}, {{0, 0}, {1, 1}, false}, {{0, 1}, {1, 1}, false}}), 1U);
+  // One task: the later one of two.
+  EXPECT_EQ(waits({2, 1}, {{{0, 0}, {1, 0}, false}, {{0, 1}, {1, 0}, false}}), 1U);
+  // What was waited for in the iteration before.
+  EXPECT_EQ(waits({2, 1}, {{{0, 1}, {1, 0}, false}, {{0, 1}, {1, 0}, true}}), 1U);
+  EXPECT_EQ(waits({2, 2}, {{{0, 0}, {1, 1}, false}, {{0, 1}, {1, 0}, true}}), 2U);
+}
+
+TEST(replay_plan, iterations_that_don_t_overlap_wait_for_the_last_task_of_each_other_worker) {
+  EXPECT_EQ(waits({2, 3, 1}, {}, false), 6U);
+  EXPECT_EQ(waits({2, 0, 0}, {}, false), 0U);
+  EXPECT_EQ(waits({2, 3, 1}, {}, true), 0U);
+}
+
+TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
+  // (1, 0) waits for (0, 1), the first task of 0 that raises; (1, 1) for (0, 2) of the iteration before.
+  const detail::replay_plan plan({3, 2}, std::vector<detail::replay_edge>{{{0, 1}, {1, 0}, false}}, true);
+  const auto& reader = plan.parts()[1];
+  ASSERT_EQ(reader.waits.size(), 1U);
+  EXPECT_EQ(reader.waits[0].count(0), 1U);
+  EXPECT_EQ(reader.waits[0].count(7), 8U);
+  EXPECT_TRUE(reader.waits[0].reached(0));
+  EXPECT_FALSE(reader.waits[0].reached(1));
+  const auto& writer = plan.parts()[0];
+  ASSERT_EQ(writer.signals.size(), 1U);
+  EXPECT_EQ(writer.tasks[0].signals_end, 0U);
+  EXPECT_EQ(writer.tasks[1].signals_end, 1U);
+}
+
+}  // namespace
+}  // namespace teff::test
