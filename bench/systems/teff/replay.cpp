@@ -1,0 +1,155 @@
+// teff::record: a task graph runs timestep by timestep until they repeat; one period is recorded while it
+// runs, and replayed as often as it fits. What is before and after is run by the graph itself, within the
+// time too.
+#include <teff/replay.hpp>
+
+#include <barrier>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "columns.hpp"
+#include "period.hpp"
+#include "teff/bench/adapter.hpp"
+
+namespace {
+
+using namespace teff::bench;
+
+/// graph, timestep, point; the tasks of `start` are one for each worker, by its number as point.
+using key = std::array<std::int32_t, 3>;
+constexpr std::int32_t start = -1;
+
+/// A workload while it runs.
+class execution {
+ public:
+  execution(teff::runtime& rt, workload& work)
+      : work_(work),
+        period_(find_period(work)),
+        inputs_(rt.workers()),
+        ready_(static_cast<std::ptrdiff_t>(rt.workers()), started{work}),
+        graph_(rt) {
+    for (std::size_t i = 0; i < work.graphs(); ++i) {
+      columns_.push_back(std::make_unique<columns>(work, i, work.workers()));
+      steps_ = std::max(steps_, work.graph(i).steps);
+    }
+    graph_
+        .indegree([this](const key& k) {
+          return k[1] <= first_ ? 0 : static_cast<int>(of(k).order.predecessors(k[1], k[2]));
+        })
+        .place(
+            [this](const key& k) { return k[0] == start ? static_cast<unsigned>(k[2]) : of(k).owner(k[2]); })
+        .body([this](const key& k) {
+          if (k[0] == start) return ready_.arrive_and_wait();
+          execute(k, k[1]);
+          fulfill_successors(k);
+        });
+  }
+
+  /// On a worker.
+  void run() {
+    for (std::int32_t worker = 0; worker < work_.workers(); ++worker) graph_.fulfill({start, 0, worker});
+    graph_.wait();
+    run_timesteps(0, period_.first);
+    if (period_.repeats > 0) {
+      begin(period_.first, period_.first + period_.length);
+      auto one_period = teff::record(
+          graph_, [this] { fulfill_first(); },
+          [this](const key& k) {
+            const auto earlier = static_cast<std::int32_t>(k[1] - period_.length);
+            return k[1] < end_ ? std::nullopt : std::optional<key>({k[0], earlier, k[2]});
+          });
+      one_period.replay(static_cast<std::uint64_t>(period_.repeats - 1),
+                        [this](const key& k, std::uint64_t i) {
+                          execute(k, k[1] + period_.length * static_cast<std::int64_t>(i + 1));
+                        });
+    }
+    run_timesteps(period_.end(), steps_);
+    work_.stop();
+  }
+
+ private:
+  struct started {
+    workload& work;
+    void operator()() noexcept { work.start(); }
+  };
+
+  [[nodiscard]] const columns& of(const key& k) const { return *columns_[static_cast<std::size_t>(k[0])]; }
+
+  /// The graph is at rest: its next tasks are those of [first, end).
+  void begin(std::int64_t first, std::int64_t end) {
+    first_ = first;
+    end_ = end;
+  }
+  void run_timesteps(std::int64_t first, std::int64_t end) {
+    if (first >= end) return;
+    begin(first, end);
+    fulfill_first();
+    graph_.wait();
+  }
+  void fulfill_first() {
+    for (std::size_t index = 0; index < columns_.size(); ++index) {
+      const interval points = work_.table(index).points(first_);
+      for (std::int64_t point = points.first; point <= points.last; ++point)
+        graph_.fulfill({static_cast<std::int32_t>(index), static_cast<std::int32_t>(first_),
+                        static_cast<std::int32_t>(point)});
+    }
+  }
+
+  void execute(const key& k, std::int64_t timestep) {
+    const columns& here = of(k);
+    const unsigned worker = here.owner(k[2]);
+    std::vector<input>& inputs = inputs_[worker].all;
+    here.collect(timestep, k[2], inputs);
+    work_.worker(static_cast<int>(worker))
+        .execute(static_cast<std::size_t>(k[0]), timestep, k[2], here.output(timestep, k[2]), inputs);
+  }
+  /// Of the last timestep only where a period follows: then they stand for those of the next one.
+  void fulfill_successors(const key& k) {
+    const std::int32_t next = k[1] + 1;
+    if (next == end_ && end_ != period_.first + period_.length) return;
+    of(k).order.for_each_successor(k[1], k[2], [&](std::int64_t each) {
+      graph_.fulfill({k[0], next, static_cast<std::int32_t>(each)});
+    });
+  }
+
+  struct alignas(128) input_list {
+    std::vector<input> all;
+  };
+
+  workload& work_;
+  const period period_;
+  std::int64_t steps_ = 0;
+  std::int64_t first_ = 0;
+  std::int64_t end_ = 0;
+  std::vector<std::unique_ptr<columns>> columns_;
+  std::vector<input_list> inputs_;
+  std::barrier<started> ready_;
+  teff::task_graph<key> graph_;
+};
+
+class replay_adapter final : public adapter {
+ public:
+  explicit replay_adapter(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
+
+  [[nodiscard]] identity describe() const override {
+    return {.system = "teff",
+            .variant = "replay",
+            .version = "libteff",
+            .workers = static_cast<int>(runtime_.workers())};
+  }
+
+  void run(workload& work) override {
+    execution all(runtime_, work);
+    runtime_.run([&] { all.run(); });
+  }
+
+ private:
+  teff::runtime runtime_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<replay_adapter>(workers); });
+}
