@@ -29,6 +29,14 @@ struct graph_access {
   }
 };
 
+// Says of each key that it is one of the same iteration.
+struct no_next_iteration {
+  template <class Key>
+  std::optional<Key> operator()(const Key&) const {
+    return std::nullopt;
+  }
+};
+
 }  // namespace detail
 
 // One run of a task graph, kept: which worker ran which tasks in which order, and what each waited for.
@@ -183,14 +191,6 @@ class recording {
   std::unique_ptr<state> parts_;
 };
 
-// Says of each key that it is one of the same iteration.
-struct no_next_iteration {
-  template <class Key>
-  std::optional<Key> operator()(const Key&) const {
-    return std::nullopt;
-  }
-};
-
 // Waits until the graph is at rest, calls start(), which fulfils the first keys, waits again, and returns
 // what was done between. `next(key)` says which task of the next iteration a key stands for, nothing if it is
 // one of this iteration: such keys are not fulfilled, but noted. Without `next`, iterations don't overlap.
@@ -201,7 +201,7 @@ struct no_next_iteration {
 // Throws not_replayable if that isn't so, if a key ran twice, or if one of the next iteration isn't among
 // those of this one; what start() throws; what the graph's wait() throws. Throws misuse if the graph is being
 // recorded or replayed already.
-template <std::copyable Key, class Hash, class Start, class Next = no_next_iteration>
+template <std::copyable Key, class Hash, class Start, class Next = detail::no_next_iteration>
 [[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {}) {
   const auto& kept = detail::graph_access::of(graph);
   if (!kept->functions.indegree || !kept->functions.body)
@@ -221,7 +221,7 @@ template <std::copyable Key, class Hash, class Start, class Next = no_next_itera
     if (!error) error = std::current_exception();
   }
   if (error) std::rethrow_exception(std::move(error));
-  constexpr bool overlap = !std::is_same_v<Next, no_next_iteration>;
+  constexpr bool overlap = !std::is_same_v<Next, detail::no_next_iteration>;
   using state = typename recording<Key, Hash>::state;
   auto plan = recorder.plan(overlap);
   return recording<Key, Hash>(

@@ -13,7 +13,7 @@ namespace teff {
 
 namespace detail {
 struct graph_access;  // replay.hpp
-}
+}  // namespace detail
 
 // What place() may answer: any worker may run the task.
 inline constexpr unsigned anywhere = detail::any_worker;
