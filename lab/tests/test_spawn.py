@@ -230,7 +230,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Competitor(id=name, title=name, version="1", color="#000000", variant_index=0) for name in people]
     monkeypatch.setattr(spawn_module, "present", lambda *_: found)
     monkeypatch.setattr(spawn_module, "prepare", lambda *_: None)
-    monkeypatch.setattr(spawn_module, "read_machine", lambda: MACHINE)
+    monkeypatch.setattr("tefflab.measurement.read_machine", lambda: MACHINE)
     monkeypatch.setattr(spawn_module, "warn_of_others", lambda _: None)
 
 

@@ -124,17 +124,22 @@ def contenders(
 
 def begin(root: Path, store: Store, plan: Plan) -> Sitting:
     """A new sitting for a plan, in the store."""
-    sitting = Sitting(
+    sitting = new_sitting(root, {each.id: each.version for each in plan.contenders}, plan)
+    store.begin(sitting)
+    return sitting
+
+
+def new_sitting(root: Path, versions: Mapping[str, str], plan: BaseModel) -> Sitting:
+    """The head of a sitting of the command that runs, at this machine and this revision."""
+    return Sitting(
         sitting=new_sitting_name(),
         started_at=datetime.now(UTC),
         machine=read_machine(),
         revision=read_revision(root),
-        versions={each.id: each.version for each in plan.contenders},
+        versions=dict(versions),
         command=shlex.join(["teff", *sys.argv[1:]]),
         plan=plan.model_dump(mode="json"),
     )
-    store.begin(sitting)
-    return sitting
 
 
 def plan_of(sitting: Sitting) -> Plan:

@@ -1,11 +1,8 @@
 """`teff spawn` from the request to the table: who is here, a sitting in the store, the judgement."""
 
 import json
-import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -13,8 +10,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.machine import read_machine, read_revision
-from tefflab.measurement import RESULTS_FOLDER, Competitor, contenders
+from tefflab.measurement import RESULTS_FOLDER, Competitor, contenders, new_sitting
 from tefflab.plots import save
 from tefflab.results import Contender
 from tefflab.session import INTERRUPTED, prepare, warn_of_others
@@ -23,7 +19,7 @@ from tefflab.spawn_live import SpawnLive
 from tefflab.spawn_pictures import spawn_pictures
 from tefflab.spawn_sitting import SpawnAudience, Spawner, SpawnQuestion, SpawnSitting, questions
 from tefflab.spawn_table import to_tables
-from tefflab.store import Sitting, Store, new_sitting_name
+from tefflab.store import Sitting, Store
 from tefflab.systems import System, Variant, load_systems, probe_all, usable_cores
 from tefflab.terminal import output, progress
 
@@ -177,14 +173,6 @@ def spawn_programs(system: System) -> Sequence[Variant]:
 
 def begin(root: Path, store: Store, plan: SpawnPlan) -> Sitting:
     """A new sitting, its head in the store."""
-    head = Sitting(
-        sitting=new_sitting_name(),
-        started_at=datetime.now(UTC),
-        machine=read_machine(),
-        revision=read_revision(root),
-        versions={each.id: each.version for each in plan.contenders},
-        command=shlex.join(["teff", *sys.argv[1:]]),
-        plan=plan.model_dump(mode="json"),
-    )
+    head = new_sitting(root, {each.id: each.version for each in plan.contenders}, plan)
     store.begin_spawn(head)
     return head
