@@ -192,6 +192,31 @@ TEST_F(trace_file, calls_tasks_by_their_names_or_by_where_they_stand) {
   }));
 }
 
+TEST_F(trace_file, has_the_tasks_of_a_graph_under_the_name_of_their_body) {
+  constexpr int length = 100;
+  counters counted;
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    task_graph<int> chain{rt};
+    chain.indegree([](int) { return 1; })
+        .place([](int link) { return static_cast<unsigned>(link); })
+        .body(named<"link">([&](int link) {
+          if (link + 1 < length) chain.fulfill(link + 1);
+        }));
+    chain.fulfill(0);
+    chain.wait();
+    rt.shutdown();
+    counted = rt.counters();
+  }
+  EXPECT_EQ(counted.tasks, length);
+  EXPECT_EQ(counted.spawned, length);
+  for (const auto& [name, track] : tracks_of(read())) {
+    if (name.starts_with("worker")) {
+      EXPECT_EQ(std::ranges::count(track, "link", &span::name), length / 2) << name;
+    }
+  }
+}
+
 TEST_F(trace_file, that_is_full_keeps_the_last_events_and_says_how_many_are_lost) {
   constexpr std::size_t kept = 100;
   {

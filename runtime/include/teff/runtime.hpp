@@ -51,8 +51,9 @@ struct counters {
   // Time without a task, the present moment included.
   std::chrono::nanoseconds searching{0};
   std::chrono::nanoseconds parked{0};
-  // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes, parts of loops),
-  // and those that have run. The same number when all have ended, but for tasks dropped because others threw.
+  // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes and graphs, parts
+  // of loops), and those that have run. The same number when all have ended, but for tasks dropped because
+  // others threw.
   std::uint64_t spawned = 0;
   std::uint64_t tasks = 0;
 

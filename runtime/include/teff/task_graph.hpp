@@ -2,9 +2,12 @@
 #pragma once
 
 #include <teff/detail/keyed_graph.hpp>
+#include <teff/detail/tracing.hpp>
+#include <teff/named.hpp>
 #include <teff/runtime.hpp>
 
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -17,6 +20,24 @@ struct graph_access;  // replay.hpp
 
 // What place() may answer: any worker may run the task.
 inline constexpr unsigned anywhere = detail::any_worker;
+
+namespace detail {
+
+// A body that a trace sees. A task of a graph is nowhere pushed: it counts as spawned as it begins.
+template <class Body>
+struct traced_body {
+  Body body;
+
+  template <class Key>
+  void operator()(const Key& key) {
+    if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
+      record_spawn(*ring);
+    const traced_span span(activity::task, name_of<Body>());
+    std::invoke(body, key);
+  }
+};
+
+}  // namespace detail
 
 // A graph of tasks that is never stored: functions of a task's key say what the task is. A task is known from
 // the first of its dependences that is fulfilled until it has run, so memory grows with the frontier only.
@@ -63,12 +84,12 @@ class task_graph {
     graph_->functions.indegree.set(std::forward<F>(f));
     return *this;
   }
-  // What the task of a key does. If it throws, the graph ends: tasks that have not begun are dropped, and
-  // wait() throws the exception.
+  // What the task of a key does; a trace calls it as named() says. If it throws, the graph ends: tasks that
+  // have not begun are dropped, and wait() throws the exception.
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   task_graph& body(F&& f) {
-    graph_->functions.body.set(std::forward<F>(f));
+    graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
   // Which worker runs the task of a key, modulo their number: no other does. Or `anywhere`, as without
