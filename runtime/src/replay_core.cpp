@@ -29,13 +29,12 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
   gang_.core = this;
 }
 
-void replay_core::replay(std::uint64_t times, part_runner runner) {
+void replay_core::replay(part_runner runner) {
   const auto at = here();
   if (in_part && at.runtime == &runtime_)
     throw misuse(
         "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
-  if (times == 0 || jobs_.empty()) return;
-  times_ = times;
+  if (jobs_.empty()) return;
   runner_ = runner;
   waiter_ = at.runtime == &runtime_ ? at : place{};
   ended_.store(0, std::memory_order_relaxed);
@@ -62,21 +61,20 @@ void replay_core::wait_for_end() {
 }
 
 void replay_core::start() noexcept {
+  plan_.reset();
   running_.store(jobs_.size(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < jobs_.size(); ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
 }
 
 void replay_core::run_part(std::size_t part) noexcept {
   in_part = true;
-  runner_.run(runner_.what, part, iterations_ + 1);
+  runner_.run(runner_.what, part);
   in_part = false;
   // Release: what this part did. Acquire: what all did, for the one that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }
 
 void replay_core::end() noexcept {
-  iterations_ += times_;
-  if (failed()) plan_.set_ended(iterations_);
   end_gang(runtime_);
   // The recording may be gone after the store.
   auto& scheduler = runtime_;

@@ -1,9 +1,9 @@
 #include <teff/detail/replay_plan.hpp>
+#include <teff/error.hpp>
 
 #include <algorithm>
 #include <compare>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -63,19 +63,28 @@ void reduce(std::vector<need>& needs, const std::vector<std::uint32_t>& tasks) {
   });
 }
 
-// A task raises the flag that `reader` looks at.
+// `reader` waits for a task.
 struct raise {
   std::uint32_t worker;
   std::uint32_t index;
   std::uint32_t reader;
 
+  [[nodiscard]] bool same_task(const raise& other) const {
+    return worker == other.worker && index == other.index;
+  }
   friend auto operator<=>(const raise&, const raise&) = default;
+};
+
+// Which flag is raised then, and that this is its first, second ... raise in an iteration.
+struct raised {
+  std::size_t flag;
+  std::int64_t rank;
 };
 
 }  // namespace
 
 replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
-                         bool overlap) {
+                         bool overlap, const replay_flags& given) {
   auto needs = all_needs(tasks, edges, overlap);
   reduce(needs, tasks);
 
@@ -83,15 +92,26 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     const auto index = each.position < 0 ? each.position + tasks[each.worker] : each.position;
     return {each.worker, static_cast<std::uint32_t>(index), each.waiter};
   };
-  std::set<raise> raises;
-  for (const need& each : needs) raises.insert(raise_for(each));
-  // The first, second ... raise of its flag.
-  std::map<raise, std::int64_t> ranks;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, counted_flag*> flags;
-  for (const raise& each : raises) {
-    counted_flag*& flag = flags[{each.worker, each.reader}];
-    if (flag == nullptr) flag = &flags_.emplace_back();
-    ranks[each] = static_cast<std::int64_t>(++flag->raises);
+  std::map<raise, raised> raises;
+  for (const need& each : needs) raises[raise_for(each)];
+
+  // Where the application gives none, there is one for each pair of workers.
+  using place = std::tuple<replay_flag<>*, std::uint32_t, std::uint32_t>;
+  std::map<place, std::size_t> flags;
+  const raise* before = nullptr;
+  for (auto& [each, found] : raises) {
+    replay_flag<>* const flag = given.empty() ? nullptr : given[each.worker][each.index];
+    const auto at = flag == nullptr ? place(flag, each.worker, each.reader) : place(flag, 0, 0);
+    found.flag = flags.try_emplace(at, counted_.size()).first->second;
+    if (found.flag == counted_.size())
+      counted_.push_back({flag == nullptr ? &own_.emplace_back() : flag, each.worker, 0});
+    auto& counted = counted_[found.flag];
+    if (counted.worker != each.worker)
+      throw not_replayable("teff::record: tasks of two workers have the same result_flag");
+    // Who else waits for the same task looks at the same raise.
+    const bool again = flag != nullptr && before != nullptr && before->same_task(each);
+    found.rank = again ? counted.raises : ++counted.raises;
+    before = &each;
   }
 
   auto need = needs.begin();
@@ -101,22 +121,25 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     auto& part = parts_.emplace_back(replay_part{worker, {}, {}, {}});
     for (std::uint32_t index = 0; index < tasks[worker]; ++index) {
       for (; need != needs.end() && need->waiter == worker && need->waiting == index; ++need) {
-        const auto* const found = flags[{need->worker, worker}];
-        const auto rank = ranks[raise_for(*need)];
-        const auto before = need->position < 0 ? static_cast<std::int64_t>(found->raises) : 0;
-        part.waits.push_back({&found->flag, found->raises, rank - before});
+        const auto [flag, rank] = raises[raise_for(*need)];
+        const auto& counted = counted_[flag];
+        part.waits.push_back({counted.flag, static_cast<std::uint64_t>(counted.raises),
+                              rank - (need->position < 0 ? counted.raises : 0)});
       }
-      for (; raise != raises.end() && raise->worker == worker && raise->index == index; ++raise)
-        part.signals.push_back({&flags[{worker, raise->reader}]->flag, raise->reader});
+      const replay_flag<>* raised_before = nullptr;
+      for (; raise != raises.end() && raise->first.worker == worker && raise->first.index == index; ++raise) {
+        replay_flag<>* const flag = counted_[raise->second.flag].flag;
+        part.signals.push_back({flag == raised_before ? nullptr : flag, raise->first.reader});
+        raised_before = flag;
+      }
       part.tasks.push_back(
           {static_cast<std::uint32_t>(part.waits.size()), static_cast<std::uint32_t>(part.signals.size())});
     }
   }
-  set_ended(0);
 }
 
-void replay_plan::set_ended(std::uint64_t iterations) noexcept {
-  for (auto& [flag, raises] : flags_) flag.set(raises * (iterations + 1));
+void replay_plan::reset() noexcept {
+  for (const auto& each : counted_) each.flag->set(static_cast<std::uint64_t>(each.raises));
 }
 
 }  // namespace teff::detail

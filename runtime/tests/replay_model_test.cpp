@@ -25,20 +25,22 @@ struct without_acquire : checked::atomic<T> {
   T load(std::memory_order) const { return checked::atomic<T>::load(std::memory_order_relaxed); }
 };
 
-// Two columns of a stencil, a worker each, which keep the outputs of two steps. An iteration is a step, and
-// each waits for the other's of the iteration before.
-template <template <class> class Atomic = checked::atomic>
+// Two columns of a stencil, a worker each, which keep the outputs of two steps. Each waits for the other's
+// task of the step before. A column has one flag, or one for each of its two outputs.
+template <template <class> class Atomic = checked::atomic, int Flags = 1>
 struct columns {
   columns() {
     futex::wakes.clear();
-    for (auto& each : flags) each.set(1);  // the recorded iteration, number 0
+    for (auto& each : flags) each[0].set(1);  // step 0 was recorded
   }
-  void run(unsigned me, int iterations, const std::function<void()>& barrier, int lag = 0) {
-    for (int i = 1; i <= iterations; ++i) {
-      if (!wait(me, static_cast<std::uint64_t>(i - lag), barrier)) return;
-      if (outputs[1 - me][(i - 1) % 2].read() != i - 1) checker::fail("the output of another step");
+  void run(unsigned me, int steps, const std::function<void()>& barrier, int lag = 0) {
+    for (int i = 1; i <= steps; ++i) {
+      const int before = i - 1;
+      const auto raises = static_cast<std::uint64_t>(before / Flags + 1 - lag);
+      if (!wait(me, flags[1 - me][before % Flags], raises, barrier)) return;
+      if (outputs[1 - me][before % 2].read() != before) checker::fail("the output of another step");
       outputs[me][i % 2].write(i);
-      flags[me].raise();
+      flags[me][i % Flags].raise();
       gate.wake(1 - me);
     }
   }
@@ -47,10 +49,9 @@ struct columns {
     gate.wake(1 - me);
   }
   // worker::block_until(), without its spinning.
-  bool wait(unsigned me, std::uint64_t count, const std::function<void()>& barrier) {
-    const auto done = [&] {
-      return flags[1 - me].reached(count) || failed.load(std::memory_order_relaxed) != 0;
-    };
+  bool wait(unsigned me, const detail::replay_flag<Atomic>& flag, std::uint64_t count,
+            const std::function<void()>& barrier) {
+    const auto done = [&] { return flag.reached(count) || failed.load(std::memory_order_relaxed) != 0; };
     while (!done()) {
       gate.start_search();
       static_cast<void>(gate.sit_down(me, false));
@@ -66,7 +67,7 @@ struct columns {
   }
 
   detail::idle_gate<futex> gate{2};
-  detail::replay_flag<Atomic> flags[2];
+  detail::replay_flag<Atomic> flags[2][Flags];
   checked::atomic<int> failed{0};
   checked::plain outputs[2][2];
 };
@@ -85,16 +86,23 @@ checker::outcome check(const std::vector<std::function<void(World&)>>& threads, 
 }
 
 template <class World>
-checker::outcome check_columns(int iterations, int preemptions,
+checker::outcome check_columns(int steps, int preemptions,
                                const std::function<void()>& barrier = checked::barrier_everywhere,
                                int lag = 0) {
-  return check<World>({[=](World& w) { w.run(0, iterations, barrier, lag); },
-                       [=](World& w) { w.run(1, iterations, barrier, lag); }},
-                      preemptions);
+  return check<World>(
+      {[=](World& w) { w.run(0, steps, barrier, lag); }, [=](World& w) { w.run(1, steps, barrier, lag); }},
+      preemptions);
 }
 
-TEST(replay_model, iterations_follow_each_other_by_flags_that_nobody_resets) {
+TEST(replay_model, steps_follow_each_other_by_flags_that_count_up) {
   const auto outcome = check_columns<columns<>>(2, 2);
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << outcome.runs;
+  EXPECT_GT(outcome.runs, 1000U);
+}
+
+TEST(replay_model, a_flag_beside_each_of_two_outputs_does_as_well) {
+  const auto outcome = check_columns<columns<checked::atomic, 2>>(3, 2);
   EXPECT_EQ(outcome.fault, "");
   EXPECT_TRUE(outcome.complete) << outcome.runs;
   EXPECT_GT(outcome.runs, 1000U);
@@ -118,6 +126,7 @@ TEST(replay_model, finds_a_flag_that_is_raised_without_release_or_read_without_a
 
 TEST(replay_model, finds_a_worker_that_goes_on_an_iteration_too_early) {
   EXPECT_NE(check_columns<columns<>>(3, 3, checked::barrier_everywhere, 1).fault, "");
+  EXPECT_NE((check_columns<columns<checked::atomic, 2>>(3, 3, checked::barrier_everywhere, 1).fault), "");
 }
 
 TEST(replay_model, finds_a_sleeper_without_its_barrier) {

@@ -43,6 +43,7 @@ class random_graph {
     width_ = 1 + static_cast<int>(random() % 20);
     const auto size = static_cast<std::size_t>(layers_ * width_);
     ran_ = std::vector<std::atomic<int>>(size);
+    flags_ = std::vector<result_flag>(size);
     before_.resize(size);
     after_.resize(size);
     for (int layer = 1; layer < layers_; ++layer) {
@@ -67,13 +68,16 @@ class random_graph {
   }
 
   auto record() {
-    return teff::record(graph_, [this] {
-      for (int layer = 0; layer < layers_; ++layer) {
-        for (int at = 0; at < width_; ++at) {
-          if (before_[index({layer, at})].empty()) graph_.fulfill({layer, at});
-        }
-      }
-    });
+    return teff::record(
+        graph_,
+        [this] {
+          for (int layer = 0; layer < layers_; ++layer) {
+            for (int at = 0; at < width_; ++at) {
+              if (before_[index({layer, at})].empty()) graph_.fulfill({layer, at});
+            }
+          }
+        },
+        {}, [this](key k) { return k[1] % 2 == 0 ? nullptr : &flags_[index(k)]; });
   }
   void run(key k) {
     const int times = ran_[index(k)] + 1;
@@ -92,6 +96,7 @@ class random_graph {
   int layers_;
   int width_;
   std::vector<std::atomic<int>> ran_;
+  std::vector<result_flag> flags_;
   std::vector<std::vector<key>> before_;
   std::vector<std::vector<key>> after_;
   std::atomic<int> wrong_{0};
@@ -131,7 +136,11 @@ TEST(replay, workers_that_sleep_at_once_are_woken) {
 // A column adds its neighbours' values of the step before; two steps are kept.
 class stencil {
  public:
+  // Whose flags: nobody's, of each task one, of each column one for both of its tasks.
+  enum class flags { none, of_tasks, of_columns };
+
   stencil(runtime& rt, int width) : width_(width), graph_(rt) {
+    for (auto& each : flags_) each = std::vector<result_flag>(static_cast<std::size_t>(width));
     for (auto& each : values_) each.assign(static_cast<std::size_t>(width), 1);
     graph_.indegree([this](key k) { return k[0] == 0 ? 0 : last(k[1]) - first(k[1]) + 1; })
         .place([this, workers = rt.workers()](key k) {
@@ -143,13 +152,17 @@ class stencil {
         });
   }
   // Two steps.
-  auto record() {
+  auto record(flags where = flags::none) {
     return teff::record(
         graph_,
         [this] {
           for (int column = 0; column < width_; ++column) graph_.fulfill({0, column});
         },
-        [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); });
+        [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); },
+        [this, where](key k) {
+          auto& of_step = flags_[where == flags::of_columns ? 0 : k[0]];
+          return where == flags::none ? nullptr : &of_step[static_cast<std::size_t>(k[1])];
+        });
   }
   void step(key k) {
     std::uint64_t sum = 0;
@@ -179,19 +192,36 @@ class stencil {
 
   int width_;
   std::vector<std::uint64_t> values_[2];
+  std::vector<result_flag> flags_[2];
   task_graph<key> graph_;
 };
 
 TEST(replay, iterations_that_overlap_wait_for_what_they_depend_on) {
+  using flags = stencil::flags;
   on_runtimes([](runtime& rt) {
     for (const int width : {1, 2, 7, 16}) {
-      stencil columns(rt, width);
-      auto two_steps = columns.record();
-      EXPECT_EQ(two_steps.tasks(), static_cast<std::size_t>(2 * width));
-      two_steps.replay(100);
-      two_steps.replay(100, [&](const key& k, std::uint64_t) { columns.step(k); });
-      EXPECT_EQ(columns.values(), columns.after(402));
+      for (const auto where : {flags::none, flags::of_tasks, flags::of_columns}) {
+        stencil columns(rt, width);
+        auto two_steps = columns.record(where);
+        EXPECT_EQ(two_steps.tasks(), static_cast<std::size_t>(2 * width));
+        two_steps.replay(100);
+        two_steps.replay(100, [&](const key& k, std::uint64_t) { columns.step(k); });
+        EXPECT_EQ(columns.values(), columns.after(402));
+      }
     }
+  });
+}
+
+TEST(replay, recordings_with_the_same_flags_are_replayed_in_turn) {
+  on_runtimes([](runtime& rt) {
+    stencil columns(rt, 6);
+    auto one = columns.record(stencil::flags::of_columns);
+    auto other = columns.record(stencil::flags::of_tasks);
+    for (int i = 0; i < 10; ++i) {
+      one.replay(3);
+      other.replay(2);
+    }
+    EXPECT_EQ(columns.values(), columns.after(104));
   });
 }
 
@@ -231,7 +261,7 @@ TEST(replay, a_replay_asks_the_graph_nothing_and_allocates_nothing) {
 TEST(replay, a_body_that_throws_ends_the_replay_and_arrives_at_the_waiter) {
   on_runtimes([](runtime& rt) {
     stencil columns(rt, 16);
-    auto two_steps = columns.record();
+    auto two_steps = columns.record(stencil::flags::of_tasks);
     for (int i = 0; i < 20; ++i) {
       EXPECT_EQ(text_of<std::runtime_error>([&] {
                   two_steps.replay(1000, [&](const key& k, std::uint64_t at) {
@@ -284,6 +314,20 @@ TEST(replay, a_key_that_runs_twice_is_not_recorded) {
   g.fulfill(5);  // the graph is as before
   g.wait();
   EXPECT_EQ(times, 4);
+}
+
+TEST(replay, tasks_of_two_workers_with_the_same_flag_are_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; })
+      .place([](int k) { return static_cast<unsigned>(k % 2); })
+      .body([&](int k) {
+        if (k < 2) g.fulfill(k + 1);
+      });
+  result_flag one_for_all;
+  const auto text = text_of<not_replayable>(
+      [&] { static_cast<void>(record(g, [&] { g.fulfill(0); }, {}, [&](int) { return &one_for_all; })); });
+  EXPECT_EQ(text, "teff::record: tasks of two workers have the same result_flag");
 }
 
 TEST(replay, a_task_of_the_next_iteration_that_this_one_has_not_is_named) {
@@ -464,7 +508,8 @@ TEST(replay_plan, iterations_that_don_t_overlap_wait_for_the_last_task_of_each_o
 
 TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
   // (1, 0) waits for (0, 1), the first task of 0 that raises; (1, 1) for (0, 2) of the iteration before.
-  const detail::replay_plan plan({3, 2}, std::vector<detail::replay_edge>{{{0, 1}, {1, 0}, false}}, true);
+  detail::replay_plan plan({3, 2}, std::vector<detail::replay_edge>{{{0, 1}, {1, 0}, false}}, true);
+  plan.reset();
   const auto& reader = plan.parts()[1];
   ASSERT_EQ(reader.waits.size(), 1U);
   EXPECT_EQ(reader.waits[0].count(0), 1U);
@@ -475,6 +520,25 @@ TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
   ASSERT_EQ(writer.signals.size(), 1U);
   EXPECT_EQ(writer.tasks[0].signals_end, 0U);
   EXPECT_EQ(writer.tasks[1].signals_end, 1U);
+}
+
+TEST(replay_plan, a_flag_of_the_application_s_is_raised_once_for_all_who_wait_for_the_task) {
+  // (1, 0) and (2, 0) wait for (0, 0), (1, 1) for (0, 1), whose flag is the same.
+  detail::replay_flag<> shared;
+  const detail::replay_plan plan(
+      {2, 2, 1},
+      std::vector<detail::replay_edge>{
+          {{0, 0}, {1, 0}, false}, {{0, 0}, {2, 0}, false}, {{0, 1}, {1, 1}, false}},
+      true, {{&shared, &shared}, {nullptr, nullptr}, {nullptr}});
+  const auto& writer = plan.parts()[0];
+  ASSERT_EQ(writer.signals.size(), 3U);
+  EXPECT_EQ(writer.signals[0].flag, &shared);
+  EXPECT_EQ(writer.signals[1].flag, nullptr);
+  EXPECT_EQ(writer.signals[1].worker, 2U);
+  EXPECT_EQ(writer.signals[2].flag, &shared);
+  EXPECT_EQ(plan.parts()[1].waits[0].count(5), 11U);
+  EXPECT_EQ(plan.parts()[1].waits[1].count(5), 12U);
+  EXPECT_EQ(plan.parts()[2].waits[0].count(5), 11U);
 }
 
 }  // namespace

@@ -4,12 +4,14 @@
 #include <teff/replay.hpp>
 
 #include <barrier>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "columns.hpp"
 #include "period.hpp"
+#include "results.hpp"
 #include "teff/bench/adapter.hpp"
 
 namespace {
@@ -31,6 +33,7 @@ class execution {
         graph_(rt) {
     for (std::size_t i = 0; i < work.graphs(); ++i) {
       columns_.push_back(std::make_unique<columns>(work, i, work.workers()));
+      results_.emplace_back(work.graph(i));
       steps_ = std::max(steps_, work.graph(i).steps);
     }
     graph_
@@ -58,7 +61,8 @@ class execution {
           [this](const key& k) {
             const auto earlier = static_cast<std::int32_t>(k[1] - period_.length);
             return k[1] < end_ ? std::nullopt : std::optional<key>({k[0], earlier, k[2]});
-          });
+          },
+          [this](const key& k) { return results_of(k).flag(k[1], k[2]); });
       one_period.replay(static_cast<std::uint64_t>(period_.repeats - 1),
                         [this](const key& k, std::uint64_t i) {
                           execute(k, k[1] + period_.length * static_cast<std::int64_t>(i + 1));
@@ -75,6 +79,10 @@ class execution {
   };
 
   [[nodiscard]] const columns& of(const key& k) const { return *columns_[static_cast<std::size_t>(k[0])]; }
+
+  [[nodiscard]] const results& results_of(const key& k) const {
+    return results_[static_cast<std::size_t>(k[0])];
+  }
 
   /// The graph is at rest: its next tasks are those of [first, end).
   void begin(std::int64_t first, std::int64_t end) {
@@ -97,12 +105,15 @@ class execution {
   }
 
   void execute(const key& k, std::int64_t timestep) {
-    const columns& here = of(k);
-    const unsigned worker = here.owner(k[2]);
+    const auto graph = static_cast<std::size_t>(k[0]);
+    const results& here = results_of(k);
+    const unsigned worker = of(k).owner(k[2]);
     std::vector<input>& inputs = inputs_[worker].all;
-    here.collect(timestep, k[2], inputs);
+    inputs.clear();
+    for (const std::int64_t each : work_.table(graph).inputs(timestep, k[2]))
+      inputs.emplace_back(here.output(timestep - 1, each));
     work_.worker(static_cast<int>(worker))
-        .execute(static_cast<std::size_t>(k[0]), timestep, k[2], here.output(timestep, k[2]), inputs);
+        .execute(graph, timestep, k[2], here.output(timestep, k[2]), inputs);
   }
   /// Of the last timestep only where a period follows: then they stand for those of the next one.
   void fulfill_successors(const key& k) {
@@ -123,6 +134,7 @@ class execution {
   std::int64_t first_ = 0;
   std::int64_t end_ = 0;
   std::vector<std::unique_ptr<columns>> columns_;
+  std::deque<results> results_;
   std::vector<input_list> inputs_;
   std::barrier<started> ready_;
   teff::task_graph<key> graph_;

@@ -20,6 +20,31 @@
 
 namespace teff {
 
+// Where a replay notes that a task has ended, for other workers that wait for it. Without it a replay has
+// flags of its own, and a small result then takes two cache lines from worker to worker; beside its flag it
+// takes one:
+//
+//   struct alignas(128) cell {
+//     double value;
+//     teff::result_flag ended;
+//   };
+//   std::vector<cell> cells[2];                 // steps 0 and 1, each of so many columns
+//   auto two_steps = teff::record(g, start, next, [&](key k) { return &cells[k[0]][k[1]].ended; });
+//
+// It is memory of the application's and lives as long as the recording is replayed; what it says is between
+// the workers. Nothing is protected by it but what the graph's dependences protect: who writes a cell anew
+// depends on those who have read it.
+class result_flag {
+ public:
+  result_flag() = default;
+  result_flag(const result_flag&) = delete;
+  result_flag& operator=(const result_flag&) = delete;
+
+ private:
+  friend struct detail::graph_access;
+  detail::replay_flag<> flag_;
+};
+
 namespace detail {
 
 struct graph_access {
@@ -27,6 +52,7 @@ struct graph_access {
   static const std::shared_ptr<keyed_graph<Key, Hash>>& of(const task_graph<Key, Hash>& graph) {
     return graph.graph_;
   }
+  static replay_flag<>* of(result_flag* flag) { return flag == nullptr ? nullptr : &flag->flag_; }
 };
 
 // Says of each key that it is one of the same iteration.
@@ -34,6 +60,14 @@ struct no_next_iteration {
   template <class Key>
   std::optional<Key> operator()(const Key&) const {
     return std::nullopt;
+  }
+};
+
+// Has a recording use flags of its own.
+struct no_result_flag {
+  template <class Key>
+  result_flag* operator()(const Key&) const {
+    return nullptr;
   }
 };
 
@@ -141,13 +175,14 @@ class recording {
     std::ptrdiff_t count_ = 0;
   };
 
-  template <std::copyable K, class H, class Start, class Next>
-  friend recording<K, H> record(task_graph<K, H>&, Start&&, Next);
+  template <std::copyable K, class H, class Start, class Next, class FlagOf>
+  friend recording<K, H> record(task_graph<K, H>&, Start&&, Next, FlagOf);
 
   explicit recording(std::unique_ptr<state> parts) : parts_(std::move(parts)) {}
 
   template <class Step>
   void run(std::uint64_t times, Step step) {
+    if (times == 0) return;
     struct {
       state& all;
       std::uint64_t times;
@@ -155,20 +190,20 @@ class recording {
     } what{*parts_, times, step};
     using context = decltype(what);
     const detail::sole_listener sole(parts_->graph->listened_to);
-    parts_->core.replay(times, {&what, [](void* given, std::size_t part, std::uint64_t first) noexcept {
-                                  const auto& me = *static_cast<context*>(given);
-                                  try {
-                                    run_part(me.all.core, me.all.core.parts()[part], me.all.lists[part],
-                                             first, me.times, me.step);
-                                  } catch (...) {
-                                    me.all.core.fail(std::current_exception());
-                                  }
-                                }});
+    parts_->core.replay({&what, [](void* given, std::size_t part) noexcept {
+                           const auto& me = *static_cast<context*>(given);
+                           try {
+                             run_part(me.all.core, me.all.core.parts()[part], me.all.lists[part], me.times,
+                                      me.step);
+                           } catch (...) {
+                             me.all.core.fail(std::current_exception());
+                           }
+                         }});
   }
 
   template <class Step>
   static void run_part(detail::replay_core& core, const detail::replay_part& part, const list& own,
-                       std::uint64_t first, std::uint64_t times, Step& step) {
+                       std::uint64_t times, Step& step) {
     const detail::traced_span span(detail::activity::run, "replay");
     const detail::listening_here nobody({});
     for (std::uint64_t i = 0; i < times; ++i) {
@@ -176,7 +211,7 @@ class recording {
       const auto* signal = part.signals.data();
       for (std::size_t task = 0; task < part.tasks.size(); ++task) {
         for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
-          if (!wait->reached(first + i) && !core.wait_for(*wait, first + i)) return;
+          if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
         }
         if (core.failed()) [[unlikely]]
           return;
@@ -194,15 +229,19 @@ class recording {
 // Waits until the graph is at rest, calls start(), which fulfils the first keys, waits again, and returns
 // what was done between. `next(key)` says which task of the next iteration a key stands for, nothing if it is
 // one of this iteration: such keys are not fulfilled, but noted. Without `next`, iterations don't overlap.
+// `flag_of(key)` says which result_flag lies beside the task's result, null if none does; tasks of one worker
+// may share one.
 //
 // A dependence that is to be there in the replay is a call of fulfill() by the body of a task itself, not by
 // tasks of other kinds that it spawns.
 //
-// Throws not_replayable if that isn't so, if a key ran twice, or if one of the next iteration isn't among
-// those of this one; what start() throws; what the graph's wait() throws. Throws misuse if the graph is being
-// recorded or replayed already.
-template <std::copyable Key, class Hash, class Start, class Next = detail::no_next_iteration>
-[[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {}) {
+// Throws not_replayable if that isn't so, if a key ran twice, if one of the next iteration isn't among those
+// of this one, or if tasks of two workers have one flag; what start() throws; what the graph's wait() throws.
+// Throws misuse if the graph is being recorded or replayed already.
+template <std::copyable Key, class Hash, class Start, class Next = detail::no_next_iteration,
+          class FlagOf = detail::no_result_flag>
+[[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {},
+                                          FlagOf flag_of = {}) {
   const auto& kept = detail::graph_access::of(graph);
   if (!kept->functions.indegree || !kept->functions.body)
     throw misuse("teff::record: the graph has no indegree() or no body()");
@@ -223,7 +262,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   if (error) std::rethrow_exception(std::move(error));
   constexpr bool overlap = !std::is_same_v<Next, detail::no_next_iteration>;
   using state = typename recording<Key, Hash>::state;
-  auto plan = recorder.plan(overlap);
+  auto plan = recorder.plan(overlap, [&](const Key& key) { return detail::graph_access::of(flag_of(key)); });
   return recording<Key, Hash>(
       std::unique_ptr<state>(new state{kept, {kept->runtime(), std::move(plan)}, recorder.take_lists()}));
 }

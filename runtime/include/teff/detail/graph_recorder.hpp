@@ -83,9 +83,12 @@ class graph_recorder {
     start();
   }
 
-  // When the graph is at rest again. `overlap` as replay_plan's. Throws not_replayable.
-  [[nodiscard]] replay_plan plan(bool overlap) const {
+  // When the graph is at rest again. `overlap` as replay_plan's; `flag_of(key)` is where the application
+  // wants a task's flag, or null. Throws not_replayable.
+  template <class FlagOf>
+  [[nodiscard]] replay_plan plan(bool overlap, FlagOf flag_of) const {
     const auto places = all_places();
+    replay_flags flags(logs_.size());
     std::vector<replay_edge> edges;
     std::vector<std::uint32_t> tasks;
     for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
@@ -98,8 +101,9 @@ class graph_recorder {
         edges.push_back({{worker, task}, found->second, follows.has_value()});
       }
       tasks.push_back(static_cast<std::uint32_t>(logs_[worker].tasks.size()));
+      for (const Key& key : logs_[worker].tasks) flags[worker].push_back(flag_of(key));
     }
-    return {tasks, edges, overlap};
+    return {tasks, edges, overlap, flags};
   }
   // Of the workers that ran tasks.
   [[nodiscard]] std::vector<recorded_list<Key>> take_lists() {

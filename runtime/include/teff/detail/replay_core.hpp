@@ -22,14 +22,14 @@ class replay_core {
   replay_core(const replay_core&) = delete;
   replay_core& operator=(const replay_core&) = delete;
 
-  // What the worker of a part calls: it runs the iterations from `first` on.
+  // What the worker of a part calls: it runs the iterations from 1 on.
   struct part_runner {
     void* what;
-    void (*run)(void* what, std::size_t part, std::uint64_t first) noexcept;
+    void (*run)(void* what, std::size_t part) noexcept;
   };
-  // Runs so many iterations; then throws what they failed with. One call at a time. Throws misuse on a worker
+  // Runs the parts; then throws what they failed with. One call at a time. Throws misuse on a worker
   // that is in the middle of a replay, runtime_was_shut_down.
-  void replay(std::uint64_t times, part_runner runner);
+  void replay(part_runner runner);
 
   [[nodiscard]] const std::vector<replay_part>& parts() const noexcept { return plan_.parts(); }
 
@@ -42,7 +42,7 @@ class replay_core {
   // Returns when the flag has been raised far enough; false: when the replay failed.
   [[nodiscard]] bool wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept;
   void raise(const replay_signal& signal) const noexcept {
-    signal.flag->raise();
+    if (signal.flag != nullptr) signal.flag->raise();
     published_to(runtime_, signal.worker);
   }
 
@@ -63,9 +63,7 @@ class replay_core {
   replay_plan plan_;
   std::vector<part_job> jobs_;
   own_gang gang_;
-  std::uint64_t iterations_ = 0;  // that have ended since the recorded one
   // The replay in progress.
-  std::uint64_t times_ = 0;
   part_runner runner_{};
   place waiter_;
   std::atomic<bool> failed_{false};

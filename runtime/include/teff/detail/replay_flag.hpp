@@ -6,10 +6,10 @@
 
 namespace teff::detail {
 
-// Counts up for ever, so nothing is reset between replays. It has a cache line of its own, which one worker
-// writes and one reads: a dependence costs that line's way between two cores.
+// Counts up while a replay lasts. One worker writes it: a dependence costs the way of its cache line from
+// there to the core of the worker that waits.
 template <template <class> class Atomic = std::atomic>
-class alignas(128) replay_flag {
+class replay_flag {
  public:
   // By the worker whose flag it is.
   void raise() noexcept {

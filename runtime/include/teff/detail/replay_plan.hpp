@@ -37,11 +37,15 @@ struct replay_wait {
   }
 };
 
-// A flag that a task raises, and the worker that looks at it.
+// A flag that a task raises, and the worker that looks at it. Null: the signal before, of the same task, is
+// of the same flag.
 struct replay_signal {
   replay_flag<>* flag;
   unsigned worker;
 };
+
+// Where a task's flag lies if the application says so, else null: by worker, then by index.
+using replay_flags = std::vector<std::vector<replay_flag<>*>>;
 
 // What one worker does in an iteration.
 struct replay_part {
@@ -61,21 +65,26 @@ struct replay_part {
 class replay_plan {
  public:
   // `tasks`: how many each worker has. `overlap`: an iteration begins with what the edges let begin, and not
-  // when the one before it has ended. Throws std::bad_alloc.
-  replay_plan(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges, bool overlap);
+  // when the one before it has ended. `given`: of all tasks, or empty. Throws std::bad_alloc, not_replayable
+  // if tasks of two workers have the same flag.
+  replay_plan(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges, bool overlap,
+              const replay_flags& given = {});
 
   // Of the workers that have tasks.
   [[nodiscard]] const std::vector<replay_part>& parts() const noexcept { return parts_; }
-  // Has all flags say that this many iterations have ended, after the recorded one. While nothing runs.
-  void set_ended(std::uint64_t iterations) noexcept;
+  // Has all flags say that iteration 0 has ended. While nothing runs.
+  void reset() noexcept;
 
  private:
+  struct alignas(128) own_flag : replay_flag<> {};  // on a cache line of its own
   struct counted_flag {
-    replay_flag<> flag;
-    std::uint64_t raises = 0;  // in an iteration
+    replay_flag<>* flag = nullptr;
+    std::uint32_t worker = 0;  // whose it is
+    std::int64_t raises = 0;   // in an iteration
   };
   std::vector<replay_part> parts_;
-  std::deque<counted_flag> flags_;  // they stay where they are
+  std::deque<own_flag> own_;  // they stay where they are
+  std::vector<counted_flag> counted_;
 };
 
 }  // namespace teff::detail
