@@ -7,6 +7,8 @@
 
 namespace {
 
+using namespace teff::patterns;
+
 template <class Function>
 [[gnu::noinline]] auto called(Function function) {
   asm volatile("");  // or two calls with the same argument would be one
@@ -48,6 +50,14 @@ class calls {
     return std::pair(a, called(second));
   }
 
+  [[gnu::noinline]] static tree_counts search_tree(const tree& of, const node& from) {
+    const std::int32_t children = of.children(from);
+    if (children == 0) return {1, 1, from.depth};
+    tree_counts seen{1, 0, from.depth};
+    for (std::int32_t i = 0; i < children; ++i) seen += search_tree(of, tree::child(from, i));
+    return seen;
+  }
+
   template <class Function>
   static void spawn_each(std::int64_t count, Function function) {
     for (std::int64_t i = 0; i < count; ++i) called([=] { function(i); });
@@ -57,5 +67,5 @@ class calls {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return teff::patterns::drive<calls>(argc, argv);
+  return drive<calls>(argc, argv);
 }

@@ -1,6 +1,6 @@
-// The spawn patterns on libteff: teff::scope, teff::join and teff::join_tasks, and halving by join for the
-// loop of tasks. (Iterations of teff::parallel_for are no tasks until somebody is idle, so they would not be
-// what the pattern counts.)
+// The spawn patterns on libteff: teff::scope, teff::join and teff::join_tasks, halving by join for the loop
+// of tasks, and one join a child for the tree. (Iterations of teff::parallel_for are no tasks until somebody
+// is idle, so they would not be what the pattern counts.)
 #include <teff/teff.hpp>
 
 #include <utility>
@@ -8,6 +8,8 @@
 #include "teff/patterns/drive.hpp"
 
 namespace {
+
+using namespace teff::patterns;
 
 class fork_join {
  public:
@@ -46,12 +48,29 @@ class fork_join {
     return teff::join_tasks(std::move(first), std::move(second));
   }
 
+  static tree_counts search_tree(const tree& of, const node& from) {
+    const std::int32_t children = of.children(from);
+    if (children == 0) return {1, 1, from.depth};
+    return search_children(of, from, 0, children);
+  }
+
  private:
+  /// Counts a node and what is below its children from the first on. Each child but the last makes the search
+  /// of its later siblings a task. Not in line, or a leaf would pay for the frame of this.
+  [[gnu::noinline]] static tree_counts search_children(const tree& of, const node& from, std::int32_t first,
+                                                       std::int32_t end) {
+    if (first + 1 == end) return tree_counts{1, 0, from.depth} + search_tree(of, tree::child(from, first));
+    auto [here, later] =
+        teff::join([&of, &from, first] { return search_tree(of, tree::child(from, first)); },
+                   [&of, &from, first, end] { return search_children(of, from, first + 1, end); });
+    return here + later;
+  }
+
   teff::runtime runtime_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return teff::patterns::drive<fork_join>(argc, argv);
+  return drive<fork_join>(argc, argv);
 }

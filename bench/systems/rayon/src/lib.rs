@@ -1,5 +1,6 @@
-//! The spawn patterns on rayon, for the driver in spawn.cpp: join for a fork of two, scope where both children are
-//! tasks, and a parallel iterator down to single indices. Null tasks, nodes and digests are C++'s.
+//! The spawn patterns on rayon, for the driver in spawn.cpp: join for a fork of two and for a tree's children, scope
+//! where both of Fibonacci's calls are tasks, and a parallel iterator down to single indices. Null tasks, nodes and
+//! digests are C++'s.
 
 use rayon::prelude::*;
 use std::os::raw::c_void;
@@ -14,7 +15,7 @@ pub struct Node {
 
 /// As teff::patterns::tree_counts.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Counts {
     nodes: i64,
     leaves: i64,
@@ -112,7 +113,6 @@ fn child(of: &Node, index: i32) -> Node {
     child
 }
 
-/// All children are tasks but the last, which the parent looks at itself.
 fn search(tree: Tree, from: Node) -> Counts {
     let children = unsafe { teff_children(tree.0, &from) };
     if children == 0 {
@@ -122,25 +122,28 @@ fn search(tree: Tree, from: Node) -> Counts {
             depth: from.depth,
         };
     }
-    let mut found = vec![Counts::default(); children as usize];
-    rayon::scope(|scope| {
-        let (last, others) = found.split_last_mut().expect("there are children");
-        for (index, place) in others.iter_mut().enumerate() {
-            let parent = &from;
-            scope.spawn(move |_| *place = search(tree, child(parent, index as i32)));
-        }
-        *last = search(tree, child(&from, children - 1));
-    });
-    found.iter().fold(
-        Counts {
+    search_children(tree, &from, 0, children)
+}
+
+/// Counts a node and what is below its children from the first on. Each child but the last makes the search of its
+/// later siblings a task.
+fn search_children(tree: Tree, from: &Node, first: i32, end: i32) -> Counts {
+    let (here, later) = if first + 1 == end {
+        let itself = Counts {
             nodes: 1,
             leaves: 0,
             depth: from.depth,
-        },
-        |sum, part| Counts {
-            nodes: sum.nodes + part.nodes,
-            leaves: sum.leaves + part.leaves,
-            depth: sum.depth.max(part.depth),
-        },
-    )
+        };
+        (search(tree, child(from, first)), itself)
+    } else {
+        rayon::join(
+            || search(tree, child(from, first)),
+            || search_children(tree, from, first + 1, end),
+        )
+    };
+    Counts {
+        nodes: here.nodes + later.nodes,
+        leaves: here.leaves + later.leaves,
+        depth: here.depth.max(later.depth),
+    }
 }

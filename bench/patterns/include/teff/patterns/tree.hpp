@@ -21,6 +21,10 @@ struct tree_counts {
     if (other.depth > depth) depth = other.depth;
     return *this;
   }
+  /// Made anew: a copy of one whose parts were just written waits for them.
+  friend tree_counts operator+(const tree_counts& a, const tree_counts& b) {
+    return {a.nodes + b.nodes, a.leaves + b.leaves, a.depth > b.depth ? a.depth : b.depth};
+  }
   friend bool operator==(const tree_counts&, const tree_counts&) = default;
 };
 
