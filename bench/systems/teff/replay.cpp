@@ -28,17 +28,17 @@ class execution {
   execution(teff::runtime& rt, workload& work)
       : work_(work),
         period_(find_period(work)),
-        inputs_(rt.workers()),
+        scratch_(rt.workers()),
         ready_(static_cast<std::ptrdiff_t>(rt.workers()), started{work}),
         graph_(rt) {
     for (std::size_t i = 0; i < work.graphs(); ++i) {
-      columns_.push_back(std::make_unique<columns>(work, i, work.workers()));
+      columns_.push_back(std::make_unique<columns>(work, i, work.workers(), false));
       results_.emplace_back(work.graph(i));
       steps_ = std::max(steps_, work.graph(i).steps);
     }
     graph_
         .indegree([this](const key& k) {
-          return k[1] <= first_ ? 0 : static_cast<int>(of(k).order.predecessors(k[1], k[2]));
+          return k[1] <= first_ ? 0 : static_cast<int>(of(k).predecessors(k[1], k[2]));
         })
         .place(
             [this](const key& k) { return k[0] == start ? static_cast<unsigned>(k[2]) : of(k).owner(k[2]); })
@@ -108,7 +108,7 @@ class execution {
     const auto graph = static_cast<std::size_t>(k[0]);
     const results& here = results_of(k);
     const unsigned worker = of(k).owner(k[2]);
-    std::vector<input>& inputs = inputs_[worker].all;
+    std::vector<input>& inputs = scratch_[worker].inputs;
     inputs.clear();
     for (const std::int64_t each : work_.table(graph).inputs(timestep, k[2]))
       inputs.emplace_back(here.output(timestep - 1, each));
@@ -119,13 +119,14 @@ class execution {
   void fulfill_successors(const key& k) {
     const std::int32_t next = k[1] + 1;
     if (next == end_ && end_ != period_.first + period_.length) return;
-    of(k).order.for_each_successor(k[1], k[2], [&](std::int64_t each) {
-      graph_.fulfill({k[0], next, static_cast<std::int32_t>(each)});
-    });
+    const columns& here = of(k);
+    for (const std::int32_t each : here.after(k[1], k[2], scratch_[here.owner(k[2])].next).points)
+      graph_.fulfill({k[0], next, each});
   }
 
-  struct alignas(128) input_list {
-    std::vector<input> all;
+  struct alignas(128) worker_scratch {
+    std::vector<input> inputs;
+    columns::successors next;
   };
 
   workload& work_;
@@ -135,7 +136,7 @@ class execution {
   std::int64_t end_ = 0;
   std::vector<std::unique_ptr<columns>> columns_;
   std::deque<results> results_;
-  std::vector<input_list> inputs_;
+  std::vector<worker_scratch> scratch_;
   std::barrier<started> ready_;
   teff::task_graph<key> graph_;
 };

@@ -110,10 +110,28 @@ class task_graph {
   // Called on the worker that a key is placed on for every fulfill() from elsewhere, before it counts, with
   // the very key that was passed. Parts of the key that == and the hash leave out can so bring a small result
   // along, on the cache line that has to come anyway.
+  //
+  // If it returns false, the key does not count, and needs no task: arrived() has done all there was to do.
+  // It may fulfil keys, so one message can tell a worker of the end of a task that many of its own wait for:
+  //
+  //    .arrived([&](key k) {
+  //      if (!k.is_end_of_task) return true;
+  //      for (key next : successors_of(k)) if (place(next) == teff::worker_index()) g.fulfill(next);
+  //      return false;
+  //    })
+  //
+  // A graph that says so of a key while it is recorded (replay.hpp) has the recording throw not_replayable.
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   task_graph& arrived(F&& f) {
-    graph_->functions.arrived.set(std::forward<F>(f));
+    if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
+      graph_->functions.arrived.set([each = std::forward<F>(f)](const Key& key) mutable {
+        std::invoke(each, key);
+        return true;
+      });
+    } else {
+      graph_->functions.arrived.set(std::forward<F>(f));
+    }
     return *this;
   }
 

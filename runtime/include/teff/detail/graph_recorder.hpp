@@ -95,6 +95,9 @@ class graph_recorder {
       for (const auto& [task, key] : logs_[worker].edges) {
         const std::optional<Key> follows = next_(key);
         const auto found = places.find(follows ? *follows : key);
+        if (found == places.end() && !follows)
+          throw not_replayable("teff::record: the key " + key_text(key) +
+                               " was fulfilled, but arrived() did not have it count");
         if (found == places.end())
           throw not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
                                " of the next iteration, which did not run in this one");

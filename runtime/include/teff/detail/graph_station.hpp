@@ -79,7 +79,7 @@ class key_table {
 
  private:
   node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & mask_]; }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::vector<node*> old(2 * buckets_.size());
     old.swap(buckets_);
     mask_ = buckets_.size() - 1;
@@ -112,9 +112,7 @@ class ready_queue {
       (last_ == nullptr ? first_ : last_->next_ready) = task;
       last_ = task;
     } else {
-      for (; first_ != nullptr; first_ = first_->next_ready) add_to_heap(first_);
-      last_ = nullptr;
-      add_to_heap(task);
+      push_by_priority(task);
     }
   }
   [[nodiscard]] node* pop() noexcept {
@@ -124,11 +122,7 @@ class ready_queue {
       if (first_ == nullptr) last_ = nullptr;
       return task;
     }
-    if (heap_.empty()) return nullptr;
-    std::ranges::pop_heap(heap_, later);
-    node* const task = heap_.back().task;
-    heap_.pop_back();
-    return task;
+    return heap_.empty() ? nullptr : pop_by_priority();
   }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr && heap_.empty(); }
 
@@ -140,6 +134,18 @@ class ready_queue {
   };
   static bool later(const entry& a, const entry& b) noexcept {
     return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
+  }
+  // Not inline: whose priorities are 0 would save and restore registers for it.
+  [[gnu::noinline]] void push_by_priority(node* task) {
+    for (; first_ != nullptr; first_ = first_->next_ready) add_to_heap(first_);
+    last_ = nullptr;
+    add_to_heap(task);
+  }
+  [[gnu::noinline]] node* pop_by_priority() noexcept {
+    std::ranges::pop_heap(heap_, later);
+    node* const task = heap_.back().task;
+    heap_.pop_back();
+    return task;
   }
   void add_to_heap(node* task) {
     heap_.push_back({task->priority, order_++, task});

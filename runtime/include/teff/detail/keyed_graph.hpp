@@ -25,7 +25,7 @@ struct graph_functions {
   function_of<void, Key> body;
   function_of<unsigned, Key> place;
   function_of<int, Key> priority;
-  function_of<void, Key> arrived;
+  function_of<bool, Key> arrived;  // whether the key counts
 };
 
 // The graph and the station that the task belongs to which the calling thread runs.
@@ -77,13 +77,15 @@ class keyed_graph final : public graph_core {
   void fulfill_from(station& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
-    const unsigned place = place_of(key);
-    if (place == here.index) {
+    const unsigned place = functions.place ? functions.place(key) : any_worker;
+    if (place == here.index) [[likely]] {
       count_placed(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
+    } else if (const unsigned reader = place % workers(); reader == here.index) {
+      count_placed(here, key);
     } else {
-      send(here, place, key);
+      send(here, reader, key);
     }
   }
   void fulfill_from_elsewhere(const Key& key);
@@ -96,8 +98,12 @@ class keyed_graph final : public graph_core {
     return place < workers() || place == any_worker ? place : place % workers();
   }
 
-  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted.
+  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. Most fulfilments are
+  // neither a task's first nor its last: these two are called at the end, so that the others save no
+  // registers.
   void count_placed(station& here, const Key& key);
+  [[gnu::noinline]] void make_placed(station& here, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(station& here, node& task);
   void count_unplaced(station& here, const Key& key);
   void ready_unplaced(station& here, node* ready);
   void send(station& here, unsigned place, const Key& key);
@@ -123,6 +129,8 @@ class keyed_graph final : public graph_core {
   // After so many tasks a worker looks whether there is anything else for it; so often without a task, too.
   static constexpr unsigned tasks_in_a_turn = 256;
   static constexpr unsigned looks_in_a_turn = 128;
+  // Of equal priority, before it looks for messages (README, "Task graphs").
+  static constexpr unsigned tasks_between_looks = 8;
 
   Hash hash_;
   node_exchange<node> nodes_;
@@ -139,16 +147,25 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_placed(station& here, const Key& key) {
   const std::size_t hash = hash_(key);
   node* found = here.placed.find(hash, key);
-  if (found == nullptr) {
-    found = here.make_node(hash, key, functions.indegree(key));
-    found->placed = true;
-    here.placed.insert(found);
-  }
-  if (++found->received < found->needed) return;
-  if (found->received > found->needed) [[unlikely]]
-    return fail_over_fulfilled(*found);
-  if (functions.priority) found->priority = functions.priority(key);
-  here.ready.push(found);
+  if (found == nullptr) return make_placed(here, hash, key);
+  if (++found->received >= found->needed) ready_placed(here, *found);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::make_placed(station& here, std::size_t hash, const Key& key) {
+  node* const made = here.make_node(hash, key, functions.indegree(key));
+  made->placed = true;
+  made->received = 1;
+  here.placed.insert(made);
+  if (made->needed == 1) ready_placed(here, *made);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::ready_placed(station& here, node& task) {
+  if (task.received > task.needed) [[unlikely]]
+    return fail_over_fulfilled(task);
+  if (functions.priority) task.priority = functions.priority(task.key);
+  here.ready.push(&task);
 }
 
 template <class Key, class Hash>
@@ -279,8 +296,7 @@ void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_arrived(station& here, const Key& key) {
-  if (functions.arrived) functions.arrived(key);
-  count_placed(here, key);
+  if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
 }
 
 // Counts what others have sent. Says whether there was anything.
@@ -381,7 +397,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const auto outer = std::exchange(running_on, {this, &here});
   unsigned tasks = 0;
   for (unsigned looks = 0; looks < looks_in_a_turn;) {
-    receive(here);
+    if (here.ready.empty() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
     if (node* const task = find_task(here)) {
       execute(here, task);
       looks = 0;

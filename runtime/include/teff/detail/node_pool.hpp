@@ -58,10 +58,7 @@ class node_pool {
 
   // Throws std::bad_alloc.
   [[nodiscard]] Node* take() {
-    if (free_ == nullptr) {
-      free_ = full_ != nullptr ? std::exchange(full_, nullptr) : exchange_.take();
-      count_ = node_exchange<Node>::batch;
-    }
+    if (free_ == nullptr) fetch();
     Node* const node = free_;
     free_ = node->next;
     if (count_ != 0) --count_;
@@ -70,16 +67,24 @@ class node_pool {
 
   void give(Node* node) noexcept {
     // A batch is kept for a while, so that a pool that goes to and fro asks nobody.
-    if (count_ >= node_exchange<Node>::batch && (full_ == nullptr || exchange_.give(full_))) {
-      full_ = std::exchange(free_, nullptr);
-      count_ = 0;
-    }
+    if (count_ >= node_exchange<Node>::batch) put_aside();
     node->next = free_;
     free_ = node;
     ++count_;
   }
 
  private:
+  // Not inline, as they are rare.
+  [[gnu::noinline]] void fetch() {
+    free_ = full_ != nullptr ? std::exchange(full_, nullptr) : exchange_.take();
+    count_ = node_exchange<Node>::batch;
+  }
+  [[gnu::noinline]] void put_aside() noexcept {
+    if (full_ != nullptr && !exchange_.give(full_)) return;
+    full_ = std::exchange(free_, nullptr);
+    count_ = 0;
+  }
+
   node_exchange<Node>& exchange_;
   Node* free_ = nullptr;  // `count_` nodes or more
   Node* full_ = nullptr;  // null, or a batch or more

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "columns.hpp"
+#include "kept_timesteps.hpp"
+#include "teff/bench/workload.hpp"
+
+namespace teff::bench {
+
+/// A graph's outputs of the last timesteps. All workers share them, each output on cache lines of its own; or
+/// they travel: each worker has copies of its own of what its tasks read, of so many timesteps that tasks
+/// need wait for their inputs only, where there is such a number.
+class outputs {
+ public:
+  static constexpr std::size_t most_travelling = 16;  ///< bytes
+
+  [[nodiscard]] static bool may_travel(const task_graph& graph) {
+    return static_cast<std::size_t>(graph.output_bytes) <= most_travelling;
+  }
+  /// As kept_timesteps().
+  [[nodiscard]] static std::optional<std::int64_t> kept(const workload& work, std::size_t index,
+                                                        bool travel) {
+    return kept_timesteps(work.table(index), travel ? most_kept : 2);
+  }
+
+  outputs(const workload& work, std::size_t index, const columns& owned, bool travel)
+      : table_(work.table(index)),
+        owned_(owned),
+        bytes_(static_cast<std::size_t>(table_.graph().output_bytes)),
+        travel_(travel),
+        kept_(static_cast<std::size_t>(kept(work, index, travel).value_or(2))),
+        stride_(travel ? most_travelling : (bytes_ + line - 1) / line * line) {
+    for (int worker = 0; worker < (travel ? work.workers() : 1); ++worker)
+      copies_.emplace_back(new (std::align_val_t(line)) std::byte[kept_ * stride_ * width_]);
+    if (!table_.graph().pattern->varying_width) list_inputs();
+  }
+
+  [[nodiscard]] bool travel() const { return travel_; }
+  /// Where `worker` has it, or will have it. Where they travel there is room for `most_travelling` bytes.
+  [[nodiscard]] std::span<std::byte> at(std::int64_t timestep, std::int64_t point, unsigned worker) const {
+    const auto row = row_of(timestep) * width_ + static_cast<std::size_t>(point);
+    return {copies_[travel_ ? worker : 0].get() + row * stride_, bytes_};
+  }
+  /// `scratch` may be written to.
+  [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
+                                              std::vector<input>& scratch) const {
+    if (timestep == 0) return {};
+    if (!inputs_.empty()) return inputs_[input_row(timestep) + static_cast<std::size_t>(point)];
+    collect(timestep, point, scratch);
+    return scratch;
+  }
+
+ private:
+  static constexpr std::size_t line = 128;
+  static constexpr std::int64_t most_kept = 8;
+  struct release {
+    void operator()(std::byte* memory) const { operator delete[](memory, std::align_val_t(line)); }
+  };
+
+  [[nodiscard]] std::size_t row_of(std::int64_t timestep) const {
+    return static_cast<std::size_t>(timestep) & (kept_ - 1);
+  }
+  [[nodiscard]] std::size_t input_row(std::int64_t timestep) const {
+    return (static_cast<std::size_t>(table_.set_at(timestep)) * kept_ + row_of(timestep)) * width_;
+  }
+  void collect(std::int64_t timestep, std::int64_t point, std::vector<input>& all) const {
+    all.clear();
+    for (const std::int64_t each : table_.inputs(timestep, point))
+      all.emplace_back(at(timestep - 1, each, owned_.owner(point)));
+  }
+  void list_inputs() {
+    inputs_.resize(static_cast<std::size_t>(table_.graph().dependence_sets()) * kept_ * width_);
+    std::vector<bool> listed(inputs_.size());
+    for (std::int64_t t = 1; t < table_.graph().steps; ++t) {
+      const std::size_t here = input_row(t);
+      if (listed[here]) continue;
+      listed[here] = true;
+      for (std::size_t i = 0; i < width_; ++i) collect(t, static_cast<std::int64_t>(i), inputs_[here + i]);
+    }
+  }
+
+  const dependence_table& table_;
+  const columns& owned_;
+  std::size_t width_ = static_cast<std::size_t>(table_.graph().width);
+  std::size_t bytes_;
+  bool travel_;
+  std::size_t kept_;  ///< timesteps, a power of two
+  std::size_t stride_;
+  std::vector<std::unique_ptr<std::byte[], release>> copies_;  ///< by worker, or one
+  std::vector<std::vector<input>> inputs_;                     ///< by input_row(timestep) and point
+};
+
+}  // namespace teff::bench
