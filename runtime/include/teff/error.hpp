@@ -35,7 +35,8 @@ struct graph_waits_for_itself : misuse {
 };
 
 // What a task graph did while it was recorded can't be run again: a key that ran twice, a dependence that
-// came from elsewhere than a task, a task of the next iteration that this one has not.
+// came from elsewhere than a task, a task of the next iteration that this one has not, tasks of two workers
+// that have one flag.
 struct not_replayable : misuse {
   using misuse::misuse;
 };
