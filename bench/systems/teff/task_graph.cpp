@@ -4,14 +4,18 @@
 
 #include <array>
 #include <barrier>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "columns.hpp"
 #include "outputs.hpp"
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/configuration.hpp"
 
 namespace {
 
@@ -168,6 +172,10 @@ class task_graph_adapter final : public adapter {
   }
 
   void run(workload& work) override {
+    constexpr std::size_t most_graphs = std::numeric_limits<std::int16_t>::max();
+    if (work.graphs() > most_graphs)
+      throw usage_error(std::to_string(work.graphs()) + " graphs: libteff's task graph runs at most " +
+                        std::to_string(most_graphs) + " at once");
     execution all(runtime_, work, placed_);
     runtime_.run([&] { all.run(); });
   }
