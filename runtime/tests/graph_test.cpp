@@ -183,7 +183,8 @@ TEST(task_graph, memory_grows_with_the_frontier_only) {
     const long before = peak_kib();
     run();
     EXPECT_EQ(ran, static_cast<long>(width) * steps);
-    EXPECT_LT(peak_kib() - before, 8 * 1024);
+    // A thread sanitizer's own memory, several times what is touched, says nothing of ours.
+    if (!under_thread_sanitizer) EXPECT_LT(peak_kib() - before, 8 * 1024);
   }
 }
 
