@@ -184,7 +184,9 @@ TEST(task_graph, memory_grows_with_the_frontier_only) {
     run();
     EXPECT_EQ(ran, static_cast<long>(width) * steps);
     // A thread sanitizer's own memory, several times what is touched, says nothing of ours.
-    if (!under_thread_sanitizer) EXPECT_LT(peak_kib() - before, 8 * 1024);
+    if (!under_thread_sanitizer) {
+      EXPECT_LT(peak_kib() - before, 8 * 1024);
+    }
   }
 }
 
