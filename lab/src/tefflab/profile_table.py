@@ -2,11 +2,11 @@
 
 from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from tefflab.profile import UNKNOWN, TimeSpent
 from tefflab.quantities import duration, percent
+from tefflab.terminal import titled_table
 
 _WORTH_A_LINE = 0.005  # of the time: what is less than that of a category's functions is left out
 
@@ -14,13 +14,8 @@ _WORTH_A_LINE = 0.005  # of the time: what is less than that of a category's fun
 def to_table(spent: TimeSpent, *, functions: bool) -> Group:
     """A row a category; where `functions`, below it where in it the workers were."""
     source = spent.source
-    table = Table(
-        title=f"{spent.program}: {spent.pattern}, {source.threads} worker{'s' if source.threads > 1 else ''}",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
+    table = titled_table(
+        f"{spent.program}: {spent.pattern}, {source.threads} worker{'s' if source.threads > 1 else ''}"
     )
     table.add_column("worker time")
     for name in ("share", "95 %", "a task"):

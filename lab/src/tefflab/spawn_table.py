@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tefflab.quantities import digits, duration, duration_range, percent
 from tefflab.spawn_judge import HIGH, SpawnRow
+from tefflab.terminal import titled_table
 
 _MIB = 1 << 20
 
@@ -33,14 +34,7 @@ def verdict(row: SpawnRow) -> str:
 
 
 def _table(question: str, workers: int, rows: Sequence[SpawnRow]) -> Table:
-    table = Table(
-        title=f"{question}, {workers} worker{'s' if workers > 1 else ''}",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
+    table = titled_table(f"{question}, {workers} worker{'s' if workers > 1 else ''}")
     table.add_column("system", overflow="fold")
     for name in ("a task", "95 %", "to the first", "RSS,\nMiB", "above\nempty"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -78,14 +72,7 @@ def _matrix(rows: Sequence[SpawnRow]) -> Table:
     patterns = list(dict.fromkeys(row.question for row in rows))
     workers = sorted({row.workers for row in rows})
     counts = " and ".join(map(str, workers))
-    table = Table(
-        title=f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        pad_edge=False,
-        header_style="dim",
-    )
+    table = titled_table(f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}")
     table.add_column("system", overflow="fold")
     for pattern in patterns:
         table.add_column(escape(pattern), overflow="fold")
