@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "teff/bench/task_order.hpp"
@@ -88,7 +89,8 @@ class columns {
     successors_.resize(sets_ * sets_ * width_);
     predecessors_.resize(successors_.size());
     std::vector<bool> listed(sets_ * sets_);
-    for (std::int64_t t = 0; t + 1 < table_.graph().steps; ++t) {
+    // Where the width is steady, as many timesteps as there are sets have each set once.
+    for (std::int64_t t = 0; std::cmp_less_equal(t, sets_) && t + 1 < table_.graph().steps; ++t) {
       const std::size_t here = layer(t);
       if (listed[here / width_]) continue;
       listed[here / width_] = true;
