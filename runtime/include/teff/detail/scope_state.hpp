@@ -174,12 +174,18 @@ void scope_state::spawn_slowly(F task) {
     if (auto* const ring = ring_here()) record_spawn(*ring);
     return execute(task);
   }
+  // Before the push, from which on a thief may seize the task and end it. Relaxed: the task that spawns is
+  // itself one of the pending.
+  const bool elsewhere = host != this;
+  if (elsewhere) pending_.fetch_add(1, std::memory_order_relaxed);
   auto* const slot = self.head();
-  put(slot, std::move(task));
+  try {
+    put(slot, std::move(task));
+  } catch (...) {
+    if (elsewhere) pending_.fetch_sub(1, std::memory_order_relaxed);
+    throw;
+  }
   host->top_ = slot + 1;
-  // After the push, which may throw; before any thief can see the task, which only share() lets them.
-  // Relaxed: the task that spawns is itself one of the pending.
-  if (host != this) pending_.fetch_add(1, std::memory_order_relaxed);
   if (self.asked()) share();
 }
 
