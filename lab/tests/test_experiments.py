@@ -1,6 +1,7 @@
 """The experiments of the checkout are right, and what is wrong in one is told with file, key and rule."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from tefflab.systems import load_systems
 ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
 OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, Experiment)]
-NEEDED = "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 spawn multi_graph"
+NEEDED = "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 grain spawn multi_graph"
 
 ONE = """
 title = "One"
@@ -87,6 +88,7 @@ def test_no_experiment_names_a_system() -> None:
         ("-radix {value}", "-radix 5", r"one\.toml: vary\.0: flags .* have no \{value\} in them"),
         ('name = "radix"', 'name = "radix"\ncases = {a = ""}', r"one\.toml: vary\.0: give either values or cases"),
         ("values = [1, 5]", "copies = true", r"one\.toml: vary\.0: give either values or cases"),
+        ('flags = "-type', 'columns = true\nflags = "-type', r"one\.toml: vary\.0: values need one of flags"),
         ("minutes = 1", 'minutes = 1\nname = "two"', r"one\.toml: name: an experiment is called as its file is"),
         ("minutes = 1", "minutes = = 1", r"one\.toml: Invalid value \(at line 7"),
     ],
@@ -129,6 +131,16 @@ def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     assert len(one.configuration(2).graphs) == 1
     assert len(three.configuration(2).graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
+
+
+def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Path) -> None:
+    columns = ONE.replace('flags = "-type nearest -radix {value}"', "columns = true").replace("[1, 5]", "[1, 4]")
+    two = '[[vary]]\nname = "graphs"\n[vary.cases]\ntwo = ["-type fft", "-type dom -width 6"]\n'
+    experiment = load_experiment(written(tmp_path, columns + two))
+    assert isinstance(experiment, Experiment)
+    assert [each.flags.count(" -and ") for each in experiment.questions(3)] == [1, 1]
+    widths = [re.findall(r"-width (\d+)", each.flags) for each in experiment.questions(3)]
+    assert widths == [["3", "6"], ["12", "6"]]
 
 
 def test_the_best_variant_of_a_system_is_the_first_that_is_here() -> None:

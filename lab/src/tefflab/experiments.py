@@ -23,6 +23,7 @@ from tefflab.spawn_sitting import questions
 EXPERIMENTS_FOLDER = Path("experiments")
 
 NonEmpty = Annotated[str, Field(min_length=1)]
+_Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
 
 
 class _Strict(BaseModel):
@@ -34,8 +35,8 @@ class _Setting(_Strict):
 
     text: str
     x: float | None
-    flags: str
-    copies: int = 1
+    graphs: tuple[str, ...]  # the flags of each that runs at once
+    columns: int | None = None  # a worker has
 
 
 class Vary(_Strict):
@@ -45,39 +46,41 @@ class Vary(_Strict):
     values: Annotated[list[float], Field(min_length=1)] | None = None  # rising
     flags: str | None = None  # for each value, with {value} in it
     copies: bool = False  # each value is how many of the graph run at once
+    columns: bool = False  # each value is how many columns a worker has
     unit: Literal["", "bytes"] = ""
-    cases: Annotated[dict[NonEmpty, str], Field(min_length=1)] | None = None  # name -> flags
+    cases: Annotated[dict[NonEmpty, str | _Graphs], Field(min_length=1)] | None = None  # name -> flags
 
     @model_validator(mode="after")
     def _says_values_or_cases(self) -> Self:
         if (self.values is None) == (self.cases is None):
             raise ValueError("give either values or cases")
         if self.values is None:
-            if self.flags is not None or self.copies or self.unit:
-                raise ValueError("flags, copies and unit go with values; a case has its own flags")
+            if self.flags is not None or self.copies or self.columns or self.unit:
+                raise ValueError("flags, copies, columns and unit go with values; a case has its own flags")
             return self
-        if self.copies == (self.flags is not None):
-            raise ValueError("values need either flags with {value} in them, or copies = true")
+        if self.copies + self.columns + (self.flags is not None) != 1:
+            raise ValueError("values need one of flags with {value} in them, copies = true and columns = true")
         if self.flags is not None and "{value}" not in self.flags:
             raise ValueError(f"flags {self.flags!r} have no {{value}} in them")
         if any(low >= high for low, high in itertools.pairwise(self.values)):
             raise ValueError("values must rise")
-        if self.copies and any(value < 1 or value != int(value) for value in self.values):
-            raise ValueError("copies are whole numbers from 1")
+        if self.flags is None and any(value < 1 or value != int(value) for value in self.values):
+            raise ValueError("copies and columns are whole numbers from 1")
         return self
 
     @property
     def settings(self) -> list[_Setting]:
         if self.cases is not None:
-            return [_Setting(text=name, x=None, flags=flags) for name, flags in self.cases.items()]
+            graphs = {name: (flags,) if isinstance(flags, str) else flags for name, flags in self.cases.items()}
+            return [_Setting(text=name, x=None, graphs=each) for name, each in graphs.items()]
         assert self.values is not None
         return [self._setting(value) for value in self.values]
 
     def _setting(self, value: float) -> _Setting:
         number = f"{value:g}" if value != int(value) else str(int(value))
         text = size(int(value)) if self.unit == "bytes" else number
-        flags = (self.flags or "").replace("{value}", number)
-        return _Setting(text=text, x=value, flags=flags, copies=int(value) if self.copies else 1)
+        graphs = ((self.flags or "").replace("{value}", number),) * (int(value) if self.copies else 1)
+        return _Setting(text=text, x=value, graphs=graphs, columns=int(value) if self.columns else None)
 
 
 class _Figure(_Strict):
@@ -139,8 +142,8 @@ class Experiment(_Figure):
         numbers = [vary.name for vary in self.vary if vary.values is not None]
         if "metg_lines" in self.charts and len(numbers) != 1:
             raise ValueError(f"charts: metg_lines needs one [[vary]] with values; there are {len(numbers)}")
-        if sum(vary.copies for vary in self.vary) > 1:
-            raise ValueError("vary: only one can be of copies")
+        if sum(vary.columns for vary in self.vary) > 1:
+            raise ValueError("vary: only one can be of columns")
         return self
 
     def questions(self, workers: int) -> tuple[Question, ...]:
@@ -163,11 +166,16 @@ class Experiment(_Figure):
         )
 
     def _question(self, settings: Sequence[_Setting], workers: int) -> Question:
-        flags = " ".join(each for each in (self.flags, *(one.flags for one in settings)) if each)
-        if not any(name == "width" for name, *_ in read_flags(shlex.split(flags))):
-            flags += f" -width {self.columns_per_worker * workers}"
-        copies = max((one.copies for one in settings), default=1)
-        configuration = parse(shlex.split(" -and ".join([flags] * copies)), workers)
+        columns = next((one.columns for one in settings if one.columns is not None), self.columns_per_worker)
+        # Of two that are of several graphs at once, all pairs run.
+        graphs = [
+            shlex.split(" ".join((self.flags, *flags)))
+            for flags in itertools.product(*(one.graphs for one in settings))
+        ]
+        for flags in graphs:
+            if not any(name == "width" for name, *_ in read_flags(flags)):
+                flags += ["-width", str(columns * workers)]
+        configuration = parse(list(itertools.chain(graphs[0], *(["-and", *flags] for flags in graphs[1:]))), workers)
         named = list(zip(self.vary, settings, strict=True))
         words = [one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named]
         question = Question.of(configuration, ", ".join(words) or None)
