@@ -1,5 +1,6 @@
 #include <teff/detail/graph_core.hpp>
 #include <teff/detail/replay_core.hpp>
+#include <teff/detail/tracing.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler.hpp"
@@ -99,6 +100,7 @@ void replay_core::fail(std::exception_ptr error) noexcept {
 }
 
 bool replay_core::wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept {
+  const traced_span span(activity::waiting, nullptr);
   struct awaited {
     const replay_core& core;
     const replay_wait& wait;

@@ -217,6 +217,45 @@ TEST_F(trace_file, has_the_tasks_of_a_graph_under_the_name_of_their_body) {
   }
 }
 
+TEST_F(trace_file, has_the_tasks_of_a_replay_under_the_names_of_their_bodies) {
+  constexpr int length = 100;
+  constexpr int times = 3;
+  counters counted;
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    task_graph<int> chain{rt};
+    chain.indegree([](int) { return 1; })
+        .place([](int link) { return static_cast<unsigned>(link); })
+        .body(named<"link">([&](int link) {
+          if (link + 1 < length) chain.fulfill(link + 1);
+        }));
+    auto recorded = record(chain, [&] { chain.fulfill(0); });
+    recorded.replay(times);
+    recorded.replay(times, named<"again">([](int, std::uint64_t) {}));
+    const auto thrower = named<"thrown">([](int link, std::uint64_t) {
+      if (link == 1) throw std::runtime_error("expected");
+    });
+    EXPECT_THROW(recorded.replay(times, thrower), std::runtime_error);
+    rt.shutdown();
+    counted = rt.counters();
+  }
+  constexpr int tasks = length * (1 + 2 * times) + 2;
+  EXPECT_EQ(counted.tasks, tasks);
+  EXPECT_EQ(counted.spawned, tasks);
+  const auto trace = read();
+  EXPECT_EQ(count(trace, "X", "task"), tasks);
+  const auto tracks = tracks_of(trace);
+  for (const char* const worker : {"worker 0", "worker 1"}) {
+    SCOPED_TRACE(worker);
+    const auto& track = tracks.at(worker);
+    EXPECT_EQ(std::ranges::count(track, "link", &span::name), length / 2 * (1 + times));
+    EXPECT_EQ(std::ranges::count(track, "again", &span::name), length / 2 * times);
+    EXPECT_EQ(std::ranges::count(track, "thrown", &span::name), 1);
+    EXPECT_EQ(std::ranges::count(track, "replay", &span::name), 3);
+    expect_to_nest(track);
+  }
+}
+
 TEST_F(trace_file, that_is_full_keeps_the_last_events_and_says_how_many_are_lost) {
   constexpr std::size_t kept = 100;
   {

@@ -108,7 +108,7 @@ class recording {
   // further body is called then, and the recording can be replayed again. Throws misuse if the graph is being
   // recorded or replayed already, runtime_was_shut_down.
   void replay(std::uint64_t times = 1) {
-    run(times, [this](const list& own, std::size_t task, std::uint64_t) {
+    const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
       compared_body listener(key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
                              own.fulfilled.data() + own.fulfilled_end[task]);
@@ -116,16 +116,22 @@ class recording {
           {parts_->graph.get(), static_cast<detail::fulfil_listener<Key>*>(&listener)});
       parts_->graph->functions.body(key);
       listener.end();
-    });
+    };
+    run(times, step, step);  // it is the graph's body that a trace sees
   }
 
   // The same, but a task is a call of `body(key, i)`: i counts the iterations of this call from 0. It may be
-  // inlined, and fulfils nothing: not_replayable if it does.
+  // inlined, and fulfils nothing: not_replayable if it does. A trace calls it as named() says.
   template <class Body>
     requires std::is_invocable_v<Body&, const Key&, std::uint64_t>
   void replay(std::uint64_t times, Body&& body) {
-    run(times,
-        [&](const list& own, std::size_t task, std::uint64_t i) { std::invoke(body, own.tasks[task], i); });
+    const auto step_of = [](auto& called) {
+      return [&called](const list& own, std::size_t task, std::uint64_t i) {
+        std::invoke(called, own.tasks[task], i);
+      };
+    };
+    detail::traced_body<std::remove_reference_t<Body>&> traced{body};
+    run(times, step_of(body), step_of(traced));
   }
 
   // Of an iteration.
@@ -180,21 +186,27 @@ class recording {
 
   explicit recording(std::unique_ptr<state> parts) : parts_(std::move(parts)) {}
 
-  template <class Step>
-  void run(std::uint64_t times, Step step) {
+  // `traced`: the step where a trace is kept. Asked for once a part, so that the other one asks nothing.
+  template <class Step, class TracedStep>
+  void run(std::uint64_t times, Step step, TracedStep traced) {
     if (times == 0) return;
     struct {
       state& all;
       std::uint64_t times;
       Step& step;
-    } what{*parts_, times, step};
+      TracedStep& traced;
+    } what{*parts_, times, step, traced};
     using context = decltype(what);
     const detail::sole_listener sole(parts_->graph->listened_to);
     parts_->core.replay({&what, [](void* given, std::size_t part) noexcept {
                            const auto& me = *static_cast<context*>(given);
                            try {
-                             run_part(me.all.core, me.all.core.parts()[part], me.all.lists[part], me.times,
-                                      me.step);
+                             if (detail::ring_here() == nullptr) [[likely]] {
+                               run_part(me.all, part, me.times, me.step);
+                             } else {
+                               const detail::traced_span span(detail::activity::run, "replay");
+                               run_part(me.all, part, me.times, me.traced);
+                             }
                            } catch (...) {
                              me.all.core.fail(std::current_exception());
                            }
@@ -202,9 +214,10 @@ class recording {
   }
 
   template <class Step>
-  static void run_part(detail::replay_core& core, const detail::replay_part& part, const list& own,
-                       std::uint64_t times, Step& step) {
-    const detail::traced_span span(detail::activity::run, "replay");
+  static void run_part(state& all, std::size_t index, std::uint64_t times, Step& step) {
+    auto& core = all.core;
+    const detail::replay_part& part = core.parts()[index];
+    const list& own = all.lists[index];
     const detail::listening_here nobody({});
     for (std::uint64_t i = 0; i < times; ++i) {
       const auto* wait = part.waits.data();

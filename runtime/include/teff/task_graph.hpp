@@ -28,12 +28,12 @@ template <class Body>
 struct traced_body {
   Body body;
 
-  template <class Key>
-  void operator()(const Key& key) {
+  template <class... Arguments>
+  void operator()(Arguments&&... arguments) {
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
-    const traced_span span(activity::task, name_of<Body>());
-    std::invoke(body, key);
+    const traced_span span(activity::task, name_of<std::remove_cvref_t<Body>>());
+    std::invoke(body, std::forward<Arguments>(arguments)...);
   }
 };
 
