@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from judgements import contenders, curve, estimate, interval, judgement, row, troubled, with_rows
 from samples import sitting
@@ -16,16 +16,22 @@ from tefflab import quantities
 from tefflab.caveats import caveats, sitting_caveats
 from tefflab.machine import Revision
 from tefflab.results import Judgement
+from tefflab.series_tables import curve_table
+from tefflab.statistics import Interval
 from tefflab.store import Damage
 from tefflab.tables import MetgTable, to_json
 
 
 def printed(given: Judgement, width: int = 100, colored: bool = False) -> str:
+    return shown(MetgTable(given), width, colored)
+
+
+def shown(what: RenderableType, width: int = 100, colored: bool = False) -> str:
     console = Console(
         file=io.StringIO(), width=width, highlight=False, force_terminal=colored,
         color_system="truecolor" if colored else None,
     )  # fmt: skip
-    console.print(MetgTable(given))
+    console.print(what)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -161,3 +167,13 @@ def test_systems_that_are_missing_for_one_reason_share_a_line() -> None:
     text = " ".join(printed(with_rows(judgement(2), unmeasured), 200).split())
     names = ", ".join(each.contender.title for each in unmeasured)
     assert f"not measured – {names}: the sitting ended before their turn" in text
+
+
+def test_a_curve_says_where_launches_differ_so_much_that_nothing_is_known() -> None:
+    given = judgement(1)
+    (curve,) = given.curves
+    wild = replace(curve.points[0], efficiency=Interval(0.5, 0.0, 4e6))
+    known = replace(curve.points[1], efficiency=Interval(0.5, 0.25, 1.5))
+    text = shown(curve_table(replace(given, curves=(replace(curve, points=(wild, known)),))))
+    assert text.count("not known") == 1
+    assert "25 – 150 %" in text

@@ -12,6 +12,8 @@ from tefflab.caveats import caveats
 from tefflab.readings import absences, curves_in_order, interval_text, metg_name, value_text
 from tefflab.results import CurvePoint, Judgement
 
+_NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches, which differ ever so much
+
 
 def series_table(judgements: Sequence[Judgement]) -> Group:
     """METG of every system under each configuration, a row each, then who could not be measured."""
@@ -54,5 +56,7 @@ def _table(*titles: str) -> Table:
 
 
 def _ends(point: CurvePoint) -> str:
+    if point.efficiency.high >= _NOTHING_KNOWN:
+        return "not known"
     low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
     return f"{low.removesuffix(' %')} – {high}"
