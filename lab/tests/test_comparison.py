@@ -9,15 +9,17 @@ import pytest
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
-from tefflab.comparing import answer, closing, to_json, to_table
-from tefflab.comparison import Comparison, Side, compare
+from tefflab.comparing import answer
+from tefflab.comparison import Side, compare
+from tefflab.comparison_table import agreement, to_tables
 from tefflab.errors import TeffError
-from tefflab.results import Contender, MetgRow
+from tefflab.results import Contender, Judgement, MetgRow
+from tefflab.sides import metg_side
 from tefflab.statistics import Observation, metg, overhead
-from tefflab.store import StoreError
 from tefflab.terminal import output
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
+JUDGEMENT = Judgement("stencil", "-type stencil_1d", 0.5, (), ())
 
 
 def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequence[float] = (0.5, 1, 2)) -> Side:
@@ -39,18 +41,12 @@ def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequ
         disturbed_share=0.0,
         timesteps=1000,
     )
-    return Side(row, seen)
-
-
-def compared(a: Side, b: Side, *, one_sitting: bool) -> Comparison:
-    found = compare("stencil", a, b, one_sitting=one_sitting)
-    assert found is not None
-    return found
+    return metg_side(JUDGEMENT, row, seen)
 
 
 @pytest.mark.parametrize("one_sitting", [True, False])
 def test_a_known_ratio_is_found_and_significant(one_sitting: bool) -> None:
-    found = compared(side("slow", 30e-6, 1), side("quick", 10e-6, 2), one_sitting=one_sitting)
+    found = compare(side("slow", 30e-6, 1), side("quick", 10e-6, 2), one_sitting=one_sitting)
     assert found.ratio.low < 3 < found.ratio.high
     assert found.ratio.significant
     assert found.relation == "="
@@ -63,7 +59,7 @@ def test_a_known_ratio_is_found_and_significant(one_sitting: bool) -> None:
 def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
     wrong = 0
     for seed in range(20):
-        found = compared(side("same", 20e-6, 2 * seed), side("same", 20e-6, 2 * seed + 1), one_sitting=one_sitting)
+        found = compare(side("same", 20e-6, 2 * seed), side("same", 20e-6, 2 * seed + 1), one_sitting=one_sitting)
         wrong += found.ratio.significant
         assert found.agrees, f"seed {seed}"
     assert wrong <= 2
@@ -71,7 +67,7 @@ def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
 
 def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
     one = side("same", 20e-6, 7)
-    found = compared(one, one, one_sitting=True)
+    found = compare(one, one, one_sitting=True)
     assert found.ratio.value == 1
     assert not found.ratio.significant
     assert found.agrees
@@ -79,28 +75,21 @@ def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
 
 def test_drift_between_sittings_widens_the_ratio() -> None:
     a, b = side("same", 20e-6, 1, QUIET), side("same", 20e-6, 2, QUIET)
-    assert a.row.metg is not None
-    drifting = Side(replace(a.row, metg=replace(a.row.metg, drift=0.3)), a.seen)
-    calm = Side(replace(a.row, metg=replace(a.row.metg, drift=None)), a.seen)
-    wide, narrow = (compared(each, b, one_sitting=False).ratio for each in (drifting, calm))
+    drifting = replace(a, quantity=replace(a.quantity, drift=0.3))
+    calm = replace(a, quantity=replace(a.quantity, drift=None))
+    wide, narrow = (compare(each, b, one_sitting=False).ratio for each in (drifting, calm))
     assert wide.high / wide.low > 1.5 * narrow.high / narrow.low
 
 
 def test_a_ratio_with_a_bound_is_a_bound() -> None:
     known = side("known", 20e-6, 1)
     below = side("below", 2 * SECONDS_PER_ITERATION, 2, factors=(20, 40, 80))
-    assert below.row.metg is not None
-    assert below.row.metg.relation == "<"
-    assert compared(below, known, one_sitting=False).relation == "<"
-    assert compared(known, below, one_sitting=False).relation == ">"
-    both = compared(below, below, one_sitting=False)
+    assert below.quantity.relation == "<"
+    assert compare(below, known, one_sitting=False).relation == "<"
+    assert compare(known, below, one_sitting=False).relation == ">"
+    both = compare(below, below, one_sitting=False)
     assert both.relation == "?"
     assert not both.ratio.significant
-
-
-def test_a_side_without_metg_cannot_be_compared() -> None:
-    known = side("known", 20e-6, 1)
-    assert compare("stencil", Side(replace(known.row, metg=None), ()), known, one_sitting=True) is None
 
 
 def _rewrite(root: Path, name: str, old: str, new: str) -> None:
@@ -116,22 +105,23 @@ def test_stores_and_systems_are_found_by_their_names(
     _rewrite(root, "slow", "4e-06", "8e-06")
     sat(root, plan("quick", "slow"), Silent(), rounds=4, name="after")
 
-    systems = answer(root, "slow", "quick", "before")
+    (systems,) = answer(root, "slow", "quick", "before").answers
     assert systems.comparisons[0].ratio.value == pytest.approx(4, rel=0.05)
     assert systems.comparisons[0].ratio.significant
 
-    itself = answer(root, "before", "before:one-of-before", None)
+    (itself,) = answer(root, "before", "before:one-of-before", None).answers
     assert [each.ratio.value for each in itself.comparisons] == [1, 1]
-    assert closing(itself) == ["2 of 2 agree: their intervals overlap."]
+    assert itself.one_sitting
+    assert agreement(itself.comparisons) == "2 of 2 agree: their intervals overlap."
 
-    stores = answer(root, "after", "before", None)
-    output().print(to_table(stores))
+    (stores,) = answer(root, "after", "before", None).answers
+    output().print(to_tables([stores]))
     out = capsys.readouterr().out
     (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith("no   "))
     assert slow[-2:] == ["yes", "no"]  # significant; they do not agree
     assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
     assert "drift" in out
-    told = json.loads(to_json(stores))
+    told = json.loads(json.dumps(stores.to_json(), allow_nan=False))
     assert (told["agreeing"], told["compared"], told["one_sitting"]) == (1, 2, False)
     by_system = {each["a"]["system_id"]: each for each in told["comparisons"]}
     assert by_system["slow"]["ratio"]["value"] == pytest.approx(2, rel=0.05)
@@ -140,8 +130,13 @@ def test_stores_and_systems_are_found_by_their_names(
 
     with pytest.raises(TeffError, match=r"'nobody': no system of before:one-of-before \(quick slow\)$"):
         answer(root, "nobody", "quick", "before")
-    with pytest.raises(StoreError, match=r"no store at .*/default.*stores in .*: after, before"):
+    with pytest.raises(TeffError, match=r"^'nobody': no store \(after before\)$"):
         answer(root, "nobody", "before", None)
+    sat(root, plan("quick"), Silent(), rounds=2, name="default")
+    with pytest.raises(TeffError, match=r"^'nobody': no store \(.*\) and no system of default:\S* \(quick\)$"):
+        answer(root, "nobody", "before", None)
+    with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(quick\)$"):
+        answer(root, "quick", "before", None)
 
 
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:

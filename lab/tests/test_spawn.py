@@ -26,6 +26,7 @@ from tefflab.spawn_judge import SpawnCell, SpawnRow, judge_spawns
 from tefflab.spawn_live import SpawnLive
 from tefflab.spawn_record import parse_spawn_line
 from tefflab.spawn_sitting import TREES, Spawner, SpawnQuestion, questions
+from tefflab.spawn_stored import plan_of
 from tefflab.spawn_table import to_tables
 from tefflab.statistics import Interval
 from tefflab.store import Store
@@ -298,7 +299,7 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
     usual = Wish(systems=(), threshold=0, seconds=0, rounds=0, workers=3, store="test", resume=False, as_json=True)
     studies.experiment(tmp_path, "own", usual)
     head = Store.open(tmp_path / "results" / "test").spawn_sitting()
-    assert spawn_module.plan_of(head).workers == (1, 2, 3)
+    assert plan_of(head).workers == (1, 2, 3)
     names = {file.name for file in (tmp_path / "results" / "test" / head.sitting).iterdir()}
     assert names == {f"own-{name}.{end}" for name in ("serial", "parallel") for end in ("svg", "png")}
     (tmp_path / "experiments" / "own.toml").write_text(text.format("sireal"))

@@ -1,176 +1,144 @@
-"""`teff compare`: finds out what two names mean, compares, and says what came of it."""
+"""`teff compare`: finds out what two names mean, and compares what both have: METG, spawn patterns, or each."""
 
-import json
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
-
-from tefflab.comparison import Comparison, compare_sittings, compare_systems
+from tefflab import measurement, spawn_stored
+from tefflab.comparison import Comparison, Side, compare_sittings, compare_systems
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.measurement import RESULTS_FOLDER, judged, plan_of
-from tefflab.quantities import bound, digits, duration
-from tefflab.readings import metg_name
-from tefflab.results import Judgement, MetgRow
-from tefflab.statistics import Interval
-from tefflab.store import RECORDS, Envelope, Sitting, Store
-from tefflab.stored import full_name, open_sitting
+from tefflab.measurement import RESULTS_FOLDER
+from tefflab.sides import metg_sides, spawn_sides
+from tefflab.store import RECORDS, Sitting, Store
+from tefflab.stored import Kind, full_name, open_sittings
 
-DRIFT = (
-    "These are two sittings: absolute times of different hours carry the machine's drift, which no interval knows in "
-    "full. Where a difference matters, measure both sides in one sitting."
-)
+_DEFAULT = "default"  # the store that measuring commands use unless told otherwise
+_MEASURED: Mapping[Kind, str] = {"metg": "METG", "spawn": "spawn patterns"}
+_ALIKE: Mapping[Kind, str] = {"metg": "under one configuration", "spawn": "with one number of workers"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What is compared, and how it compares. `is_repeat`: the same systems, measured twice."""
 
+    kind: Kind
     a: str
     b: str
     comparisons: tuple[Comparison, ...]
     is_repeat: bool
     one_sitting: bool
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "a": self.a,
+            "b": self.b,
+            "one_sitting": self.one_sitting,
+            "comparisons": [each.to_json() for each in self.comparisons],
+            "agreeing": sum(each.agrees for each in self.comparisons),
+            "compared": len(self.comparisons),
+        }
 
-def answer(root: Path, a: str, b: str, store: str | None) -> Answer:
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """One of each kind that could be compared, and why another could not."""
+
+    answers: tuple[Answer, ...]
+    left_out: tuple[str, ...]
+
+    @classmethod
+    def of(cls, answers: Iterable[Answer], reasons: Iterable[str]) -> "Answers":
+        """TeffError where nothing could be compared."""
+        found = cls(tuple(answers), tuple(reasons))
+        if not found.answers:
+            raise TeffError("; ".join(found.left_out), exit_code=BAD_INPUT)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """One sitting of one kind, and what it has to be compared."""
+
+    name: str
+    sitting: str
+    systems: tuple[str, ...]
+    sides: tuple[Side, ...]
+
+
+def answer(root: Path, a: str, b: str, store: str | None) -> Answers:
     """`a` and `b` are two stores (or STORE:SITTING), or two systems of a sitting of `store` (its last, if not said).
 
     Without `store` they are stores where both are, else systems of the store `default`. TeffError for anything else.
     """
     if store is None and all(_is_store(root, each) for each in (a, b)):
         return _of_stores(root, a, b)
-    opened, sitting = open_sitting(root, store or "default")
-    known = [each.id for each in plan_of(sitting).contenders]
-    unknown = [each for each in (a, b) if each not in known]
-    if unknown:
+    sources = _sources(root, store or _DEFAULT) if store or _is_store(root, _DEFAULT) else {}
+    known = dict.fromkeys(system for source in sources.values() for system in source.systems)
+    if unknown := [each for each in (a, b) if each not in known]:
+        nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
+        raise TeffError(_unknown(root, nowhere or unknown, sources, as_stores=bool(nowhere)), exit_code=BAD_INPUT)
+    answers, reasons = [], []
+    for kind, source in sources.items():
+        if found := compare_systems(source.sides, a, b):
+            answers.append(Answer(kind, a, b, tuple(found), is_repeat=False, one_sitting=True))
+        else:
+            reasons.append(f"{source.name} has no {_MEASURED[kind]} of both {a} and {b}")
+    return Answers.of(answers, reasons)
+
+
+def _unknown(root: Path, names: Sequence[str], sources: Mapping[Kind, _Source], *, as_stores: bool) -> str:
+    """That these are no systems of the sources and, where that was looked for, no stores."""
+    what = []
+    if as_stores:
         stores = sorted(file.parent.name for file in (root / RESULTS_FOLDER).glob(f"*/{RECORDS}"))
-        raise TeffError(
-            f"{' and '.join(map(repr, unknown))}: no system of {full_name(opened, sitting)} ({' '.join(known)})"
-            + ("" if store else f" and no store either ({' '.join(stores)})"),
-            exit_code=BAD_INPUT,
-        )
-    runs = list(opened.envelopes(sitting.sitting))
-    found = compare_systems(judged(opened, sitting), runs, a, b)
-    if not found:
-        raise TeffError(f"{full_name(opened, sitting)} has no METG of both {a} and {b}", exit_code=BAD_INPUT)
-    return Answer(a, b, tuple(found), is_repeat=False, one_sitting=True)
+        what.append(f"no store ({' '.join(stores) or 'there is none'})")
+    if sources:
+        systems = dict.fromkeys(system for source in sources.values() for system in source.systems)
+        what.append(f"no system of {' and '.join(each.name for each in sources.values())} ({' '.join(systems)})")
+    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}"
 
 
-def to_json(found: Answer) -> str:
-    return json.dumps(
-        {
-            "a": found.a,
-            "b": found.b,
-            "one_sitting": found.one_sitting,
-            "comparisons": [each.to_json() for each in found.comparisons],
-            "agreeing": sum(each.agrees for each in found.comparisons),
-            "compared": len(found.comparisons),
-        },
-        indent=2,
-        ensure_ascii=False,
-        allow_nan=False,
-    )
-
-
-def to_table(found: Answer) -> Group:
-    """METG, then overhead: of stores a row a system, configuration by configuration; of systems a row a configuration.
-    Then what they say together."""
-    parts: list[RenderableType] = [Text(f"A  {found.a}"), Text(f"B  {found.b}")]
-    if found.is_repeat:
-        for configuration in dict.fromkeys(each.configuration for each in found.comparisons):
-            rows = [each for each in found.comparisons if each.configuration == configuration]
-            parts += [Text(), Text(configuration, style="bold"), *_tables(found, rows)]
-    else:
-        parts += _tables(found, found.comparisons)
-    return Group(*parts, Text(), *map(Text, closing(found)))
-
-
-def _tables(found: Answer, rows: Sequence[Comparison]) -> list[RenderableType]:
-    of_metg = _table(found, metg_name(rows[0].a.threshold))
-    for each in rows:
-        cells = [_value(each.a), _value(each.b), _ratio(each), _ends(each.ratio), _yes_or_no(each.ratio.significant)]
-        of_metg.add_row(_head(found, each), *cells, *([_agreement(each)] if found.is_repeat else []))
-    of_overhead = _table(found, "overhead")
-    for each in rows:
-        if each.overhead and each.a.overhead and each.b.overhead:
-            values = [duration(side.value) for side in (each.a.overhead, each.b.overhead)]
-            cells = [*values, digits(each.overhead.value), _ends(each.overhead), _yes_or_no(each.overhead.significant)]
-            of_overhead.add_row(_head(found, each), *cells)
-    return [part for table in (of_metg, of_overhead) if table.row_count for part in (Text(), table)]
-
-
-def _table(found: Answer, quantity: str) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    head = "system" if found.is_repeat else "configuration"
-    table.add_column(f"{quantity}\n{head}", overflow="fold", no_wrap=found.is_repeat)
-    for title in ("\nof A", "\nof B", "\nA / B", "its 95 %\ninterval"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("is not 1:\nsignificant", no_wrap=True)
-    if found.is_repeat and quantity != "overhead":
-        table.add_column("\nagree", no_wrap=True)
-    return table
-
-
-def _head(found: Answer, each: Comparison) -> str:
-    return escape(each.a.contender.id if found.is_repeat else each.configuration)
-
-
-def _yes_or_no(holds: bool) -> str:
-    return "yes" if holds else "no"
-
-
-def _agreement(each: Comparison) -> str:
-    return "yes" if each.agrees else "[red]no[/]"
-
-
-def closing(found: Answer) -> list[str]:
-    """The sentences below the table."""
-    lines = []
-    if found.is_repeat:
-        apart = [each.a.contender.id for each in found.comparisons if not each.agrees]
-        total = len(found.comparisons)
-        lines.append(
-            f"{total - len(apart)} of {total} agree: their intervals overlap."
-            + (f" Not so: {', '.join(dict.fromkeys(apart))}." if apart else "")
-        )
-    if found.is_repeat and not found.one_sitting:
-        lines.append(DRIFT)
-    return lines
+def _of_stores(root: Path, a: str, b: str) -> Answers:
+    left, right = (_sources(root, each) for each in (a, b))
+    answers, reasons = [], []
+    for kind, what in _MEASURED.items():
+        if kind in left and kind in right:
+            one, other = left[kind], right[kind]
+            one_sitting = one.sitting == other.sitting
+            if found := compare_sittings(one.sides, other.sides, one_sitting=one_sitting):
+                answers.append(
+                    Answer(kind, one.name, other.name, tuple(found), is_repeat=True, one_sitting=one_sitting)
+                )
+            else:
+                reasons.append(f"{one.name} and {other.name} have {what} of no system {_ALIKE[kind]}")
+        elif kind in left or kind in right:
+            has, lacks = (a, b) if kind in left else (b, a)
+            reasons.append(f"{has} has {what}, {lacks} has none")
+    return Answers.of(answers, reasons)
 
 
 def _is_store(root: Path, name: str) -> bool:
     return (root / RESULTS_FOLDER / name.partition(":")[0] / RECORDS).is_file()
 
 
-def _of_stores(root: Path, a: str, b: str) -> Answer:
-    (left, sitting_a), (right, sitting_b) = (open_sitting(root, each) for each in (a, b))
-    names = full_name(left, sitting_a), full_name(right, sitting_b)
-    found = compare_sittings(*_judged(left, sitting_a), *_judged(right, sitting_b))
-    if not found:
-        raise TeffError(
-            f"{names[0]} and {names[1]} have METG of no system under one configuration", exit_code=BAD_INPUT
-        )
-    return Answer(*names, tuple(found), is_repeat=True, one_sitting=names[0] == names[1])
+def _sources(root: Path, name: str) -> dict[Kind, _Source]:
+    """What a name of a store or sitting stands for, by kind."""
+    store, sittings = open_sittings(root, name)
+    return {
+        kind: _of_metg(store, head) if kind == "metg" else _of_spawn(root, store, head)
+        for kind, head in sittings.items()
+    }
 
 
-def _judged(store: Store, sitting: Sitting) -> tuple[Sequence[Judgement], Sequence[Envelope]]:
-    return judged(store, sitting), list(store.envelopes(sitting.sitting))
+def _of_metg(store: Store, head: Sitting) -> _Source:
+    systems = (each.id for each in measurement.plan_of(head).contenders)
+    sides = metg_sides(measurement.judged(store, head), store.envelopes(head.sitting))
+    return _Source(full_name(store, head), head.sitting, tuple(systems), tuple(sides))
 
 
-def _value(row: MetgRow) -> str:
-    assert row.metg is not None
-    return bound(row.metg.relation, duration(row.metg.value))
-
-
-def _ratio(each: Comparison) -> str:
-    return "unknown" if each.relation == "?" else bound(each.relation, digits(each.ratio.value))
-
-
-def _ends(interval: Interval) -> str:
-    return f"{digits(interval.low)} – {digits(interval.high) if math.isfinite(interval.high) else '∞'}"
+def _of_spawn(root: Path, store: Store, head: Sitting) -> _Source:
+    plan = spawn_stored.plan_of(head)
+    sides = spawn_sides(spawn_stored.measured_cells(root, store, head), plan.questions)
+    return _Source(full_name(store, head), head.sitting, tuple(each.id for each in plan.contenders), tuple(sides))

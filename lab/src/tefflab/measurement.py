@@ -63,6 +63,9 @@ class Competitor(_Frozen):
     color: str
     variant_index: int
 
+    def contender(self) -> Contender:
+        return Contender(**self.model_dump())
+
 
 class Plan(_Frozen):
     """What a sitting is to find out. The store keeps it beside the machine, for resuming and for reports."""
@@ -85,7 +88,7 @@ class Plan(_Frozen):
         return not self.charts or bool({"efficiency", "rate"} & set(self.charts))
 
     def people(self) -> list[Contender]:
-        return [Contender(**each.model_dump()) for each in self.contenders]
+        return [each.contender() for each in self.contenders]
 
 
 @dataclass(frozen=True)

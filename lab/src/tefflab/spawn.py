@@ -4,26 +4,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import typer
-from pydantic import BaseModel, ConfigDict
 
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measurement import RESULTS_FOLDER, Competitor, contenders, new_sitting
 from tefflab.plots import save
-from tefflab.results import Contender
 from tefflab.session import INTERRUPTED, prepare, warn_of_others
 from tefflab.spawn_judge import SpawnCell, judge_spawns
 from tefflab.spawn_live import SpawnLive
 from tefflab.spawn_pictures import spawn_pictures
 from tefflab.spawn_sitting import SpawnAudience, Spawner, SpawnQuestion, SpawnSitting, questions
+from tefflab.spawn_stored import SpawnPlan, floors, plan_of
 from tefflab.spawn_table import to_tables
 from tefflab.store import Sitting, Store
 from tefflab.systems import System, Variant, load_systems, probe_all, usable_cores
 from tefflab.terminal import output, progress
-
-SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 
 
 @dataclass(frozen=True)
@@ -41,19 +37,6 @@ class SpawnWish:
     resume: bool = False
     title: str = "What a spawned task costs"  # stands over the pictures
     experiment: str | None = None  # whose figure it is
-
-
-class SpawnPlan(BaseModel):
-    """What a sitting is to find out, as the store keeps it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: Literal["spawn"] = "spawn"
-    title: str
-    questions: dict[str, str]  # name -> flags
-    workers: tuple[int, ...]
-    contenders: tuple[Competitor, ...]
-    experiment: str | None = None
 
 
 def spawn(root: Path, wish: SpawnWish) -> None:
@@ -102,10 +85,6 @@ def _plan(wish: SpawnWish, asked: Sequence[SpawnQuestion], people: Sequence[Comp
     )
 
 
-def plan_of(head: Sitting) -> SpawnPlan:
-    return SpawnPlan.model_validate(head.plan)
-
-
 def _unfinished(store: Store, wish: SpawnWish) -> Sitting:
     """The store's last sitting, to go on with. TeffError where it is another's, or anything is asked beside it."""
     beside = [*wish.systems, *([] if wish.experiment else [*wish.patterns, *map(str, wish.workers)])]
@@ -152,11 +131,9 @@ def present(root: Path, wanted: Sequence[str]) -> list[Competitor]:
 
 
 def _spawners(root: Path, people: Sequence[Competitor]) -> list[Spawner]:
-    owners = {program.id: (system, program) for system in load_systems(root) for program in system.spawn}
-    return [
-        Spawner(Contender(**each.model_dump()), owners[each.id][1], owners[each.id][0].paradigm == SEQUENTIAL)
-        for each in people
-    ]
+    programs = {program.id: program for system in load_systems(root) for program in system.spawn}
+    floor = floors(root)
+    return [Spawner(each.contender(), programs[each.id], each.id in floor) for each in people]
 
 
 def profiled(root: Path, wanted: Sequence[str]) -> list[Variant]:

@@ -28,21 +28,21 @@ class SpawnCell:
     question: str
     workers: int
     failure: str = ""
-    _runs: dict[int, list[tuple[SpawnRecord, bool]]] = field(default_factory=dict)
+    _runs: dict[int, list[SpawnRecord]] = field(default_factory=dict)
 
     @property
     def group(self) -> tuple[str, int]:
         return self.question, self.workers
 
-    def add(self, turn: int, record: SpawnRecord, *, disturbed: bool) -> None:
-        self._runs.setdefault(turn, []).append((record, disturbed))
+    def add(self, turn: int, record: SpawnRecord) -> None:
+        self._runs.setdefault(turn, []).append(record)
 
     @property
     def rounds(self) -> dict[int, list[float]]:
         """Seconds a task, by round: of the undisturbed runs where a round has some, else of all."""
         return {
-            turn: [record.seconds_per_task for record, disturbed in runs if not disturbed]
-            or [record.seconds_per_task for record, _ in runs]
+            turn: [record.seconds_per_task for record in runs if not record.is_disturbed]
+            or [record.seconds_per_task for record in runs]
             for turn, runs in self._runs.items()
         }
 
@@ -52,11 +52,11 @@ class SpawnCell:
 
     @property
     def records(self) -> list[SpawnRecord]:
-        return [record for runs in self._runs.values() for record, _ in runs]
+        return [record for runs in self._runs.values() for record in runs]
 
     @property
     def disturbed_share(self) -> float:
-        told = [disturbed for runs in self._runs.values() for _, disturbed in runs]
+        told = [record.is_disturbed for record in self.records]
         return sum(told) / len(told) if told else 0.0
 
 
@@ -76,6 +76,11 @@ class SpawnRow:
     rounds: int
     disturbed_share: float
     note: str
+
+    @property
+    def place(self) -> str:
+        """`serial, 2 workers`."""
+        return f"{self.question}, {self.workers} worker{'s' if self.workers > 1 else ''}"
 
     @property
     def high(self) -> str:

@@ -11,6 +11,8 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from tefflab.record import Count, Disturbance, RecordError, Strict, first_fault, shortened
 
+_GAPS = 0.10  # share of the spins beside a run that may be lost in gaps
+
 _MEASURED = (
     "version",
     "workers",
@@ -80,6 +82,11 @@ class SpawnRecord(Strict):
         """The worse of the shares of a spin just before and just after the run that were lost in gaps."""
         seen = self.disturbance
         return max(seen.gap_share_before, seen.gap_share_after) if seen else 0.0
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether the machine was too busy elsewhere for the run to count."""
+        return self.gap_share > _GAPS
 
 
 def parse_spawn_line(line: str) -> SpawnRecord:

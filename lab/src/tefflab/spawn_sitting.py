@@ -17,6 +17,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.results import Contender
 from tefflab.spawn_judge import SpawnCell
 from tefflab.spawn_record import SpawnRecord, parse_spawn_line
+from tefflab.spawn_stored import Launch, launches, planned_cells
 from tefflab.statistics import is_known
 from tefflab.store import Failure, SpawnRun, Store
 from tefflab.systems import Variant
@@ -24,7 +25,6 @@ from tefflab.systems import Variant
 TREES = ("T1", "T1L", "T2", "T3", "T5")
 TIMEOUT = 300.0  # seconds for one answer; the largest tree has 10^8 nodes
 REPEATS = 3  # measured runs a launch, after one that warms it up
-_GAPS = 0.10  # share of the spins beside a run that may be lost in gaps
 _MOST_RUNS = 2 * REPEATS  # of one launch, where some are disturbed
 
 
@@ -90,26 +90,18 @@ class SpawnSitting:
     rounds: int
     cells: list[SpawnCell] = field(default_factory=list)
     _allowance: Allowance = field(init=False)
-    _known: dict[tuple[int, str, str, int], list[SpawnRun]] = field(default_factory=dict)
+    _known: dict[Launch, list[SpawnRecord]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._allowance = Allowance(self.budget)
-        self.cells = [
-            SpawnCell(spawner.contender, spawner.is_floor, question.name, workers)
-            for question in self.questions
-            for workers in self.workers
-            for spawner in self.spawners
-            if workers == 1 or not spawner.is_floor
-        ]
-        for run in self.store.spawn_runs(self.sitting):
-            launch = self._known.setdefault((run.round, run.system_id, run.question, run.workers), [])
-            if run.attempt == 0:
-                launch.clear()  # one that was interrupted has been made again
-            launch.append(run)
-        for failure in self.store.failures(self.sitting):
-            for cell in self.cells:
-                if (cell.contender.id, *cell.group) == (failure.system_id, failure.question, failure.workers):
-                    cell.failure = failure.reason
+        self.cells = planned_cells(
+            [each.contender for each in self.spawners],
+            {each.contender.id for each in self.spawners if each.is_floor},
+            [each.name for each in self.questions],
+            self.workers,
+            self.store.failures(self.sitting),
+        )
+        self._known = launches(self.store, self.sitting)
 
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C."""
@@ -135,10 +127,10 @@ class SpawnSitting:
 
     def _launch(self, cell: SpawnCell, turn: int) -> None:
         """One launch, out of the store where it has a whole one."""
-        known = [run.record for run in self._known.get((turn, cell.contender.id, *cell.group), [])[1:]]
-        if len(known) == _MOST_RUNS or sum(not _is_disturbed(record) for record in known) == REPEATS:
+        known = self._known.get((turn, cell.contender.id, *cell.group), [])
+        if len(known) == _MOST_RUNS or sum(not record.is_disturbed for record in known) == REPEATS:
             for record in known:
-                cell.add(turn, record, disturbed=_is_disturbed(record))
+                cell.add(turn, record)
             return
         self.audience.begins(turn, cell)
         spawner = next(each for each in self.spawners if each.contender == cell.contender)
@@ -171,9 +163,8 @@ class SpawnSitting:
                     raise TeffError(f"{variant.id}: {record.error}")
                 if attempt == 0:
                     continue
-                disturbed = _is_disturbed(record)
-                cell.add(turn, record, disturbed=disturbed)
-                calm += not disturbed
+                cell.add(turn, record)
+                calm += not record.is_disturbed
                 if calm == REPEATS:
                     break
 
@@ -191,7 +182,3 @@ class SpawnSitting:
                 record=record,
             )
         )
-
-
-def _is_disturbed(record: SpawnRecord) -> bool:
-    return record.gap_share > _GAPS

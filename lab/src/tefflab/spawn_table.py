@@ -17,9 +17,9 @@ _MIB = 1 << 20
 def to_tables(rows: Sequence[SpawnRow]) -> Group:
     """All of it: patterns in their order, then the matrix and what its words mean."""
     parts: list[RenderableType] = []
-    for group in dict.fromkeys((row.question, row.workers) for row in rows):
-        alike = [row for row in rows if (row.question, row.workers) == group]
-        parts += [_table(*group, alike), *_notes(alike), Text()]
+    for place in dict.fromkeys(row.place for row in rows):
+        alike = [row for row in rows if row.place == place]
+        parts += [_table(alike), *_notes(alike), Text()]
     return Group(
         *parts, _matrix(rows), Text(f"High: at most {HIGH:g} times the first system's time; Low: more. ?: undecided")
     )
@@ -33,8 +33,8 @@ def verdict(row: SpawnRow) -> str:
     return {"first": "first", "level": f"level ({times})", "floor": f"({times})"}.get(row.verdict, times)
 
 
-def _table(question: str, workers: int, rows: Sequence[SpawnRow]) -> Table:
-    table = titled_table(f"{question}, {workers} worker{'s' if workers > 1 else ''}")
+def _table(rows: Sequence[SpawnRow]) -> Table:
+    table = titled_table(rows[0].place)
     table.add_column("system", overflow="fold")
     for name in ("a task", "95 %", "to the first", "RSS,\nMiB", "above\nempty"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -270,9 +270,13 @@ class Store:
             if isinstance(line, Envelope) and sitting in (None, line.sitting):
                 yield line
 
+    def spawn_sittings(self) -> list[Sitting]:
+        """All sittings of spawn patterns, the oldest first."""
+        return [line for line in self._models(SPAWN_SITTINGS, Sitting) if isinstance(line, Sitting)]
+
     def spawn_sitting(self) -> Sitting:
         """The latest sitting of spawn patterns. Raises StoreError where there is none."""
-        known = [line for line in self._models(SPAWN_SITTINGS, Sitting) if isinstance(line, Sitting)]
+        known = self.spawn_sittings()
         if not known:
             raise StoreError(f"no sitting of spawn patterns in {self.folder}")
         return known[-1]

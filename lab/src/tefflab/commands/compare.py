@@ -1,5 +1,6 @@
 """`teff compare`."""
 
+import json
 from typing import Annotated
 
 import typer
@@ -11,20 +12,25 @@ def command(
     store: Annotated[
         str | None, typer.Option("--store", help="A and B are two systems of this STORE or STORE:SITTING.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print an object for METG, one for spawn patterns.")] = False,
 ) -> None:
-    """Say whether two METGs differ: of two systems measured together, or of each system in two sittings.
+    """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
 
-    Of a store, its last sitting is meant. Two systems are compared round by round, so the machine's drift cancels.
+    Of a store, its last sitting of `teff metg` is meant and its last of `teff spawn`, as far as both sides have them.
+    Two systems are compared round by round, so the machine's drift cancels.
 
-    Example:  teff compare monday tuesday
+    Example:  teff compare before after
     """
     from tefflab import project_root
-    from tefflab.comparing import answer, to_json, to_table
-    from tefflab.terminal import output
+    from tefflab.comparing import answer
+    from tefflab.comparison_table import to_tables
+    from tefflab.terminal import output, progress
 
     found = answer(project_root(), a, b, store)
+    for reason in found.left_out:
+        progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:
-        typer.echo(to_json(found))
+        for each in found.answers:
+            typer.echo(json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False))
     else:
-        output().print(to_table(found))
+        output().print(to_tables(found.answers))

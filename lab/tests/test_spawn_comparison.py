@@ -1,0 +1,273 @@
+"""Spawn patterns compared: two stores, two systems of one, and stores of both kinds."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import write_system
+from samples import sitting
+from simulated_sitting import Silent, plan, sat
+from simulated_spawn_program import record
+from tefflab import cli
+from tefflab.comparing import Answer, answer
+from tefflab.comparison_table import DRIFT, to_tables
+from tefflab.errors import TeffError
+from tefflab.measurement import Competitor
+from tefflab.sides import TaskTime
+from tefflab.spawn_record import SpawnRecord
+from tefflab.spawn_stored import SpawnPlan
+from tefflab.store import Failure, SpawnRun, Store, StoreError
+
+SERIAL = {"serial": "--pattern serial"}
+BOTH = SERIAL | {"tree T3": "--pattern tree --tree T3"}
+
+
+def spawn_store(
+    root: Path,
+    name: str,
+    nanoseconds: Mapping[str, float],
+    *,
+    patterns: Mapping[str, str] = SERIAL,
+    workers: Sequence[int] = (1,),
+    rounds: int = 6,
+    drift: float = 0.0,
+    seed: int = 0,
+) -> Store:
+    """A store with a sitting of systems of so many nanoseconds a task, half of it on two workers. Launches differ by
+    3 %, runs by 1 %; what a round does to all of its launches differs by `drift`, as a logarithm."""
+    store = Store.create(root / "results" / name)
+    people = tuple(Competitor(id=id_, title=id_, version="1", color="#000000", variant_index=0) for id_ in nanoseconds)
+    wanted = SpawnPlan(title="made up", questions=dict(patterns), workers=tuple(workers), contenders=people)
+    with store:
+        head = sitting(f"spawn-of-{name}").model_copy(update={"plan": wanted.model_dump(mode="json")})
+        store.begin_spawn(head)
+        for turn in range(rounds):
+            for question in patterns:
+                for count in workers:
+                    generator = random.Random(f"{seed} {name} {turn} {question} {count}")
+                    slow = 2.718 ** generator.gauss(0, drift)
+                    for id_, taken in nanoseconds.items():
+                        factor = slow * generator.gauss(1, 0.03)
+                        launch(store, head.sitting, turn, id_, question, count, taken, [factor] * 2)
+    return store
+
+
+def launch(
+    store: Store, head: str, turn: int, id_: str, question: str, workers: int, taken: float, factors: Sequence[float]
+) -> None:
+    """The runs of one launch, by the factors to the time that it takes; the first, which is cold, counts nothing."""
+    for attempt, factor in enumerate(factors):
+        told = record(id_, taken * factor * (10 if attempt == 0 else 1), "fine", workers, f"{head} {turn}", attempt)
+        store.append_spawn(
+            SpawnRun(
+                sitting=head,
+                round=turn,
+                system_id=id_,
+                question=question,
+                workers=workers,
+                attempt=attempt,
+                command="made up",
+                flags="",
+                record=SpawnRecord.model_validate_json(json.dumps(told)),
+            )
+        )
+
+
+def compared(root: Path, a: str, b: str, store: str | None = None) -> Answer:
+    """The one answer there is."""
+    (found,) = answer(root, a, b, store).answers
+    assert found.kind == "spawn"
+    return found
+
+
+def shown(*answers: Answer) -> str:
+    text = StringIO()
+    Console(file=text, width=80, highlight=False).print(to_tables(answers))
+    assert all(len(line) <= 80 for line in text.getvalue().splitlines())
+    assert "…" not in text.getvalue()
+    return text.getvalue()
+
+
+def test_two_stores_are_compared_system_by_system_at_each_pattern_and_number_of_workers(tmp_path: Path) -> None:
+    spawn_store(tmp_path, "before", {"changed": 30, "same": 10, "gone": 5}, patterns=BOTH, workers=(1, 2))
+    spawn_store(tmp_path, "after", {"changed": 20, "same": 10, "new": 5}, patterns=BOTH, workers=(1, 2, 3))
+    found = compared(tmp_path, "before", "after")
+    assert (found.a, found.b, found.one_sitting) == ("before:spawn-of-before", "after:spawn-of-after", False)
+    places = ["serial, 1 worker", "serial, 2 workers", "tree T3, 1 worker", "tree T3, 2 workers"]
+    assert sorted((each.a.system, each.place) for each in found.comparisons) == [
+        (name, place) for name in ("changed", "same") for place in places
+    ]
+    for each in found.comparisons:
+        changed = each.a.system == "changed"
+        assert each.ratio.value == pytest.approx(1.5 if changed else 1, rel=0.06)
+        assert each.ratio.low < (1.5 if changed else 1) < each.ratio.high
+        assert (each.ratio.significant, each.agrees) == (changed, not changed)
+
+
+def test_the_comparison_is_told_as_that_of_metg_is(tmp_path: Path) -> None:
+    spawn_store(tmp_path, "before", {"changed": 30, "same": 10}, workers=(1, 2))
+    spawn_store(tmp_path, "after", {"changed": 20, "same": 10}, workers=(1, 2))
+    found = compared(tmp_path, "before", "after")
+    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert (told["kind"], told["agreeing"], told["compared"], told["one_sitting"]) == ("spawn", 2, 4, False)
+    first = next(each for each in told["comparisons"] if each["a"]["system_id"] == "changed")
+    assert first["configuration"] == "serial, 1 worker"
+    assert (first["a"]["pattern"], first["a"]["workers"], first["b"]["rounds"]) == ("serial", 1, 6)
+    assert first["a"]["seconds_per_task"]["value"] == pytest.approx(30e-9, rel=0.05)
+    assert first["ratio"]["low"] < first["ratio"]["value"] < first["ratio"]["high"]
+    assert (first["ratio"]["relation"], first["significant"], first["agrees"]) == ("=", True, False)
+    assert first["overhead_ratio"] is None
+
+    text = shown(found)
+    assert "serial, 2 workers" in text
+    assert [line.split()[-2:] for line in text.splitlines() if re.match(r"changed +\d", line)] == [["yes", "no"]] * 2
+    assert [line.split()[-2:] for line in text.splitlines() if re.match(r"same +\d", line)] == [["no", "yes"]] * 2
+    assert "2 of 4 agree" in text
+    assert "changed at serial, 1 worker; changed at serial, 2 workers." in " ".join(text.split())
+    assert " ".join(DRIFT.split()) in " ".join(text.split())
+
+
+def test_fewer_systems_than_places_have_a_table_each(tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        spawn_store(tmp_path, name, {"one": 30, "other/of_a_long_name_indeed": 1}, patterns=BOTH, workers=(1, 2))
+    found = compared(tmp_path, "before", "after")
+    lines = shown(found).splitlines()
+    assert [line.strip() for line in lines].count("one") == 1
+    assert sum(line.startswith("tree T3, 2 workers") for line in lines) == 2
+
+
+def test_two_systems_of_one_store_are_compared_round_by_round(tmp_path: Path) -> None:
+    """The machine's speed doubles and halves from round to round; two systems that differ by a tenth are told apart."""
+    store = spawn_store(tmp_path, "one", {"quick": 10, "slow": 12}, drift=0.7, rounds=10)
+    found = compared(tmp_path, "slow", "quick", "one")
+    (each,) = found.comparisons
+    assert each.a.quantity.interval.relative_half_width > 0.2
+    assert each.ratio.low < 1.2 < each.ratio.high
+    assert each.ratio.significant
+    assert each.ratio.relative_half_width < 0.06
+    text = shown(found)
+    assert "agree" not in text
+    assert "two sittings" not in text
+    assert compared(tmp_path, "slow", "quick", "one:spawn-of-one").comparisons == found.comparisons
+    with pytest.raises(TeffError, match=r"'nobody': no system of one:spawn-of-one \(quick slow\)$"):
+        answer(tmp_path, "nobody", "quick", "one")
+    with pytest.raises(StoreError, match=rf"no sitting other in {store.folder}: there is spawn-of-one$"):
+        answer(tmp_path, "slow", "quick", "one:other")
+
+
+def test_a_sitting_against_itself_is_exactly_one(tmp_path: Path) -> None:
+    spawn_store(tmp_path, "one", {"quick": 10, "slow": 12}, drift=0.7)
+    found = compared(tmp_path, "one", "one:spawn-of-one")
+    assert found.one_sitting
+    assert [(each.ratio.value, each.ratio.significant) for each in found.comparisons] == [(1, False), (1, False)]
+
+
+def test_two_sittings_of_the_same_seldom_differ(tmp_path: Path) -> None:
+    systems = {f"system_{number}": 10.0 for number in range(40)}
+    for name in ("before", "after"):
+        spawn_store(tmp_path, name, systems, rounds=5)
+    found = compared(tmp_path, "before", "after")
+    assert sum(each.ratio.significant for each in found.comparisons) <= 4  # five in a hundred may
+    assert all(each.ratio.relative_half_width < 0.15 for each in found.comparisons)
+
+
+def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path) -> None:
+    with spawn_store(tmp_path, "one", {"a": 10, "b": 20, "mortal": 1}) as store:
+        launch(store, "spawn-of-one", 6, "a", "serial", 1, 10, [1, 50, 50, 50, 50])  # was interrupted,
+        launch(store, "spawn-of-one", 6, "a", "serial", 1, 10, [1, 1, 1, 1])  # and made again
+        launch(store, "spawn-of-one", 6, "b", "serial", 1, 20, [1, 1, 1, 1])
+        store.append_failure(
+            Failure(
+                sitting="spawn-of-one", round=5, system_id="mortal", reason="has died", question="serial", workers=1
+            )
+        )
+    (each,) = compared(tmp_path, "a", "b", "one").comparisons
+    assert each.a.row.to_json()["rounds"] == 7
+    assert isinstance(each.a.quantity, TaskTime)
+    assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "an interrupted launch counts"
+    with pytest.raises(TeffError, match="one:spawn-of-one has no spawn patterns of both a and mortal"):
+        answer(tmp_path, "a", "mortal", "one")
+
+
+def test_a_pattern_of_other_parameters_is_another_pattern(tmp_path: Path) -> None:
+    spawn_store(tmp_path, "before", {"a": 10})
+    spawn_store(tmp_path, "after", {"a": 10}, patterns={"serial": "--pattern serial --tasks 100"})
+    with pytest.raises(TeffError, match="have spawn patterns of no system with one number of workers"):
+        answer(tmp_path, "before", "after", None)
+
+
+def test_the_floor_stays_the_floor(tmp_path: Path) -> None:
+    write_system(tmp_path, "plain", '[[spawn]]\nname = "one"\ntitle = "plain"\nprogram = "none"\n')
+    toml = tmp_path / "bench" / "systems" / "plain" / "system.toml"
+    toml.write_text(toml.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
+    for name in ("before", "after"):
+        spawn_store(tmp_path, name, {"a": 10, "plain": 1})
+    verdicts = {
+        each.a.system: each.a.row.to_json()["verdict"] for each in compared(tmp_path, "before", "after").comparisons
+    }
+    assert verdicts == {"a": "first", "plain": "floor"}
+
+
+def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    for name in ("before", "after"):
+        sat(root, plan("quick", "slow"), Silent(), rounds=2, name=name)
+        spawn_store(root, name, {"quick": 10, "spawner": 20})
+    found = answer(root, "before", "after", None)
+    assert not found.left_out
+    metg, spawn = found.answers
+    assert [each.a.system for each in metg.comparisons] == ["quick", "slow"]
+    assert [each.a.system for each in spawn.comparisons] == ["quick", "spawner"]
+    text = shown(*found.answers)
+    assert text.index("before:one-of-before") < text.index("METG(50 %)") < text.index("before:spawn-of-before")
+    assert text.count("agree: their intervals overlap") == 2
+    assert text.count("two sittings") == 1
+
+    only = answer(root, "quick", "spawner", "before")
+    assert [each.kind for each in only.answers] == ["spawn"]
+    assert only.left_out == ("before:one-of-before has no METG of both quick and spawner",)
+    named = answer(root, "before:one-of-before", "after", None)
+    assert [each.kind for each in named.answers] == ["metg"]
+    assert named.left_out == ("after has spawn patterns, before:one-of-before has none",)
+
+
+def test_stores_of_different_kinds_are_refused_in_one_line(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    sat(root, plan("quick"), Silent(), rounds=2, name="graphs")
+    spawn_store(root, "spawns", {"quick": 10})
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    monkeypatch.setattr("sys.argv", ["teff", "compare", "graphs", "spawns"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (
+        "",
+        "teff: graphs has METG, spawns has none; spawns has spawn patterns, graphs has none\n",
+    )
+
+
+def test_the_command_prints_tables_or_an_object_a_kind(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    for name in ("before", "after"):
+        sat(root, plan("quick"), Silent(), rounds=2, name=name)
+        spawn_store(root, name, {"quick": 10})
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    for words, kinds in ((["before", "after"], ["metg", "spawn"]), (["before", "after:spawn-of-after"], ["spawn"])):
+        monkeypatch.setattr("sys.argv", ["teff", "compare", *words, "--json"])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == 0
+        said = capsys.readouterr()
+        assert [json.loads(line)["kind"] for line in said.out.splitlines()] == kinds
+        assert ("after:spawn-of-after has none" in said.err) == (len(kinds) == 1)
