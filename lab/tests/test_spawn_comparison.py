@@ -177,6 +177,45 @@ def test_two_sittings_of_the_same_seldom_differ(tmp_path: Path) -> None:
     assert all(each.ratio.relative_half_width < 0.15 for each in found.comparisons)
 
 
+def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laboratory: Callable[..., Path]) -> None:
+    """Half as slow again was the machine in the second hour, and its speed moved from round to round in both."""
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    spawn_store(root, "before", {"changed": 30, "same": 12, "quick": 10}, rounds=9, drift=0.1)
+    spawn_store(root, "after", {"changed": 30, "same": 18, "quick": 15}, rounds=9, drift=0.1)
+    plain = {each.a.system: each for each in compared(root, "before", "after").comparisons}
+    assert not plain["changed"].ratio.significant
+    assert plain["same"].ratio.significant
+
+    found = answer(root, "before", "after", None, "quick").answers[0]
+    against = {each.a.system: each for each in found.comparisons}
+    assert set(against) == {"changed", "same"}
+    assert against["changed"].ratio.low < 1.5 < against["changed"].ratio.high
+    assert against["changed"].ratio.significant
+    assert against["changed"].ratio.relative_half_width < 0.1 < plain["changed"].ratio.relative_half_width
+    assert against["same"].ratio.value == pytest.approx(1, rel=0.06)
+    assert not against["same"].ratio.significant
+    text = shown(found)
+    assert "each in relation to quick" in text
+    assert re.search(r"changed +[23]\.\d\d +[12]\.\d\d +1\.\d\d", text)
+    assert "two sittings" not in text
+    assert found.to_json()["against"] == "quick"
+
+    for name in ("before", "after"):
+        sat(root, plan("quick", "slow"), Silent(), rounds=4, name=name)
+    (metg, spawn) = answer(root, "before", "after", None, "quick").answers
+    (slow,) = metg.comparisons
+    assert slow.a.quantity.interval.value == pytest.approx(4, rel=0.05)
+    assert slow.a.overhead
+    assert slow.a.overhead.interval.value == pytest.approx(4, rel=0.05)
+    assert not slow.ratio.significant
+    assert spawn == found
+
+    with pytest.raises(TeffError, match=r"of no system under one configuration beside nobody; before.* beside nobody"):
+        answer(root, "before", "after", None, "nobody")
+    with pytest.raises(TeffError, match="--against slow: is for two stores, which quick and slow are not"):
+        answer(root, "quick", "slow", "before", "slow")
+
+
 def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path) -> None:
     with spawn_store(tmp_path, "one", {"a": 10, "b": 20, "mortal": 1}) as store:
         launch(store, "spawn-of-one", 6, "a", "serial", 1, 10, [1, 50, 50, 50, 50])  # was interrupted,

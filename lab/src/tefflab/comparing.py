@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tefflab import measurement, spawn_stored
-from tefflab.comparison import Comparison, Side, compare_sittings, compare_systems
+from tefflab.comparison import Comparison, Side, compare_sittings, compare_systems, relative
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measurement import RESULTS_FOLDER
 from tefflab.sides import metg_sides, spawn_sides
@@ -20,7 +20,8 @@ _ALIKE: Mapping[Kind, str] = {"metg": "under one configuration", "spawn": "with 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is compared, and how it compares. `is_repeat`: the same systems, measured twice."""
+    """What is compared, and how it compares. `is_repeat`: the same systems, measured twice; with `against` each in
+    relation to that system."""
 
     kind: Kind
     a: str
@@ -28,6 +29,7 @@ class Answer:
     comparisons: tuple[Comparison, ...]
     is_repeat: bool
     one_sitting: bool
+    against: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -35,6 +37,7 @@ class Answer:
             "a": self.a,
             "b": self.b,
             "one_sitting": self.one_sitting,
+            "against": self.against,
             "comparisons": [each.to_json() for each in self.comparisons],
             "agreeing": sum(each.agrees for each in self.comparisons),
             "compared": len(self.comparisons),
@@ -67,13 +70,16 @@ class _Source:
     sides: tuple[Side, ...]
 
 
-def answer(root: Path, a: str, b: str, store: str | None) -> Answers:
+def answer(root: Path, a: str, b: str, store: str | None, against: str | None = None) -> Answers:
     """`a` and `b` are two stores (or STORE:SITTING), or two systems of a sitting of `store` (its last, if not said).
 
     Without `store` they are stores where both are, else systems of the store `default`. TeffError for anything else.
+    With `against` the systems of two stores are compared in relation to this one.
     """
     if store is None and all(_is_store(root, each) for each in (a, b)):
-        return _of_stores(root, a, b)
+        return _of_stores(root, a, b, against)
+    if against:
+        raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
     sources = _sources(root, store or _DEFAULT) if store or _is_store(root, _DEFAULT) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     if unknown := [each for each in (a, b) if each not in known]:
@@ -100,19 +106,29 @@ def _unknown(root: Path, names: Sequence[str], sources: Mapping[Kind, _Source], 
     return f"{' and '.join(map(repr, names))}: {' and '.join(what)}"
 
 
-def _of_stores(root: Path, a: str, b: str) -> Answers:
+def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
     left, right = (_sources(root, each) for each in (a, b))
     answers, reasons = [], []
     for kind, what in _MEASURED.items():
         if kind in left and kind in right:
             one, other = left[kind], right[kind]
             one_sitting = one.sitting == other.sitting
-            if found := compare_sittings(one.sides, other.sides, one_sitting=one_sitting):
+            sides = [relative(each.sides, against) if against else each.sides for each in (one, other)]
+            if found := compare_sittings(*sides, one_sitting=one_sitting):
                 answers.append(
-                    Answer(kind, one.name, other.name, tuple(found), is_repeat=True, one_sitting=one_sitting)
+                    Answer(
+                        kind,
+                        one.name,
+                        other.name,
+                        tuple(found),
+                        is_repeat=True,
+                        one_sitting=one_sitting,
+                        against=against,
+                    )
                 )
             else:
-                reasons.append(f"{one.name} and {other.name} have {what} of no system {_ALIKE[kind]}")
+                beside = f" beside {against}" if against else ""
+                reasons.append(f"{one.name} and {other.name} have {what} of no system {_ALIKE[kind]}{beside}")
         elif kind in left or kind in right:
             has, lacks = (a, b) if kind in left else (b, a)
             reasons.append(f"{has} has {what}, {lacks} has none")

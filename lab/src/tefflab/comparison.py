@@ -8,7 +8,7 @@ or a task's time in a spawn pattern - makes no difference; `tefflab.sides` says 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol, Self
 
 from tefflab.crossing import Relation
@@ -54,6 +54,14 @@ class Quantity(ABC):
     @abstractmethod
     def over(self, other: Self) -> Interval:
         """Its ratio to the same of another system in the same sitting, round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relative(Quantity):
+    """A quantity divided by the same of another system in the same sitting."""
+
+    def over(self, other: Self) -> Interval:
+        return _between_sittings(self, other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +143,25 @@ def compare_sittings(a: Sequence[Side], b: Sequence[Side], *, one_sitting: bool)
         for side in a
         if (other := _counterpart(side, [each for each in b if each.system == side.system]))
     ]
+
+
+def relative(sides: Sequence[Side], to: str) -> list[Side]:
+    """Every system but `to` in relation to it, where the sitting knows both: what the machine did to both cancels."""
+    yardsticks = [side for side in sides if side.system == to]
+    found = []
+    for side in sides:
+        if side.system != to and (stick := _counterpart(side, yardsticks)):
+            quantity, overhead = _relative(side.quantity, stick.quantity), _relative(side.overhead, stick.overhead)
+            found += [replace(side, quantity=quantity, overhead=overhead)] if quantity else []
+    return found
+
+
+def _relative(quantity: Quantity | None, stick: Quantity | None) -> Relative | None:
+    """None where one is not there, or nothing is known of the two's ratio."""
+    if quantity is None or stick is None:
+        return None
+    relation = _QUOTIENT[quantity.relation, stick.relation]
+    return None if relation == "?" else Relative(quantity.name, quantity.over(stick), relation, None)
 
 
 def _counterpart(side: Side, others: Sequence[Side]) -> Side | None:

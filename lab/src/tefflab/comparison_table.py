@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tefflab.comparing import Answer
-from tefflab.comparison import Comparison, Quantity, RatioRelation
+from tefflab.comparison import Comparison, Quantity, RatioRelation, Relative
 from tefflab.quantities import bound, digits, duration
 from tefflab.statistics import Interval
 from tefflab.stored import Kind
@@ -17,7 +17,8 @@ from tefflab.stored import Kind
 LEGEND = "A / B above 1: B is better, for it takes less."
 DRIFT = (
     "These are two sittings: absolute times of different hours carry the machine's drift, which no interval knows in "
-    "full. Where a difference matters, measure both sides in one sitting."
+    "full. Where a difference matters, measure both sides in one sitting, or compare --against a system that did not "
+    "change."
 )
 _PLACE: Mapping[Kind, str] = {"metg": "configuration", "spawn": "pattern"}
 
@@ -28,11 +29,12 @@ def to_tables(answers: Sequence[Answer]) -> Group:
     parts: list[RenderableType] = []
     for each in answers:
         parts += [Text(f"A  {each.a}"), Text(f"B  {each.b}")]
+        parts += [Text(f"each in relation to {each.against}, round by round")] if each.against else []
         for title, by_place, rows in _groups(each):
             parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
     parts.append(Text(LEGEND))
-    if any(each.is_repeat and not each.one_sitting for each in answers):
+    if any(each.is_repeat and not each.one_sitting and not each.against for each in answers):
         parts.append(Text(DRIFT))
     return Group(*parts)
 
@@ -86,9 +88,13 @@ def _table(quantity: str, head: str, *, can_break: bool) -> Table:
 
 
 def _cells(a: Quantity, b: Quantity, ratio: Interval, relation: RatioRelation = "=") -> list[str]:
-    values = [bound(side.relation, duration(side.interval.value)) for side in (a, b)]
+    values = [bound(side.relation, _value(side)) for side in (a, b)]
     times = "unknown" if relation == "?" else bound(relation, digits(ratio.value))
     return [*values, times, _ends(ratio), "yes" if ratio.significant else "no"]
+
+
+def _value(side: Quantity) -> str:
+    return digits(side.interval.value) if isinstance(side, Relative) else duration(side.interval.value)
 
 
 def _ends(interval: Interval) -> str:

@@ -12,12 +12,16 @@ def command(
     store: Annotated[
         str | None, typer.Option("--store", help="A and B are two systems of this STORE or STORE:SITTING.")
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="Of two stores: each system in relation to this, which did not change."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print an object for METG, one for spawn patterns.")] = False,
 ) -> None:
     """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
 
     Of a store, its last sitting of `teff metg` is meant and its last of `teff spawn`, as far as both sides have them.
-    Two systems are compared round by round, so the machine's drift cancels.
+    Two systems are compared round by round, so the machine's drift cancels; between stores it does --against a third.
 
     Example:  teff compare before after
     """
@@ -26,7 +30,7 @@ def command(
     from tefflab.comparison_table import to_tables
     from tefflab.terminal import output, progress
 
-    found = answer(project_root(), a, b, store)
+    found = answer(project_root(), a, b, store, against)
     for reason in found.left_out:
         progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
     if as_json:
