@@ -1,5 +1,7 @@
 #include "interleavings.hpp"
 
+#include <cstdlib>
+
 namespace teff::checked {
 
 checker::outcome checker::check(const std::function<program()>& make, int preemptions,
@@ -35,13 +37,18 @@ int checker::choose(int options) {
 void checker::enter() {
   auto& here = *active_;
   auto& me = here.threads_[static_cast<std::size_t>(here.running_)];
-  try {
-    me.body();
-  } catch (const fault& found) {
-    here.fault_ = found.what();
-  }
+  me.body();
   me.ended = true;
+  here.go_on();
+}
+
+void checker::fail(const std::string& what) {
+  auto& here = now();
+  auto& me = here.threads_[static_cast<std::size_t>(here.running_)];
+  if (me.ended) throw fault(what);  // the last function
+  here.fault_ = what;
   swapcontext(&me.context, &here.main_);
+  std::abort();  // nobody goes back to it
 }
 
 void checker::run_once(program& bodies) {
@@ -63,7 +70,8 @@ void checker::run_once(program& bodies) {
     each.context.uc_stack.ss_size = stack_bytes;
     makecontext(&each.context, &checker::enter, 0);
   }
-  schedule();
+  running_ = next_thread();
+  swapcontext(&main_, &threads_[static_cast<std::size_t>(running_)].context);
   if (!fault_.empty()) return;
   // The end: everything is visible to, and has happened before, the last function.
   flush_everyone();
@@ -79,53 +87,64 @@ void checker::run_once(program& bodies) {
   }
 }
 
-// The loop that decides what happens next: a thread's next access, or a delayed store that becomes visible.
-void checker::schedule() {
-  while (fault_.empty()) {
-    std::vector<int>
-        next;  // threads that can go on, the one that ran first; then ~thread, to flush its oldest
-    const auto can_run = [&](int i) {
-      auto& each = threads_[static_cast<std::size_t>(i)];
-      return !each.ended && (!each.ready || each.ready());
-    };
-    const int count = static_cast<int>(threads_.size());
-    if (running_ >= 0 && can_run(running_)) next.push_back(running_);
-    const bool would_preempt = !next.empty();
+// Decides which thread does the next access, and which delayed stores become visible before it. -1: none can,
+// and either all have ended or it is a fault.
+int checker::next_thread() {
+  const auto can_run = [&](int i) {
+    auto& each = threads_[static_cast<std::size_t>(i)];
+    return !each.ended && (!each.ready || each.ready());
+  };
+  const int count = static_cast<int>(threads_.size());
+  for (;;) {
+    std::array<int, 2 * most_threads> next{};  // the thread that ran first; then ~thread, to flush its oldest
+    int options = 0;
+    const auto add = [&](int option) { next[static_cast<std::size_t>(options++)] = option; };
+    if (running_ >= 0 && can_run(running_)) add(running_);
+    const bool would_preempt = options != 0;
     for (int i = 0; i < count; ++i) {
-      if (i != running_ && can_run(i) && (!would_preempt || preemptions_left_ > 0)) next.push_back(i);
+      if (i != running_ && (!would_preempt || preemptions_left_ > 0) && can_run(i)) add(i);
     }
     for (int i = 0; i < count; ++i) {
       const bool delayed = !threads_[static_cast<std::size_t>(i)].stores.empty();
-      if (delayed && (next.empty() || preemptions_left_ > 0)) next.push_back(~i);
+      if (delayed && (options == 0 || preemptions_left_ > 0)) add(~i);
     }
-    if (next.empty()) {
+    if (options == 0) {
       for (const auto& each : threads_) {
         if (!each.ended) fault_ = "deadlock: every thread waits";
       }
-      return;
+      return -1;
     }
-    const int taken = next[static_cast<std::size_t>(choose(static_cast<int>(next.size())))];
+    const int taken = next[static_cast<std::size_t>(choose(options))];
     if (would_preempt && taken != running_) --preemptions_left_;
-    if (taken < 0) {
-      flush_one(~taken);
-      continue;
-    }
-    running_ = taken;
-    threads_[static_cast<std::size_t>(taken)].ready = nullptr;
-    swapcontext(&main_, &threads_[static_cast<std::size_t>(taken)].context);
+    ++moves_;
+    if (taken >= 0) return taken;
+    flush_one(~taken);
   }
 }
 
-void checker::step() {
+// Switches to the thread that is next, if that is another one.
+void checker::go_on() {
   auto& me = threads_[static_cast<std::size_t>(running_)];
-  if (me.ended) return;  // the last function runs alone
-  swapcontext(&me.context, &main_);
+  const int next = next_thread();
+  if (next == running_) return;
+  running_ = next;
+  swapcontext(&me.context, next < 0 ? &main_ : &threads_[static_cast<std::size_t>(next)].context);
+}
+
+void checker::step() {
+  if (threads_[static_cast<std::size_t>(running_)].ended) return;  // the last function runs alone
+  go_on();
 }
 
 void checker::wait_until(const std::function<bool()>& ready) {
   auto& me = threads_[static_cast<std::size_t>(running_)];
   me.ready = ready;
-  swapcontext(&me.context, &main_);
+  go_on();
+  me.ready = nullptr;
+}
+
+void checker::pause() {
+  wait_until([this, seen = moves_] { return moves_ != seen; });
 }
 
 }  // namespace teff::checked

@@ -1,7 +1,7 @@
 // A small model checker: runs the real code of a lock-free algorithm on its interleavings.
 //
 // A program under test is a few threads (fibers here) that use `checked::atomic`. Every access is a step;
-// after each, any thread may go on. The checker runs the program again and again, and takes another branch
+// before each, any thread may go on. The checker runs the program again and again, and takes another branch
 // each time, until it has taken all those with at most `preemptions` switches away from a thread that could
 // have gone on (Musuvathi & Qadeer, 2007: faults need few). What it models of weak memory:
 //
@@ -63,6 +63,8 @@ class checker {
   void step();
   // Sleeps until `ready()`; a deadlock is a fault.
   void wait_until(const std::function<bool()>& ready);
+  // In a loop that spins: sleeps until another thread has gone on or a delayed store has become visible.
+  void pause();
 
   void buffer_store(std::function<void()> make_visible) {
     threads_[static_cast<std::size_t>(running_)].stores.push_back(std::move(make_visible));
@@ -74,7 +76,9 @@ class checker {
   void flush_everyone() {
     for (int i = 0; i < static_cast<int>(threads_.size()); ++i) flush(i);
   }
-  [[noreturn]] static void fail(const std::string& what) { throw fault(what); }
+  // Ends the run. A thread that calls this is left where it is, as the others are, so that it may do so below
+  // noexcept functions.
+  [[noreturn]] static void fail(const std::string& what);
 
  private:
   struct thread {
@@ -92,7 +96,8 @@ class checker {
   };
 
   void run_once(program& bodies);
-  void schedule();
+  int next_thread();
+  void go_on();
   int choose(int options);
   void flush_one(int thread) {
     auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
@@ -109,6 +114,7 @@ class checker {
   ucontext_t main_{};
   int running_ = -1;
   int preemptions_left_ = 0;
+  std::uint64_t moves_ = 0;  // of any thread, and of stores that become visible
   std::vector<choice> path_;
   std::size_t position_ = 0;
   std::string fault_;
@@ -138,7 +144,8 @@ class atomic {
       value_ = value;
       return;
     }
-    here.step();
+    // A delayed store is no step: nobody sees it yet, so others may as well run after it.
+    if (order == std::memory_order_seq_cst) here.step();
     const auto released = releases(order) ? here.clock() : vector_clock{};
     tick();
     const int self = here.self();
@@ -233,7 +240,7 @@ class plain {
     auto& here = checker::now();
     const auto self = static_cast<std::size_t>(here.self());
     for (std::size_t other = 0; other < last_.size(); ++other) {
-      if (other != self && last_[other] > here.clock()[other]) checker::fail("data race on a slot");
+      if (other != self && last_[other] > here.clock()[other]) checker::fail("data race");
     }
     last_[self] = ++here.clock()[self];
   }
