@@ -51,13 +51,13 @@ bool share() noexcept {
   return true;
 }
 
-bool take_back(task_slot* slot) noexcept {
+bool calling_worker::take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
   answer_request();
   return true;
 }
 
-void answer_request() noexcept {
+void calling_worker::answer_request() noexcept {
   if (!self.asked_to_share()) return;
   if (self.share()) {
     this_worker->published();
@@ -67,7 +67,7 @@ void answer_request() noexcept {
 }
 
 bool settle(task_slot* slot) noexcept {
-  if (take_back(slot)) return true;
+  if (calling_worker::take_back(slot)) return true;
   this_worker->wait_for_thief(*slot);
   return false;
 }
@@ -81,8 +81,16 @@ void wake_owner(const task_slot* slot) noexcept {
   this_worker->wake_owner(slot);
 }
 
-void ended_on_thief(scope_state& scope) noexcept {
+void calling_worker::ended_on_thief(scope_state& scope) noexcept {
   this_worker->ended(scope);
+}
+
+void calling_worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
+  this_worker->wait_for_tasks(pending);
+}
+
+void calling_worker::yield() noexcept {
+  std::this_thread::yield();
 }
 
 place here() noexcept {
@@ -189,7 +197,7 @@ std::uint64_t worker::stopwatch::read(std::uint64_t now) const noexcept {
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   const traced_span span(activity::waiting, nullptr);
   // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
-  this_worker->work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
@@ -212,7 +220,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = *this_worker;
   auto& gate = me.all_.gate();
-  me.tell_ended();
+  me.stolen_.tell();
   for (;;) {
     me.spin_until(done, what);
     if (done(what)) return;
@@ -261,7 +269,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
       fruitless = 0;
       continue;
     }
-    tell_ended();
+    stolen_.tell();
     if (!searching) {
       // A source's next work may come from another core within a cache line's way, again and again: as long
       // as that, the census, which all share, is left alone.
@@ -290,7 +298,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
       std::this_thread::yield();
     }
   }
-  tell_ended();
+  stolen_.tell();
   stop_search(searching);
 }
 
@@ -429,7 +437,7 @@ bool worker::run_sources(bool& searching) noexcept {
       if (!each.sees_work(index_)) continue;
       stop_search(searching);
     }
-    tell_ended();
+    stolen_.tell();
     auto* const outer = std::exchange(self.innermost, nullptr);
     const bool did_something = each.run(index_);
     self.innermost = outer;
@@ -479,42 +487,19 @@ task_slot* worker::steal_from(worker& victim) noexcept {
   return slot;
 }
 
+// What it spawned may be run here after it, and is not to be listened to either.
 void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   // Relaxed: only a hint, where the owner looks for work while it waits.
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
-  struct host : scope_state {};
-  host spawned_by_it;
   last_victim_ = &victim;
-  if (!is_alike(slot)) tell_ended();
-  const auto run = slot.run;  // a scope's task leaves the slot
   const auto outer = std::exchange(listening, {});
-  run(slot, thief);
+  stolen_.run(slot);
   listening = outer;
-  last_run_ = run;
-  if (spawned_by_it.top_ != spawned_by_it.base_) tell_ended();
-  spawned_by_it.end_as_host();
-}
-
-// Whether it is a task of the scope that has not been told of others. (Only a scope's task begins with a
-// scope, and it is one if it is run as the last of those was.)
-bool worker::is_alike(task_slot& slot) const noexcept {
-  return ended_ != 0 && slot.run == last_run_ && stored<scope_state*>(slot) == ended_of_;
-}
-
-void worker::ended(scope_state& scope) noexcept {
-  if (ended_of_ != &scope) tell_ended();
-  ended_of_ = &scope;
-  ++ended_;
-}
-
-void worker::tell_ended() noexcept {
-  if (ended_ == 0) return;
-  ended_of_->complete(std::exchange(ended_, 0));
 }
 
 void worker::run_job(job& job) noexcept {
   ++jobs_;
-  tell_ended();
+  stolen_.tell();
   auto* const outer = std::exchange(self.innermost, nullptr);
   const auto outer_listening = std::exchange(listening, {});
   job.run(job);

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <teff/detail/job.hpp>
-#include <teff/detail/lane.hpp>
+#include <teff/detail/scope_state.hpp>
 #include <teff/detail/source.hpp>
 #include <teff/runtime.hpp>
 
 #include "job_queue.hpp"
 #include "slot_array.hpp"
 #include "sources.hpp"
+#include "stolen_tasks.hpp"
 #include "trace.hpp"
 
 #include <pthread.h>
@@ -36,19 +37,19 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept;
-  // Runs other tasks on the calling worker until `pending` is 0.
-  static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
   // Runs other tasks on the calling worker until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
 
+  // Runs other tasks until `pending` is 0.
+  void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
   // Runs other tasks until the thief of this slot has ended.
   void wait_for_thief(task_slot& slot) noexcept;
   // Wakes a sleeper for work that has just become public, unless somebody searches.
   void published() noexcept;
   void wake_owner(const task_slot* slot) noexcept;
-  void ended(scope_state& scope) noexcept;
+  void ended(scope_state& scope) noexcept { stolen_.ended(scope); }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -89,8 +90,6 @@ class worker {
   bool run_something(bool open, const task_slot* awaited, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
-  [[nodiscard]] bool is_alike(task_slot& slot) const noexcept;
-  void tell_ended() noexcept;
   task_slot* steal_from(worker& victim) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
@@ -119,10 +118,7 @@ class worker {
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
-  // Stolen tasks that have ended, all of one scope, which has not been told.
-  scope_state* ended_of_ = nullptr;
-  std::int64_t ended_ = 0;
-  decltype(task_slot::run) last_run_ = nullptr;  // by which the last stolen slot was run
+  stolen_tasks<calling_worker> stolen_;
   pthread_t thread_{};
   trace_ring* const ring_;
   tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;

@@ -24,7 +24,8 @@ struct alignas(64) task_slot {
 static_assert(sizeof(task_slot) == 64, "a slot is a cache line");
 
 // Never dereferenced.
-inline scope_state* const thief = reinterpret_cast<scope_state*>(1);
+template <class Scope>
+inline Scope* const thief = reinterpret_cast<Scope*>(1);
 
 namespace slot_state {
 inline constexpr std::uint32_t idle = 0;
@@ -75,22 +76,11 @@ inline unsigned exceptions_in_flight() noexcept {
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
 [[gnu::cold]] bool settle(task_slot* slot) noexcept;
 
-// The newest slot, which a scope pushed: takes it if it was not stolen.
-[[nodiscard]] bool take_back(task_slot* slot) noexcept;
-
-// If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
-// tasks.
-void answer_request() noexcept;
-
 // What a thief left in the slot has been read: it is free again.
 [[gnu::cold]] void reclaim(task_slot* slot) noexcept;
 
 // On a thief: something that the owner of this slot may wait for has ended. Wakes the owner if it sleeps.
 // The slot itself may be in use again.
 [[gnu::cold]] void wake_owner(const task_slot* slot) noexcept;
-
-// On a thief: a task of this scope has ended. The scope hears of it with the thief's next ones, or when the
-// thief turns to something else (README, "Waiting for a task").
-void ended_on_thief(scope_state& scope) noexcept;
 
 }  // namespace teff::detail

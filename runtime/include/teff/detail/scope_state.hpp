@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/join_task.hpp>
+#include <teff/detail/scope_tasks.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -12,11 +13,31 @@
 
 namespace teff::detail {
 
-// How many tasks of one scope wait in the deque at most; a spawn beyond runs at once. Enough that thieves
-// live on it while the spawner runs tasks, little enough to stay in the first-level cache.
-inline constexpr int scope_window = 256;
+// The worker that calls, for scope_tasks.
+struct calling_worker {
+  using slot = task_slot;
+  using scope = scope_state;
+  template <class T>
+  using atomic = std::atomic<T>;
 
-class scope_state {
+  static lane& own() noexcept { return self; }
+  // The scope whose task is, or was, in the slot.
+  static scope_state* scope_of(task_slot& slot) noexcept { return stored<scope_state*>(slot); }
+  // The newest slot, which a scope pushed: takes it if it was not stolen.
+  [[nodiscard]] static bool take_back(task_slot* slot) noexcept;
+  // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
+  // tasks.
+  static void answer_request() noexcept;
+  static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
+  // A task of this scope has ended on the calling worker, a thief. The scope hears of it with the thief's
+  // next ones, or when the thief turns to something else.
+  static void ended_on_thief(scope_state& scope) noexcept;
+  // Runs other tasks until `pending` is 0.
+  static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
+  static void yield() noexcept;
+};
+
+class scope_state : public scope_tasks<calling_worker> {
  public:
   // Runs `task` unless the scope is cancelled, and keeps what it throws.
   template <class F>
@@ -33,22 +54,9 @@ class scope_state {
     }
   }
 
-  // Tasks that were not run by the scope's own end have ended. The scope may be gone when this returns.
-  void complete(std::int64_t tasks) noexcept {
-    const auto* const owners_slot = base_;
-    // Release: what the tasks did, to the acquire in end(). seq_cst: before the look whether the waiter
-    // sleeps (README, "Waiting for a task").
-    pending_.fetch_sub(tasks, std::memory_order_seq_cst);
-    wake_owner(owners_slot);
-  }
-
  protected:
   scope_state() noexcept
-      : base_(self.head()),
-        top_(base_),
-        window_end_(self.scope_limit - base_ < scope_window ? self.scope_limit : base_ + scope_window),
-        outer_(std::exchange(self.innermost, this)),
-        flags_(static_cast<std::uint8_t>(self.watched())) {}
+      : outer_(std::exchange(self.innermost, this)), flags_(static_cast<std::uint8_t>(self.watched())) {}
   ~scope_state() { self.innermost = outer_; }
 
   // Pushes the task as one of this scope. By value in the slow case, so that the quick one need not keep the
@@ -59,41 +67,18 @@ class scope_state {
   [[gnu::cold, gnu::noinline]] void spawn_slowly(F task);
 
   [[nodiscard]] bool unfinished() const noexcept {
-    // Acquire: as in end(), which is not called if all tasks ran in other scopes' parts and have ended.
-    return top_ != base_ || left_ != 0 || pending_.load(std::memory_order_acquire) != 0 ||
-           flags_.load(std::memory_order_relaxed) != 0;
-  }
-
-  // Runs what has not been stolen, newest first. Returns whether that was everything.
-  bool run_newest_first() noexcept {
-    while (top_ != base_) {
-      auto* const slot = top_ - 1;
-      if (!self.take(slot)) [[unlikely]] {
-        if (!take_back(slot)) return false;
-      }
-      top_ = slot;
-      slot->run(*slot, this);
-    }
-    return true;
+    return has_tasks() || flags_.load(std::memory_order_relaxed) != 0;
   }
 
   [[nodiscard]] bool end_quickly() noexcept {
-    // Acquire: as in end().
-    return self.head() == top_ && run_newest_first() && left_ == 0 &&
-           pending_.load(std::memory_order_acquire) == 0 && flags_.load(std::memory_order_relaxed) == 0;
+    return scope_tasks::end_quickly() && flags_.load(std::memory_order_relaxed) == 0;
   }
 
   // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse if the caller's
   // tasks lie above this scope's.
   std::exception_ptr end();
 
-  task_slot* const base_;        // the owner's head when the scope began; null outside the workers
-  task_slot* top_;               // the owner's head after the last push into this scope's part of the deque
-  task_slot* const window_end_;  // which ends below this
   scope_state* const outer_;
-  std::int64_t left_ = 0;  // this scope's tasks that were stolen from its own part
-  // `left_` once that is final, and tasks in other scopes' parts; less those of them that have ended.
-  std::atomic<std::int64_t> pending_{0};
   // One byte, so that whether the scope is cancelled, its tasks' usual question, also tells whether they are
   // traced.
   static constexpr std::uint8_t cancelled_flag = 1;
@@ -103,17 +88,13 @@ class scope_state {
   std::exception_ptr error_;  // written by whoever set failed_flag, read after `pending_` is 0
 
  private:
-  friend class worker;
-
   // As execute(). By value, as spawn_slowly().
   template <class F>
   [[gnu::cold, gnu::noinline]] void execute_traced(F task) noexcept;
-  scope_state* find_host() noexcept;
-  [[nodiscard]] bool all_moved_out() const noexcept;
-  void free_stolen_slots() noexcept;
-  void end_as_host() noexcept;
   void fail(std::exception_ptr error) noexcept;
 };
+
+extern template class scope_tasks<calling_worker>;
 
 // A scope's task in its slot. The task leaves the slot before it runs, so that the slot can be used again.
 template <class F>
@@ -125,15 +106,11 @@ struct spawned {
     auto* const scope = stored<spawned>(slot).scope;
     {
       auto task = move_out(stored<spawned>(slot).task);
-      // Release: the move, to the acquire in recycle().
-      if (by == thief) slot.state.store(slot_state::moved_out, std::memory_order_release);
+      // Release: the move, to the acquire in all_moved_out().
+      if (by == thief<scope_state>) slot.state.store(slot_state::moved_out, std::memory_order_release);
       scope->execute(task);
     }
-    if (by == thief) {
-      ended_on_thief(*scope);
-    } else if (by != scope) {
-      scope->complete(1);
-    }
+    scope->ended(by);
   }
 };
 
@@ -174,18 +151,7 @@ void scope_state::spawn_slowly(F task) {
     if (auto* const ring = ring_here()) record_spawn(*ring);
     return execute(task);
   }
-  // Before the push, from which on a thief may seize the task and end it. Relaxed: the task that spawns is
-  // itself one of the pending.
-  const bool elsewhere = host != this;
-  if (elsewhere) pending_.fetch_add(1, std::memory_order_relaxed);
-  auto* const slot = self.head();
-  try {
-    put(slot, std::move(task));
-  } catch (...) {
-    if (elsewhere) pending_.fetch_sub(1, std::memory_order_relaxed);
-    throw;
-  }
-  host->top_ = slot + 1;
+  push_into(*host, [&](task_slot* slot) { put(slot, std::move(task)); });
   if (self.asked()) share();
 }
 
