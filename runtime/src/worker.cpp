@@ -439,7 +439,9 @@ bool worker::run_sources(bool& searching) noexcept {
     }
     stolen_.tell();
     auto* const outer = std::exchange(self.innermost, nullptr);
+    const auto outer_listening = std::exchange(listening, {});
     const bool did_something = each.run(index_);
+    listening = outer_listening;
     self.innermost = outer;
     if (did_something) return true;
   }

@@ -382,6 +382,44 @@ TEST(replay, a_dependence_that_a_stolen_task_fulfils_is_not_recorded) {
   EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
 }
 
+TEST(replay, a_dependence_that_a_stolen_task_s_own_task_fulfils_is_not_recorded) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  std::atomic<bool> stolen{false}, ran{false};
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (k != 0) return;
+    join(
+        [&] {
+          while (!stolen) std::this_thread::yield();
+        },
+        [&] {
+          stolen = true;
+          scope s;
+          s.spawn([&] {  // by the worker of the body, which waits; so is what it spawns
+            s.spawn([&] {
+              ran = true;
+              g.fulfill(1);
+            });
+          });
+          while (!ran) std::this_thread::yield();
+        });
+  });
+  EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
+}
+
+TEST(replay, a_dependence_that_another_graph_fulfils_is_not_recorded) {
+  runtime rt{{.workers = 1}};
+  task_graph<int> g{rt};
+  task_graph<int> other{rt};
+  other.indegree([](int) { return 1; }).body([&](int) { g.fulfill(1); });
+  g.indegree([](int) { return 1; }).body([&](int k) {
+    if (k != 0) return;
+    other.fulfill(0);
+    other.wait();
+  });
+  EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
+}
+
 TEST(replay, a_body_of_the_replay_s_own_fulfils_nothing) {
   runtime rt{{.workers = 2}};
   task_graph<int> g{rt};

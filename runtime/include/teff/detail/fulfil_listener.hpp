@@ -16,7 +16,7 @@ class fulfil_listener {
 class graph_core;
 
 // Of the body that runs on the calling thread: its graph, and the fulfil_listener<Key> of that graph's keys.
-// A task that runs on top of the body, but is another worker's, has none.
+// A task that runs on top of the body, but is another worker's or another graph's, has none.
 struct listened_body {
   const graph_core* graph = nullptr;
   void* listener = nullptr;
