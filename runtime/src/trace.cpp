@@ -146,6 +146,18 @@ class writer {
 
 }  // namespace
 
+void record_spawn(trace_ring& ring) noexcept {
+  trace_ring::count(ring.spawned);
+}
+
+void record(trace_ring& ring, activity what, const char* name, std::uint64_t began) noexcept {
+  ring.add({.began = began, .ended = ticks::now(), .name = name, .other = 0, .what = what});
+}
+
+std::uint64_t ticks_now() noexcept {
+  return ticks::now();
+}
+
 std::vector<trace_event> trace_ring::in_order() const {
   const auto kept = static_cast<std::size_t>(std::min<std::uint64_t>(added_, capacity_));
   const auto oldest = kept < capacity_ ? 0 : next_;

@@ -36,7 +36,7 @@ class worker {
   void join() noexcept;
 
   // The worker that the calling thread is; null on other threads.
-  [[nodiscard]] static worker* current() noexcept;
+  [[nodiscard]] static worker* current() noexcept { return current_; }
   // Runs other tasks on the calling worker until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
@@ -83,8 +83,12 @@ class worker {
     [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept;
   };
 
+  // Initial-exec, as `self`.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
+
   static void* thread_main(void* self) noexcept;
   void main() noexcept;
+  void work_until_stopped() noexcept;
   template <class Done>
   void work_until(Done done, const task_slot* awaited) noexcept;
   bool run_something(bool open, const task_slot* awaited, bool& searching) noexcept;

@@ -45,7 +45,7 @@ struct lane : detail::split_deque<task_slot, checked::atomic> {
 // What the tests of faults do wrong.
 enum class fault { none, counts_after_push, ends_without_release, moves_out_early, does_not_tell };
 
-// What calling_worker and worker.cpp do on a thread; the rest is their own code.
+// What calling_worker and worker_steal.cpp do on a thread; the rest is their own code.
 struct checked_worker {
   using slot = test::task_slot;
   using scope = test::scope;
