@@ -192,7 +192,7 @@ T checked_worker::atomic<T>::fetch_sub(T value, std::memory_order order) {
 }
 
 lane& checked_worker::own() {
-  return world::now().lanes[world::me()];
+  return world::now().lanes.at(world::me());
 }
 
 // Scopes that are waited for asleep belong to worker 0.
@@ -201,7 +201,7 @@ void checked_worker::wake_owner(const task_slot*) {
 }
 
 void checked_worker::ended_on_thief(scope& of) {
-  world::now().stolen[world::me()].ended(of);
+  world::now().stolen.at(world::me()).ended(of);
 }
 
 void checked_worker::wait_for_tasks(const atomic<std::int64_t>& pending) {
