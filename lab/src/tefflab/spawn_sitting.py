@@ -138,7 +138,7 @@ class SpawnSitting:
         try:
             self._ask(spawner.variant, cell, turn, flags)
         except TeffError as failure:
-            cell.failure = str(failure)
+            cell.failure = str(failure).removeprefix(f"{spawner.variant.id}: ")  # whose it is stands beside it
             self.store.append_failure(
                 Failure(
                     sitting=self.sitting,
@@ -160,7 +160,7 @@ class SpawnSitting:
                 record = parse_spawn_line(program.ask_for_text(flags, TIMEOUT))
                 self._keep(cell, turn, attempt, program.command, flags, record)
                 if record.error is not None:
-                    raise TeffError(f"{variant.id}: {record.error}")
+                    raise TeffError(record.error)
                 if attempt == 0:
                     continue
                 cell.add(turn, record)
