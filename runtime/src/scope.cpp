@@ -31,8 +31,7 @@ std::exception_ptr scope_state::end() {
     if (self.head() != top_) {
       throw misuse(
           "teff::scope: waited for on another worker than its own, from within a join, or while a scope made "
-          "later "
-          "has tasks; it could never end");
+          "later has tasks; it could never end");
     }
     end_tasks();
   }

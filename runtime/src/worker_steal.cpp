@@ -9,6 +9,32 @@
 
 namespace teff::detail {
 
+namespace {
+
+// What the worker runs is another's: the body that waits below does not hear what it fulfils.
+class unheard {
+ public:
+  unheard() noexcept = default;
+  unheard(const unheard&) = delete;
+  unheard& operator=(const unheard&) = delete;
+  ~unheard() { listening = outer_; }
+
+ private:
+  const listened_body outer_ = std::exchange(listening, {});
+};
+
+// Nor does it spawn into a scope of what waits below.
+class on_its_own : unheard {
+ public:
+  on_its_own() noexcept = default;
+  ~on_its_own() { self.innermost = outer_; }
+
+ private:
+  scope_state* const outer_ = std::exchange(self.innermost, nullptr);
+};
+
+}  // namespace
+
 worker* worker::thief_of(const task_slot* awaited) const noexcept {
   if (awaited == nullptr) return nullptr;
   const auto state = awaited->state.load(std::memory_order_relaxed);
@@ -32,12 +58,8 @@ bool worker::run_sources(bool& searching) noexcept {
       stop_search(searching);
     }
     stolen_.tell();
-    auto* const outer = std::exchange(self.innermost, nullptr);
-    const auto outer_listening = std::exchange(listening, {});
-    const bool did_something = each.run(index_);
-    listening = outer_listening;
-    self.innermost = outer;
-    if (did_something) return true;
+    const on_its_own here;
+    if (each.run(index_)) return true;
   }
   return false;
 }
@@ -88,19 +110,15 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   // Relaxed: only a hint, where the owner looks for work while it waits.
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
-  const auto outer = std::exchange(listening, {});
+  const unheard here;
   stolen_.run(slot);
-  listening = outer;
 }
 
 void worker::run_job(job& job) noexcept {
   ++jobs_;
   stolen_.tell();
-  auto* const outer = std::exchange(self.innermost, nullptr);
-  const auto outer_listening = std::exchange(listening, {});
+  const on_its_own here;
   job.run(job);
-  listening = outer_listening;
-  self.innermost = outer;
 }
 
 }  // namespace teff::detail

@@ -192,17 +192,22 @@ TEST_F(trace_file, calls_tasks_by_their_names_or_by_where_they_stand) {
   }));
 }
 
+// Each link after the one before, on the workers in turn.
+void describe_chain(task_graph<int>& chain, int length) {
+  chain.indegree([](int) { return 1; })
+      .place([](int link) { return static_cast<unsigned>(link); })
+      .body(named<"link">([&chain, length](int link) {
+        if (link + 1 < length) chain.fulfill(link + 1);
+      }));
+}
+
 TEST_F(trace_file, has_the_tasks_of_a_graph_under_the_name_of_their_body) {
   constexpr int length = 100;
   counters counted;
   {
     runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
     task_graph<int> chain{rt};
-    chain.indegree([](int) { return 1; })
-        .place([](int link) { return static_cast<unsigned>(link); })
-        .body(named<"link">([&](int link) {
-          if (link + 1 < length) chain.fulfill(link + 1);
-        }));
+    describe_chain(chain, length);
     chain.fulfill(0);
     chain.wait();
     rt.shutdown();
@@ -224,11 +229,7 @@ TEST_F(trace_file, has_the_tasks_of_a_replay_under_the_names_of_their_bodies) {
   {
     runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
     task_graph<int> chain{rt};
-    chain.indegree([](int) { return 1; })
-        .place([](int link) { return static_cast<unsigned>(link); })
-        .body(named<"link">([&](int link) {
-          if (link + 1 < length) chain.fulfill(link + 1);
-        }));
+    describe_chain(chain, length);
     auto recorded = record(chain, [&] { chain.fulfill(0); });
     recorded.replay(times);
     recorded.replay(times, named<"again">([](int, std::uint64_t) {}));
