@@ -21,7 +21,7 @@ constexpr auto first_nap = 10us;
 constexpr auto longest_nap = 1ms;  // what a line of a batch may wait, at most
 constexpr int failed = 1;
 
-/// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH 4.0.2" of "MPICH Version: 4.0.2 ...".
+/// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n...".
 std::string library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -31,7 +31,7 @@ std::string library_version() {
   if (digit == std::string::npos) return full;
   std::string name = full.substr(0, digit);
   for (const std::string_view filler :
-       {"v", " ", ":", "Version", " "})  // as they may stand before the digits
+       {"v", " ", "\t", ":", "Version", " "})  // as they may stand before the digits
     while (name.ends_with(filler)) name.resize(name.size() - filler.size());
   return name + " " + full.substr(digit, full.find_first_of(" ,\t\n", digit) - digit);
 }

@@ -1,0 +1,48 @@
+// How ranks are started, in the words of each kind of launcher, and with which code that ends.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+struct answer {
+  std::string words;  ///< those that the launcher was given
+  int code;
+};
+
+answer start(const std::string& kind, const std::string& arguments) {
+  FILE* const pipe = popen((TEFF_START_RANKS_OF + kind + ' ' + arguments).c_str(), "r");
+  answer got{};
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) got.words += static_cast<char>(c);
+  got.code = WEXITSTATUS(pclose(pipe));
+  return got;
+}
+
+TEST(start_ranks, gives_each_rank_a_core_of_its_own_in_the_launchers_words) {
+  EXPECT_EQ(start("open_mpi", "core 3 program 'two words' 0").words,
+            "[--allow-run-as-root][-n][3][--map-by][core:OVERSUBSCRIBE]"
+            "[--bind-to][core:overload-allowed][program][two words][0]");
+  EXPECT_EQ(start("hydra", "core 3 program 'two words' 0").words,
+            "[-n][3][-bind-to][core][program][two words][0]");
+}
+
+TEST(start_ranks, gives_a_rank_a_whole_node_in_the_launchers_words) {
+  EXPECT_EQ(start("open_mpi", "node program 0").words,
+            "[--allow-run-as-root][--map-by][ppr:1:node][--bind-to][none][program][0]");
+  EXPECT_EQ(start("hydra", "node program 0").words, "[-ppn][1][-bind-to][none][program][0]");
+}
+
+TEST(start_ranks, ends_as_the_program_does) {
+  for (const char* const kind : {"open_mpi", "hydra"})
+    for (const int code : {0, 1, 2}) EXPECT_EQ(start(kind, "core 2 " + std::to_string(code)).code, code);
+}
+
+TEST(start_ranks, tells_by_its_code_the_signal_that_ended_a_rank) {
+  EXPECT_EQ(start("open_mpi", "core 2 137").code, 137);
+  EXPECT_EQ(start("hydra", "core 2 9").code, 137);
+  EXPECT_EQ(start("hydra", "node 11").code, 139);
+}
+
+}  // namespace
