@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -120,6 +121,14 @@ outcome unpack(const std::string& bytes) {
              host, reason);
   MPI_Abort(MPI_COMM_WORLD, failed);
   std::abort();  // MPI_Abort does not come back
+}
+
+/// TEFF_RANKS says how many start_ranks asked for. A launcher that does not fit the library, as the one of
+/// Ubuntu 24.04's MPICH, starts as many programs of one rank each, and every one would measure alone.
+void check_ranks() {
+  const char* const asked = std::getenv("TEFF_RANKS");
+  if (asked != nullptr && std::to_string(ranks_of(MPI_COMM_WORLD)) != asked)
+    end_job(fmt::format("should be one of {}: {} and its launcher do not fit", asked, library_version()));
 }
 
 /// Whether the flags ask for more than an answer that rank 0 gives alone: help, or what is wrong with them.
@@ -249,6 +258,7 @@ int drive_ranks(int argc, char** argv, int thread_level,
   int given = 0;
   MPI_Init_thread(&argc, &argv, thread_level, &given);
   if (given < thread_level) end_job("has an MPI without the support of threads that this needs");
+  check_ranks();
   const int rank = rank_in(MPI_COMM_WORLD);
   const auto make_on_all = [&](int workers) {
     std::unique_ptr<adapter> made;

@@ -28,13 +28,9 @@ void prepare_launcher() {
     setenv(name, "1", 1);
 }
 
-/// The answers to a batch of a line at which the fault happens, and one at which it does not.
-answer batch_with(const std::string& fault) {
+answer said_by(const std::string& command) {
   prepare_launcher();
-  const std::string command =
-      "printf '%s\\n' '-output 32 -scratch 268435456' '-type trivial' | TEFF_FAULT=" + fault +
-      " timeout -k 5 60 " TEFF_START_RANKS " core 2 " TEFF_FAULTY_RANKS " --batch 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
   std::string text;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
   const int code = WEXITSTATUS(pclose(pipe));
@@ -42,6 +38,12 @@ answer batch_with(const std::string& fault) {
   answer got{{}, code};
   for (std::string line; std::getline(stream, line);) got.lines.push_back(line);
   return got;
+}
+
+/// The answers to a batch of a line at which the fault happens, and one at which it does not.
+answer batch_with(const std::string& fault) {
+  return said_by("printf '%s\\n' '-output 32 -scratch 268435456' '-type trivial' | TEFF_FAULT=" + fault +
+                 " timeout -k 5 60 " TEFF_START_RANKS " core 2 " TEFF_FAULTY_RANKS " --batch");
 }
 
 constexpr auto passed = R"("passed":true)";
@@ -82,6 +84,12 @@ TEST(ranks, of_which_one_is_killed_amid_a_run_all_end) {
   EXPECT_THAT(got.lines, Contains("rank 1 is killed"));
   EXPECT_NE(got.code, 0);
   EXPECT_NE(got.code, 124);
+}
+
+TEST(ranks, that_are_not_as_many_as_were_asked_for_say_so) {
+  const answer got = said_by("TEFF_RANKS=2 timeout -k 5 60 " TEFF_FAULTY_RANKS " --identity");
+  EXPECT_THAT(got.lines, Contains(ContainsRegex("rank 0 of 1 on .* should be one of 2: .* do not fit")));
+  EXPECT_EQ(got.code, 1);
 }
 
 }  // namespace
