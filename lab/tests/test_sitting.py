@@ -2,6 +2,7 @@
 
 import io
 import os
+import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,22 @@ def test_a_program_is_stopped_while_it_has_nothing_to_do_and_gone_when_left() ->
         program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30)
         program.suspend()
     assert not child.is_running()
+
+
+def test_an_answer_that_is_there_when_the_lab_goes_on_is_read_however_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    with BatchProgram("simulated", [sys.executable, str(PROGRAM), "simulated", "1e-6", "fine"], {}) as program:
+        times = iter([0.0])
+
+        def stopped_meanwhile() -> float:
+            for begin in times:
+                return begin
+            assert program._process.stdout is not None
+            select.select([program._process.stdout], [], [])
+            return 1e6
+
+        with monkeypatch.context() as clock:
+            clock.setattr("tefflab.batch.time.monotonic", stopped_meanwhile)
+            assert program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30).error is None
 
 
 def test_a_program_that_cannot_be_started_is_named() -> None:

@@ -122,8 +122,8 @@ class BatchProgram:
         with selectors.DefaultSelector() as selector:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while b"\n" not in self._pending:
-                left = deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
+                # An answer that is there is read however late it is: it may have been the lab that was stopped.
+                if not selector.select(max(0.0, deadline - time.monotonic())):
                     raise LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
                 chunk = os.read(self._process.stdout.fileno(), _CHUNK)
                 if not chunk:
