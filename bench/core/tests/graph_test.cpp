@@ -3,9 +3,12 @@
 #include <map>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "teff/bench/dependence_table.hpp"
 #include "teff/bench/task_graph.hpp"
+#include "teff/bench/task_rows.hpp"
 
 namespace teff::bench {
 namespace {
@@ -106,6 +109,79 @@ TEST(dependence_table, answers_as_the_graph_does) {
       }
     }
   }
+}
+
+TEST(every_pattern, of_steady_width_takes_its_dependence_sets_in_a_cycle) {
+  const std::uint64_t seed = std::random_device{}();
+  std::mt19937_64 random(seed);
+  for (const pattern& shape : patterns()) {
+    if (shape.varying_width) continue;
+    const task_graph graph = draw_graph(shape, random);
+    const std::int64_t sets = graph.dependence_sets();
+    std::set<std::int64_t> seen;
+    for (std::int64_t timestep = 0; timestep < sets; ++timestep) {
+      seen.insert(graph.dependence_set(timestep));
+      ASSERT_EQ(graph.dependence_set(timestep), graph.dependence_set(timestep + sets))
+          << shape.name << " seed " << seed;
+    }
+    ASSERT_EQ(std::ssize(seen), sets) << shape.name << " seed " << seed;
+  }
+}
+
+/// What a row may hold: where the inputs of a task lie, and who has read what it overwrites.
+struct dependences {
+  std::vector<std::pair<std::int64_t, std::int64_t>> inputs;
+  std::vector<std::int64_t> readers;
+
+  friend bool operator==(const dependences&, const dependences&) = default;
+};
+
+TEST(task_rows, are_what_a_task_would_look_up) {
+  const std::uint64_t seed = std::random_device{}();
+  std::mt19937_64 random(seed);
+  for (const pattern& shape : patterns())
+    for (const std::int64_t kept : {1, 2, 3, 8}) {
+      task_graph graph = draw_graph(shape, random);
+      graph.steps = 60;
+      const dependence_table table(graph);
+      std::int64_t made = 0;
+      const auto make = [&](std::int64_t timestep, std::int64_t point, dependences& row) {
+        ++made;
+        row = {};
+        for (const std::int64_t each : table.inputs(timestep, point))
+          row.inputs.emplace_back((timestep - 1) % kept, each);
+        if (timestep >= kept)
+          for (const std::int64_t each : table.consumers(timestep - kept, point)) row.readers.push_back(each);
+      };
+      const task_rows<dependences> rows(table, {0, graph.width - 1}, kept, make);
+      dependences scratch, expected;
+      std::int64_t asked = 0;
+      for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep) {
+        const interval points = graph.points(timestep);
+        for (std::int64_t point = points.first; point <= points.last; ++point) {
+          const std::int64_t before = made;
+          const dependences& row = rows.at(timestep, point, scratch, make);
+          asked += made - before;
+          make(timestep, point, expected);
+          ASSERT_EQ(row, expected) << shape.name << " kept " << kept << " timestep " << timestep << " point "
+                                   << point << " seed " << seed;
+        }
+      }
+      if (!shape.varying_width) {
+        EXPECT_EQ(asked, kept * graph.width) << shape.name;
+      }
+    }
+}
+
+TEST(task_rows, of_a_graph_too_large_are_made_when_asked_for) {
+  const task_graph graph = make_graph("all_to_all", 4, 800);
+  const dependence_table table(graph);
+  int made = 0;
+  const auto count = [&](std::int64_t, std::int64_t, int& row) { row = ++made; };
+  const task_rows<int> rows(table, {0, graph.width - 1}, 2, count);
+  EXPECT_EQ(made, 0);
+  int scratch = 0;
+  EXPECT_EQ(rows.at(2, 0, scratch, count), 1);
 }
 
 TEST(fft, joins_butterflies_of_doubling_stride) {

@@ -19,14 +19,11 @@ class bulk_synchronous final : public mpi_adapter {
     columns_ = make_columns(work);
     steps_ = 0;
     std::size_t messages = 0;
-    std::size_t inputs = 0;
     for (const rank_columns& each : columns_) {
       steps_ = std::max(steps_, each.table().graph().steps);
       messages += each.max_sends() + each.max_receives();
-      inputs = std::max(inputs, each.table().max_inputs());
     }
     requests_.reserve(messages);
-    inputs_.reserve(inputs);
   }
 
   void execute(workload& work) override {
@@ -41,10 +38,8 @@ class bulk_synchronous final : public mpi_adapter {
   void compute(workload& work, std::size_t index, std::int64_t timestep) {
     rank_columns& columns = columns_[index];
     columns.for_each_point(timestep, [&](std::int64_t point) {
-      inputs_.clear();
-      for (const std::int64_t each : columns.table().inputs(timestep, point))
-        inputs_.emplace_back(columns.output(timestep - 1, each));
-      work.worker(0).execute(index, timestep, point, columns.output(timestep, point), inputs_);
+      work.worker(0).execute(index, timestep, point, columns.output(timestep, point),
+                             columns.inputs(timestep, point, scratch_));
     });
   }
 
@@ -74,7 +69,7 @@ class bulk_synchronous final : public mpi_adapter {
   std::vector<rank_columns> columns_;
   std::int64_t steps_ = 0;
   std::vector<MPI_Request> requests_;
-  std::vector<input> inputs_;
+  std::vector<input> scratch_;
 };
 
 }  // namespace

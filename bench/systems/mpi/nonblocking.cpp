@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
+#include <optional>
 
 #include "teff/bench/mpi_adapter.hpp"
 
@@ -29,7 +31,7 @@ class flow {
                       &receives_[parity][columns_.slot(each.point)].request);
       }
     }
-    inputs_.reserve(columns_.table().max_inputs());
+    awaited_.emplace(columns_.table(), columns_.own(), 2, std::bind_front(&flow::list_awaited, this));
   }
   flow(const flow&) = delete;
   flow& operator=(const flow&) = delete;
@@ -53,12 +55,11 @@ class flow {
     if (timestep >= columns_.table().graph().steps) return;
     finish_sends(timestep);  // of two timesteps before, whose outputs are about to be overwritten
     columns_.for_each_point(timestep, [&](std::int64_t point) {
-      inputs_.clear();
-      for (const std::int64_t each : columns_.table().inputs(timestep, point)) {
-        await(timestep - 1, each);
-        inputs_.emplace_back(columns_.output(timestep - 1, each));
-      }
-      work_->worker(0).execute(index_, timestep, point, columns_.output(timestep, point), inputs_);
+      for (receive* const each :
+           awaited_->at(timestep, point, awaited_scratch_, std::bind_front(&flow::list_awaited, this)))
+        await(*each);
+      work_->worker(0).execute(index_, timestep, point, columns_.output(timestep, point),
+                               columns_.inputs(timestep, point, inputs_scratch_));
       columns_.for_each_send(timestep, point, [&](const crossing& message) { send(timestep, message); });
     });
     post_receives(timestep + 1);
@@ -79,8 +80,14 @@ class flow {
     bool pending = false;
   };
 
-  void await(std::int64_t timestep, std::int64_t point) {
-    receive& due = receives_[timestep & 1][columns_.slot(point)];
+  /// Lists what a task has to await: its inputs of other ranks.
+  void list_awaited(std::int64_t timestep, std::int64_t point, std::vector<receive*>& awaited) {
+    awaited.clear();
+    for (const std::int64_t each : columns_.table().inputs(timestep, point))
+      if (!columns_.own().contains(each))
+        awaited.push_back(&receives_[(timestep - 1) & 1][columns_.slot(each)]);
+  }
+  static void await(receive& due) {
     if (!due.pending) return;
     MPI_Wait(&due.request, MPI_STATUS_IGNORE);
     due.pending = false;
@@ -103,7 +110,9 @@ class flow {
   MPI_Comm ranks_;
   std::array<std::vector<receive>, 2> receives_;  ///< by parity of the timestep, then by slot
   std::array<std::vector<MPI_Request>, 2> sent_;  ///< by parity of the timestep
-  std::vector<input> inputs_;
+  std::optional<task_rows<std::vector<receive*>>> awaited_;
+  std::vector<receive*> awaited_scratch_;
+  std::vector<input> inputs_scratch_;
 };
 
 class nonblocking final : public mpi_adapter {

@@ -63,15 +63,12 @@ class parallel_for final : public mpi_adapter {
   void compute(workload& work, std::size_t index, std::int64_t timestep) {
     rank_columns& columns = columns_[index];
     const interval points = columns.own().clipped_to(columns.table().points(timestep));
-    thread_local std::vector<input> inputs;
+    thread_local std::vector<input> scratch;
 #pragma omp for schedule(static) nowait
-    for (std::int64_t point = points.first; point <= points.last; ++point) {
-      inputs.clear();
-      for (const std::int64_t each : columns.table().inputs(timestep, point))
-        inputs.emplace_back(columns.output(timestep - 1, each));
+    for (std::int64_t point = points.first; point <= points.last; ++point)
       work.worker(omp_get_thread_num())
-          .execute(index, timestep, point, columns.output(timestep, point), inputs);
-    }
+          .execute(index, timestep, point, columns.output(timestep, point),
+                   columns.inputs(timestep, point, scratch));
   }
 
   /// Completes what crosses of a timestep's outputs, then asks for those of the next, into the place of those

@@ -18,7 +18,7 @@ class parallel_for final : public adapter {
   [[nodiscard]] identity describe() const override { return identify("parallel_for", workers_); }
 
   void run(workload& work) override {
-    auto all = make_columns<2>(work);
+    columns all = make_columns(work, 2);
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
 #pragma omp parallel

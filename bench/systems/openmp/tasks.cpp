@@ -13,7 +13,7 @@ using namespace teff::bench;
 
 // A task that overwrites an output waits for those who read it. With two timesteps kept, that are the tasks
 // just created; with eight they are done by then, and an edge to what is done costs less.
-using outputs = std::vector<columns<8>>;
+constexpr std::int64_t kept = 8;
 
 class tasks final : public adapter {
  public:
@@ -22,7 +22,7 @@ class tasks final : public adapter {
   [[nodiscard]] identity describe() const override { return identify("tasks", workers_); }
 
   void run(workload& work) override {
-    outputs all = make_columns<8>(work);
+    columns all = make_columns(work, kept);
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
 #pragma omp parallel
@@ -47,20 +47,18 @@ class tasks final : public adapter {
  private:
   /// The output's first byte stands for the whole of it. `out` on it also waits for those that read what it
   /// held before.
-  static void create(workload& work, outputs& all, std::size_t index, std::int64_t timestep,
+  static void create(workload& work, columns& all, std::size_t index, std::int64_t timestep,
                      std::int64_t point) {
-    std::byte* output = all[index].output(timestep, point).data();
-    thread_local std::vector<std::byte*> inputs;
-    inputs.clear();
-    for (const std::int64_t each : work.table(index).inputs(timestep, point))
-      inputs.push_back(all[index].output(timestep - 1, each).data());
-    std::byte* const* first = inputs.data();
+    std::byte* output = all[index].at(timestep, point).data();
+    thread_local std::vector<input> scratch;
+    const auto inputs = all[index].inputs(timestep, point, scratch);
+    const input* const first = inputs.data();
     const std::size_t count = inputs.size();
     workload* const load = &work;
-    outputs* const columns = &all;
-#pragma omp task depend(iterator(std::size_t i = 0 : count), in : *first[i]) depend(out : *output) \
-    firstprivate(load, columns, index, timestep, point)
-    execute(*load, *columns, index, timestep, point, omp_get_thread_num());
+    columns* const outputs = &all;
+#pragma omp task depend(iterator(std::size_t i = 0 : count), in : *first[i].data()) depend(out : *output) \
+    firstprivate(load, outputs, index, timestep, point)
+    execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
   }
 
   int workers_;

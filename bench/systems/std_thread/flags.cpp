@@ -7,11 +7,15 @@
 #include <array>
 #include <atomic>
 #include <barrier>
+#include <deque>
+#include <functional>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/task_rows.hpp"
 
 namespace {
 
@@ -26,10 +30,10 @@ struct alignas(128) slot {
   alignas(16) std::array<std::byte, 96> small;  ///< the output, where it fits
 };
 
-/// One column of a graph. Owner: the thread that runs it; others read its slots.
+/// A column of a graph: the outputs of its last two timesteps. The task of t overwrites the output of t - 2,
+/// so all of its consumers, which are tasks of t - 1, must have finished. Owner: the thread that runs it;
+/// others read its slots.
 struct column {
-  /// Of the last two timesteps: the task of t overwrites the output of t - 2, so all of its consumers, which
-  /// are tasks of t - 1, must have finished.
   std::array<slot, 2> slots;
   std::array<std::vector<std::byte>, 2> large;
 
@@ -40,20 +44,69 @@ struct column {
           bytes > slots[i].small.size() ? std::span(large[i]) : std::span(slots[i].small).first(bytes);
     }
   }
-  [[nodiscard]] slot& at(std::int64_t timestep) { return slots[static_cast<std::size_t>(timestep & 1)]; }
+};
 
-  /// The slot of a timestep, once its task has finished.
-  slot& wait_for(std::int64_t timestep, bool patient) {
-    slot& here = at(timestep);
-    while (here.finished.load(std::memory_order_acquire) < timestep) {
-      if (patient) {
-        std::this_thread::yield();  // more threads than cores: whoever we wait for needs ours
-      } else {
-        _mm_pause();
-      }
-    }
-    return here;
+/// What a thread has to know of a task.
+struct step {
+  slot* own = nullptr;
+  std::vector<const slot*> awaited;  ///< of other threads, to finish the timestep before
+  std::vector<input> inputs;
+};
+
+/// A graph as the threads run it: each has a block of columns.
+class grid {
+ public:
+  grid(const dependence_table& table, int threads)
+      : table_(table), threads_(threads), columns_(static_cast<std::size_t>(width())) {
+    for (column& each : columns_) each.make_room(static_cast<std::size_t>(table.graph().output_bytes));
+    steps_.emplace(table, interval{0, width() - 1}, kept, std::bind_front(&grid::look_up, this));
   }
+
+  /// The points at a timestep that a thread owns.
+  [[nodiscard]] interval points(std::int64_t timestep, int thread) const {
+    return owned(thread).clipped_to(table_.points(timestep));
+  }
+  /// `scratch` may be written to.
+  [[nodiscard]] const step& at(std::int64_t timestep, std::int64_t point, step& scratch) {
+    return steps_->at(timestep, point, scratch, std::bind_front(&grid::look_up, this));
+  }
+
+ private:
+  static constexpr std::int64_t kept = 2;  ///< timesteps
+
+  [[nodiscard]] std::int64_t width() const { return table_.graph().width; }
+  [[nodiscard]] interval owned(std::int64_t thread) const {
+    return {thread * width() / threads_, (thread + 1) * width() / threads_ - 1};
+  }
+  [[nodiscard]] interval beside(std::int64_t point) const {
+    return owned(((point + 1) * threads_ - 1) / width());
+  }
+  [[nodiscard]] slot& slot_of(std::int64_t timestep, std::int64_t point) {
+    return columns_[static_cast<std::size_t>(point)].slots[static_cast<std::size_t>(timestep % kept)];
+  }
+
+  void look_up(std::int64_t timestep, std::int64_t point, step& task) {
+    const auto await = [&](std::int64_t each) {
+      if (!beside(point).contains(each)) task.awaited.push_back(&slot_of(timestep - 1, each));
+    };
+    task.own = &slot_of(timestep, point);
+    task.awaited.clear();
+    task.inputs.clear();
+    for (const std::int64_t each : table_.inputs(timestep, point)) {
+      await(each);
+      task.inputs.emplace_back(slot_of(timestep - 1, each).output);
+    }
+    if (timestep >= kept)
+      for (const std::int64_t each : table_.consumers(timestep - kept, point)) await(each);
+    std::ranges::sort(task.awaited);
+    const auto repeated = std::ranges::unique(task.awaited);
+    task.awaited.erase(repeated.begin(), repeated.end());
+  }
+
+  const dependence_table& table_;
+  int threads_;
+  std::vector<column> columns_;
+  std::optional<task_rows<step>> steps_;
 };
 
 class flags final : public adapter {
@@ -68,52 +121,45 @@ class flags final : public adapter {
   }
 
   void run(workload& work) override {
-    std::vector<std::vector<column>> graphs;
-    for (std::size_t i = 0; i < work.graphs(); ++i) {
-      graphs.emplace_back(static_cast<std::size_t>(work.graph(i).width));
-      for (column& each : graphs.back()) each.make_room(static_cast<std::size_t>(work.graph(i).output_bytes));
-    }
+    std::deque<grid> grids;
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), workers_);
     std::barrier ready(workers_, [&]() noexcept { work.start(); });
     std::vector<std::jthread> threads;
     for (int worker = 0; worker < workers_; ++worker)
       threads.emplace_back([&, worker] {
         bind_to_core(worker);
         ready.arrive_and_wait();
-        run_columns(work, graphs, worker);
+        run_columns(work, grids, worker);
       });
     threads.clear();  // joins
     work.stop();
   }
 
  private:
-  void run_columns(workload& work, std::vector<std::vector<column>>& graphs, int worker) const {
+  void run_columns(workload& work, std::deque<grid>& grids, int worker) const {
     std::int64_t steps = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
-    std::vector<input> inputs;
-    for (std::int64_t timestep = 0; timestep < steps; ++timestep) {
-      for (std::size_t index = 0; index < work.graphs(); ++index) {
-        const std::int64_t width = work.graph(index).width;
-        const interval mine{worker * width / workers_, (worker + 1) * width / workers_ - 1};
-        const interval points = mine.clipped_to(work.table(index).points(timestep));
-        for (std::int64_t point = points.first; point <= points.last; ++point)
-          run_point(work, graphs[index], index, timestep, point, inputs, worker);
+    step scratch;
+    for (std::int64_t timestep = 0; timestep < steps; ++timestep)
+      for (std::size_t index = 0; index < grids.size(); ++index) {
+        const interval points = grids[index].points(timestep, worker);
+        for (std::int64_t point = points.first; point <= points.last; ++point) {
+          const step& task = grids[index].at(timestep, point, scratch);
+          for (const slot* each : task.awaited) wait_for(*each, timestep - 1);
+          work.worker(worker).execute(index, timestep, point, task.own->output, task.inputs);
+          task.own->finished.store(timestep, std::memory_order_release);
+        }
       }
-    }
   }
 
-  void run_point(workload& work, std::vector<column>& columns, std::size_t index, std::int64_t timestep,
-                 std::int64_t point, std::vector<input>& inputs, int worker) const {
-    const dependence_table& table = work.table(index);
-    const auto at = [&](std::int64_t each) -> column& { return columns[static_cast<std::size_t>(each)]; };
-    inputs.clear();
-    for (const std::int64_t each : table.inputs(timestep, point))
-      inputs.emplace_back(at(each).wait_for(timestep - 1, patient_).output);
-    if (timestep >= 2)
-      for (const std::int64_t each : table.consumers(timestep - 2, point))
-        at(each).wait_for(timestep - 1, patient_);
-    slot& own = at(point).at(timestep);
-    work.worker(worker).execute(index, timestep, point, own.output, inputs);
-    own.finished.store(timestep, std::memory_order_release);
+  void wait_for(const slot& awaited, std::int64_t timestep) const {
+    while (awaited.finished.load(std::memory_order_acquire) < timestep) {
+      if (patient_) {
+        std::this_thread::yield();  // more threads than cores: whoever we wait for needs ours
+      } else {
+        _mm_pause();
+      }
+    }
   }
 
   int workers_;

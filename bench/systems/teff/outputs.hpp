@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "columns.hpp"
 #include "kept_timesteps.hpp"
+#include "teff/bench/task_rows.hpp"
 #include "teff/bench/workload.hpp"
 
 namespace teff::bench {
@@ -39,7 +41,8 @@ class outputs {
         stride_(travel ? most_travelling : (bytes_ + line - 1) / line * line) {
     for (int worker = 0; worker < (travel ? work.workers() : 1); ++worker)
       copies_.emplace_back(new (std::align_val_t(line)) std::byte[kept_ * stride_ * width_]);
-    if (!table_.graph().pattern->varying_width) list_inputs();
+    inputs_.emplace(table_, interval{0, static_cast<std::int64_t>(width_) - 1},
+                    static_cast<std::int64_t>(kept_), std::bind_front(&outputs::collect, this));
   }
 
   [[nodiscard]] bool travel() const { return travel_; }
@@ -51,10 +54,7 @@ class outputs {
   /// `scratch` may be written to.
   [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
                                               std::vector<input>& scratch) const {
-    if (timestep == 0) return {};
-    if (!inputs_.empty()) return inputs_[input_row(timestep) + static_cast<std::size_t>(point)];
-    collect(timestep, point, scratch);
-    return scratch;
+    return inputs_->at(timestep, point, scratch, std::bind_front(&outputs::collect, this));
   }
 
  private:
@@ -67,23 +67,10 @@ class outputs {
   [[nodiscard]] std::size_t row_of(std::int64_t timestep) const {
     return static_cast<std::size_t>(timestep) & (kept_ - 1);
   }
-  [[nodiscard]] std::size_t input_row(std::int64_t timestep) const {
-    return (static_cast<std::size_t>(table_.set_at(timestep)) * kept_ + row_of(timestep)) * width_;
-  }
   void collect(std::int64_t timestep, std::int64_t point, std::vector<input>& all) const {
     all.clear();
     for (const std::int64_t each : table_.inputs(timestep, point))
       all.emplace_back(at(timestep - 1, each, owned_.owner(point)));
-  }
-  void list_inputs() {
-    inputs_.resize(static_cast<std::size_t>(table_.graph().dependence_sets()) * kept_ * width_);
-    std::vector<bool> listed(inputs_.size());
-    for (std::int64_t t = 1; t < table_.graph().steps; ++t) {
-      const std::size_t here = input_row(t);
-      if (listed[here]) continue;
-      listed[here] = true;
-      for (std::size_t i = 0; i < width_; ++i) collect(t, static_cast<std::int64_t>(i), inputs_[here + i]);
-    }
   }
 
   const dependence_table& table_;
@@ -94,7 +81,7 @@ class outputs {
   std::size_t kept_;  ///< timesteps, a power of two
   std::size_t stride_;
   std::vector<std::unique_ptr<std::byte[], release>> copies_;  ///< by worker, or one
-  std::vector<std::vector<input>> inputs_;                     ///< by input_row(timestep) and point
+  std::optional<task_rows<std::vector<input>>> inputs_;
 };
 
 }  // namespace teff::bench

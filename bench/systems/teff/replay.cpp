@@ -5,6 +5,7 @@
 
 #include <barrier>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "period.hpp"
 #include "results.hpp"
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/task_rows.hpp"
 
 namespace {
 
@@ -34,6 +36,8 @@ class execution {
     for (std::size_t i = 0; i < work.graphs(); ++i) {
       columns_.push_back(std::make_unique<columns>(work, i, work.workers(), false));
       results_.emplace_back(work.graph(i));
+      tasks_.emplace_back(work.table(i), interval{0, work.graph(i).width - 1}, 2,
+                          std::bind_front(&execution::look_up, this, i));
       steps_ = std::max(steps_, work.graph(i).steps);
     }
     graph_
@@ -73,6 +77,12 @@ class execution {
   }
 
  private:
+  /// What a worker has to know of a task.
+  struct prepared_task {
+    teff::bench::worker* worker = nullptr;
+    std::span<std::byte> output;
+    std::vector<input> inputs;
+  };
   struct started {
     workload& work;
     void operator()() noexcept { work.start(); }
@@ -106,14 +116,16 @@ class execution {
 
   void execute(const key& k, std::int64_t timestep) {
     const auto graph = static_cast<std::size_t>(k[0]);
-    const results& here = results_of(k);
-    const unsigned worker = of(k).owner(k[2]);
-    std::vector<input>& inputs = scratch_[worker].inputs;
-    inputs.clear();
-    for (const std::int64_t each : work_.table(graph).inputs(timestep, k[2]))
-      inputs.emplace_back(here.output(timestep - 1, each));
-    work_.worker(static_cast<int>(worker))
-        .execute(graph, timestep, k[2], here.output(timestep, k[2]), inputs);
+    const prepared_task& task = tasks_[graph].at(timestep, k[2], scratch_[of(k).owner(k[2])].task,
+                                                 std::bind_front(&execution::look_up, this, graph));
+    task.worker->execute(graph, timestep, k[2], task.output, task.inputs);
+  }
+  void look_up(std::size_t graph, std::int64_t timestep, std::int64_t point, prepared_task& task) {
+    task.worker = &work_.worker(static_cast<int>(columns_[graph]->owner(point)));
+    task.output = results_[graph].output(timestep, point);
+    task.inputs.clear();
+    for (const std::int64_t each : work_.table(graph).inputs(timestep, point))
+      task.inputs.emplace_back(results_[graph].output(timestep - 1, each));
   }
   /// Of the last timestep only where a period follows: then they stand for those of the next one.
   void fulfill_successors(const key& k) {
@@ -125,7 +137,7 @@ class execution {
   }
 
   struct alignas(128) worker_scratch {
-    std::vector<input> inputs;
+    prepared_task task;
     columns::successors next;
   };
 
@@ -136,6 +148,7 @@ class execution {
   std::int64_t end_ = 0;
   std::vector<std::unique_ptr<columns>> columns_;
   std::deque<results> results_;
+  std::vector<task_rows<prepared_task>> tasks_;  ///< by graph
   std::vector<worker_scratch> scratch_;
   std::barrier<started> ready_;
   teff::task_graph<key> graph_;

@@ -48,6 +48,7 @@ rank_columns::rank_columns(const dependence_table& table, const partition& block
     max_receives_ = std::max(max_receives_, each.receives.size());
   }
   memory_ = std::make_unique<std::byte[]>(2 * slots_ * bytes_);
+  inputs_.emplace(table, own_, 2, std::bind_front(&rank_columns::collect, this));
 }
 
 void rank_columns::add_sends(plan& to, std::int64_t set, const partition& blocks) {

@@ -30,7 +30,8 @@ struct pattern {
   interval (*points)(const task_graph&, std::int64_t timestep);
   /// How many dependence sets there are, at least 1.
   std::int64_t (*sets)(const task_graph&);
-  /// The dependence set of timestep >= 0.
+  /// The dependence set of timestep >= 0. Where the width is steady, they come round in a cycle: timesteps
+  /// t and t + sets have the same one.
   std::int64_t (*set_at)(const task_graph&, std::int64_t timestep);
   /// The points at t - 1 that `point` at t depends on; each point once. O(radix), no allocation.
   void (*dependencies)(const task_graph&, std::int64_t set, std::int64_t point, const interval_sink&);

@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "teff/bench/dependence_table.hpp"
+#include "teff/bench/task_rows.hpp"
+#include "teff/bench/workload.hpp"
 
 namespace teff::bench {
 
@@ -51,8 +54,14 @@ class rank_columns {
   [[nodiscard]] std::span<const crossing> remote() const { return remote_; }
 
   /// Of an own point, or of one that another rank sends.
-  [[nodiscard]] std::span<std::byte> output(std::int64_t timestep, std::int64_t point) {
+  [[nodiscard]] std::span<std::byte> output(std::int64_t timestep, std::int64_t point) const {
     return {memory_.get() + (static_cast<std::size_t>(timestep & 1) * slots_ + slot(point)) * bytes_, bytes_};
+  }
+
+  /// Of an own task, in the order of its dependences. `scratch` may be written to.
+  [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
+                                              std::vector<input>& scratch) const {
+    return inputs_->at(timestep, point, scratch, std::bind_front(&rank_columns::collect, this));
   }
 
   /// This rank's points of a timestep: first those whose outputs others wait for.
@@ -103,6 +112,11 @@ class rank_columns {
     if (plans_.size() == 1) return plans_.front();
     return plans_[static_cast<std::size_t>(table_->graph().dependence_set(timestep + 1))];
   }
+  void collect(std::int64_t timestep, std::int64_t point, std::vector<input>& inputs) const {
+    inputs.clear();
+    for (const std::int64_t each : table_->inputs(timestep, point))
+      inputs.emplace_back(output(timestep - 1, each));
+  }
   void add_sends(plan& to, std::int64_t set, const partition& blocks);
   void add_receives(plan& to, std::int64_t set, const partition& blocks);
 
@@ -116,6 +130,7 @@ class rank_columns {
   std::size_t max_sends_ = 0;
   std::size_t max_receives_ = 0;
   std::unique_ptr<std::byte[]> memory_;
+  std::optional<task_rows<std::vector<input>>> inputs_;
 };
 
 }  // namespace teff::bench
