@@ -29,9 +29,7 @@ class scope : detail::scope_state {
 
   // As wait() does, if tasks were spawned since. Throws their first exception, unless the block is being left
   // by one already, in which case tasks that have not begun are dropped.
-  ~scope() noexcept(false) {
-    if (unfinished()) close();
-  }
+  ~scope() noexcept(false) { close(exceptions_); }
 
   // Runs `task()` some time before the scope ends; drops it if the scope is cancelled by then. Does not throw
   // what the task throws; may throw what copying or moving the task throws, and std::bad_alloc for one over
@@ -39,42 +37,21 @@ class scope : detail::scope_state {
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
   void spawn(F&& task) {
-    auto* const slot = detail::self.head();
-    // In this order: `top_` is the owner's alone.
-    if (detail::self.innermost != this || slot != top_) [[unlikely]]
-      return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
-    if (slot < window_end_) {
-      put(slot, std::forward<F>(task));
-      top_ = slot + 1;
-      if (detail::self.asked()) [[unlikely]]
-        detail::share();
-    } else {
-      if (detail::self.asked()) [[unlikely]]
-        return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
-      execute(task);
-    }
+    scope_state::spawn(std::forward<F>(task));
   }
 
   // Waits for all tasks, running tasks meanwhile; then throws the first exception, if there was one. The
   // scope can be used again. Throws misuse if called by one of its own tasks on another worker or from within
   // a join, or while a scope made later by the same task still has tasks: it could never end.
-  void wait() {
-    if (!end_quickly()) [[unlikely]]
-      end_and_throw();
-  }
+  void wait() { scope_state::wait(); }
 
   // Drops the tasks that have not begun. Those that run can ask.
-  void cancel() noexcept { flags_.fetch_or(cancelled_flag, std::memory_order_relaxed); }
-  [[nodiscard]] bool cancelled() const noexcept {
-    return (flags_.load(std::memory_order_relaxed) & cancelled_flag) != 0;
-  }
+  void cancel() noexcept { scope_state::cancel(); }
+  [[nodiscard]] bool cancelled() const noexcept { return scope_state::cancelled(); }
 
  private:
   // Exceptions in flight when the scope began: more at its end mean that its block is left by one.
   const unsigned exceptions_ = detail::exceptions_in_flight();
-
-  void close();
-  void end_and_throw();
 };
 
 }  // namespace teff

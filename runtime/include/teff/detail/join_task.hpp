@@ -38,8 +38,8 @@ template <class T>
 concept fits_a_slot = sizeof(T) <= sizeof(task_slot::data) && alignof(T) <= 16 &&
                       std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>;
 
-template <class T>
-T& stored(task_slot& slot) noexcept {
+template <class T, class Slot>
+T& stored(Slot& slot) noexcept {
   return *std::launder(reinterpret_cast<T*>(slot.data));
 }
 
