@@ -1,6 +1,9 @@
 #include "interleavings.hpp"
 
+#include <cxxabi.h>
+
 #include <cstdlib>
+#include <cstring>
 
 namespace teff::checked {
 
@@ -44,10 +47,9 @@ void checker::enter() {
 
 void checker::fail(const std::string& what) {
   auto& here = now();
-  auto& me = here.threads_[static_cast<std::size_t>(here.running_)];
-  if (me.ended) throw fault(what);  // the last function
+  if (here.threads_[static_cast<std::size_t>(here.running_)].ended) throw fault(what);  // the last function
   here.fault_ = what;
-  swapcontext(&me.context, &here.main_);
+  here.switch_to(-1);
   std::abort();  // nobody goes back to it
 }
 
@@ -62,6 +64,7 @@ void checker::run_once(program& bodies) {
     if (!each.stack) each.stack = std::make_unique<char[]>(stack_bytes);
     each.clock = {};
     each.clock[index] = 1;
+    each.held = {};
     each.stores.clear();
     each.ready = nullptr;
     each.ended = false;
@@ -70,8 +73,7 @@ void checker::run_once(program& bodies) {
     each.context.uc_stack.ss_size = stack_bytes;
     makecontext(&each.context, &checker::enter, 0);
   }
-  running_ = next_thread();
-  swapcontext(&main_, &threads_[static_cast<std::size_t>(running_)].context);
+  switch_to(next_thread());
   if (!fault_.empty()) return;
   // The end: everything is visible to, and has happened before, the last function.
   flush_everyone();
@@ -122,13 +124,23 @@ int checker::next_thread() {
   }
 }
 
-// Switches to the thread that is next, if that is another one.
 void checker::go_on() {
-  auto& me = threads_[static_cast<std::size_t>(running_)];
   const int next = next_thread();
-  if (next == running_) return;
+  if (next != running_) switch_to(next);
+}
+
+// -1: to who called check(). Each takes what is known of its exceptions along, which are the system thread's.
+void checker::switch_to(int next) {
+  const auto fiber_of = [this](int i) -> fiber& {
+    return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)];
+  };
+  auto& from = fiber_of(running_);
+  auto& to = fiber_of(next);
   running_ = next;
-  swapcontext(&me.context, next < 0 ? &main_ : &threads_[static_cast<std::size_t>(next)].context);
+  auto* const held = abi::__cxa_get_globals();
+  std::memcpy(&from.held, held, sizeof from.held);
+  std::memcpy(static_cast<void*>(held), &to.held, sizeof to.held);
+  swapcontext(&from.context, &to.context);
 }
 
 void checker::step() {

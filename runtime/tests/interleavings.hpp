@@ -81,9 +81,18 @@ class checker {
   [[noreturn]] static void fail(const std::string& what);
 
  private:
-  struct thread {
-    std::function<void()> body;
+  // What the C++ runtime library keeps for a thread (Itanium C++ ABI, 2.2.2, __cxa_eh_globals): the
+  // exceptions being handled, and the number of those in flight.
+  struct exceptions {
+    void* caught;
+    unsigned uncaught;
+  };
+  struct fiber {
     ucontext_t context{};
+    exceptions held{};
+  };
+  struct thread : fiber {
+    std::function<void()> body;
     std::unique_ptr<char[]> stack;
     vector_clock clock{};
     std::deque<std::function<void()>> stores;
@@ -98,6 +107,7 @@ class checker {
   void run_once(program& bodies);
   int next_thread();
   void go_on();
+  void switch_to(int next);
   int choose(int options);
   void flush_one(int thread) {
     auto& stores = threads_[static_cast<std::size_t>(thread)].stores;
@@ -111,7 +121,7 @@ class checker {
   static constexpr std::size_t stack_bytes = 64 * 1024;
 
   std::vector<thread> threads_;
-  ucontext_t main_{};
+  fiber main_;
   int running_ = -1;
   int preemptions_left_ = 0;
   std::uint64_t moves_ = 0;  // of any thread, and of stores that become visible
@@ -170,6 +180,12 @@ class atomic {
   T fetch_sub(T value, std::memory_order order = std::memory_order_seq_cst) {
     return modify([&](T old) { return static_cast<T>(old - value); }, order);
   }
+  T fetch_or(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return modify([&](T old) { return static_cast<T>(old | value); }, order);
+  }
+  T fetch_and(T value, std::memory_order order = std::memory_order_seq_cst) {
+    return modify([&](T old) { return static_cast<T>(old & value); }, order);
+  }
   bool compare_exchange_strong(T& expected, T desired, std::memory_order order, std::memory_order) {
     return compare_exchange_strong(expected, desired, order);
   }
@@ -220,7 +236,7 @@ class atomic {
 
   T value_;
   vector_clock released_{};
-  std::deque<pending_store> pending_;
+  std::vector<pending_store> pending_;  // oldest first
 };
 
 // Data that are not atomic: accesses of two threads must be ordered.
@@ -246,6 +262,25 @@ class plain {
   }
   int value_ = 0;
   vector_clock last_{};  // when each thread accessed it last, by that thread's clock
+};
+
+// How long an object may be used: all that threads do with it must happen before its end.
+class lifetime {
+ public:
+  void use() {
+    auto& here = checker::now();
+    const auto self = static_cast<std::size_t>(here.self());
+    last_[self] = ++here.clock()[self];
+  }
+  void end() const {
+    const auto& here = checker::now().clock();
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      if (last_[i] > here[i]) checker::fail("used while its life ends");
+    }
+  }
+
+ private:
+  vector_clock last_{};  // when each thread used it last, by that thread's clock
 };
 
 // A full fence on every thread (membarrier).

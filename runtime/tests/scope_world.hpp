@@ -1,0 +1,272 @@
+// What a scope's own code runs on in the checker: workers, tasks that are known by a number, and faults.
+#pragma once
+
+#include <teff/detail/scope_state.hpp>
+
+#include "idle_gate.hpp"
+#include "interleavings.hpp"
+#include "stolen_tasks.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace teff::test {
+
+using checked::checker;
+using checked::futex;
+using checked::plain;
+namespace slot_state = detail::slot_state;
+
+struct scope_state;
+struct world;
+
+// What the tests of faults do wrong.
+enum class fault {
+  none,
+  counts_after_push,
+  counts_what_was_not_pushed,
+  ends_without_release,
+  moves_out_without_release,
+  does_not_tell,
+  each_failure_is_the_first
+};
+
+// As detail::task_slot.
+struct task_slot {
+  struct thiefs_word : checked::atomic<std::uint32_t> {
+    void store(std::uint32_t value, std::memory_order order);
+  };
+  void (*run)(task_slot&, const scope_state* by) = nullptr;
+  thiefs_word state;
+  plain content;  // of `data`
+  alignas(16) std::byte data[sizeof(detail::task_slot::data)];
+};
+
+struct lane : detail::split_deque<task_slot, checked::atomic> {
+  task_slot* scope_limit = nullptr;
+  scope_state* innermost = nullptr;
+  std::function<void()> late;  // what a fault put off until the push
+  void push(task_slot* at) {
+    split_deque::push(at);
+    if (late) std::exchange(late, nullptr)();
+  }
+};
+
+// What calling_worker and worker_steal.cpp do on a thread; the rest is their own code.
+struct checked_worker {
+  using slot = test::task_slot;
+  using scope = scope_state;
+  // Parts of a scope, which nobody may use when it has ended.
+  template <class T>
+  class atomic;
+  template <class T>
+  class plain;
+
+  static lane& own();
+  static scope* scope_of(task_slot& at) {
+    static_cast<void>(at.content.read());
+    return detail::stored<scope*>(at);
+  }
+  static bool take_back(task_slot* at) {
+    if (!own().retake(at)) return false;
+    answer_request();
+    return true;
+  }
+  static void share() {
+    if (own().asked_to_share()) own().share();
+  }
+  static void answer_request() {
+    if (!own().asked_to_share()) return;
+    if (!own().share() && own().has_public()) own().withdraw();
+  }
+  static void wake_owner(const task_slot* at);
+  static void ended_on_thief(scope& of);
+  static void wait_for_tasks(const atomic<std::int64_t>& pending);
+  static void yield() { checker::now().pause(); }
+};
+
+template <class T>
+class checked_worker::atomic : checked::atomic<T> {
+  using base = checked::atomic<T>;
+
+ public:
+  explicit atomic(T value);
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+  ~atomic();
+
+  T load(std::memory_order order) const;
+  T fetch_add(T value, std::memory_order order);
+  T fetch_sub(T value, std::memory_order order);
+  T fetch_or(T value, std::memory_order order);
+  T fetch_and(T value, std::memory_order order);
+  using base::peek;
+
+ private:
+  void use() const;
+  [[nodiscard]] bool lies_in(const scope_state* of) const;
+};
+
+template <class T>
+class checked_worker::plain {
+ public:
+  plain() = default;
+  plain(plain&& from) noexcept {
+    from.accessed_.write(0);
+    value_ = std::move(from.value_);
+  }
+  plain& operator=(T value) {
+    accessed_.write(0);
+    value_ = std::move(value);
+    return *this;
+  }
+  ~plain() { accessed_.write(0); }
+  operator T() && { return std::move(value_); }
+
+ private:
+  checked::plain accessed_;
+  T value_{};
+};
+
+struct scope_state : detail::basic_scope<checked_worker> {};
+
+// What a task throws.
+struct failure {
+  explicit failure(int thrower) : task(thrower) { ++alive; }
+  failure(const failure& other) : task(other.task) { ++alive; }
+  failure& operator=(const failure&) = delete;
+  ~failure() { --alive; }
+  int task;
+  static inline int alive = 0;
+};
+
+// As teff::scope.
+struct scope : scope_state {
+  ~scope() noexcept(false) { close(exceptions_); }
+  // Of the world's tasks.
+  void spawn(int task);
+  template <class Task>
+  void spawn_as(Task task) {
+    basic_scope::spawn(std::move(task));
+  }
+  using basic_scope::cancel;
+  using basic_scope::cancelled;
+  using basic_scope::wait;
+  // The task whose failure wait() throws, which must be one that has been thrown and is the first; or
+  // `nobody`.
+  int wait_for_failure();
+  static constexpr int nobody = -1;
+
+ private:
+  const unsigned exceptions_ = detail::exceptions_in_flight();
+};
+
+// A worker a thread, and tasks.
+struct world {
+  using task = std::function<void(world&)>;
+  static constexpr std::size_t most_workers = 3;
+  static constexpr std::size_t most_tasks = 4;
+
+  world(std::vector<task> bodies, int window) : tasks(std::move(bodies)) {
+    current = this;
+    futex::wakes.clear();
+    failure::alive = 0;
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i].open(slots[i].data());
+      lanes[i].scope_limit = slots[i].data() + window;
+    }
+  }
+
+  static world& now() { return *current; }
+  static std::size_t me() { return static_cast<std::size_t>(checker::now().self()); }
+
+  // As worker::run_something() and run_stolen().
+  bool steal_from(int victim);
+  // As worker::work_until(): so many looks at one victim, then at the next.
+  void look_for_work(const std::vector<int>& victims, int looks);
+
+  // A task begins; it may throw. It ends, or is dropped, where its closure is destroyed.
+  void run(int task);
+  void end(int task);
+  // For the owner after the end of a scope: the task has ended or was dropped, and the owner sees that.
+  void expect_ended(int task) {
+    if (over[static_cast<std::size_t>(task)].read() != 1)
+      checker::fail("the scope ended before task " + std::to_string(task));
+  }
+  // What lies at this place in a slot is written, read or destroyed.
+  void access(const void* place);
+
+  static inline world* current = nullptr;
+  static inline fault seeded = fault::none;
+  static inline int most_told = 0;     // of how many tasks at once a scope was told, in some run
+  static inline int most_dropped = 0;  // how many tasks were dropped, in some run
+
+  std::array<std::array<task_slot, 4>, most_workers> slots;
+  std::array<lane, most_workers> lanes;
+  std::array<detail::stolen_tasks<checked_worker>, most_workers> stolen;
+  std::vector<task> tasks;
+  std::array<plain, most_tasks> over;
+  std::array<int, most_tasks> begun{};
+  std::array<int, most_tasks> ended{};
+  scope* shared = nullptr;
+  checked::atomic<int> flag{0};
+  std::map<const void*, checked::lifetime> lives;  // of scopes' parts
+  // Tasks whose failure nobody got yet, and among them those that knew of another one.
+  std::vector<int> thrown;
+  std::vector<int> thrown_late;
+  // Of a worker that waits for its scope: where it looks for work meanwhile, and how often.
+  std::vector<int> victims;
+  int looks = 0;
+  bool sleeps = false;
+  detail::idle_gate<futex> gate{most_workers};
+};
+
+// A task's closure.
+class numbered {
+ public:
+  explicit numbered(int task) : task_(task) {}
+  numbered(numbered&& from) noexcept : task_(std::exchange(from.task_, scope::nobody)) {
+    world::now().access(&from);
+    world::now().access(this);
+  }
+  numbered& operator=(numbered&&) = delete;
+  ~numbered() {
+    world::now().access(this);
+    if (task_ != scope::nobody) world::now().end(task_);
+  }
+  void operator()() { world::now().run(task_); }
+
+ private:
+  int task_;
+};
+
+using threads = std::vector<std::function<void(world&)>>;
+
+struct options {
+  int window = 4;
+  int preemptions = 2;
+  std::vector<int> victims{};  // as world's, of all threads
+  int looks = 0;
+  bool sleeps = false;
+  bool drops = false;  // tasks may be dropped
+};
+
+// Runs the threads; at the end each task must have run once, and no failure be left.
+checker::outcome check(const std::vector<world::task>& tasks, const threads& bodies, const options& how);
+// Also: all interleavings were looked at, and they were many.
+void expect_no_fault(const checker::outcome& outcome);
+
+// Threads and tasks.
+inline const world::task nothing = nullptr;
+// Worker 0 spawns the first `count` tasks; `all` tasks have ended when its scope has.
+std::function<void(world&)> owner_of(int count, int all);
+std::function<void(world&)> thief_of(std::vector<int> victims, int looks);
+world::task spawns(int task);
+
+}  // namespace teff::test
