@@ -5,8 +5,9 @@ namespace teff::detail {
 
 void refuse_to_wait() {
   throw misuse(
-      "teff::scope: waited for on another worker than its own, from within a join, or while a scope made "
-      "later has tasks; it could never end");
+      "teff::scope: waited for on another worker than its own, from within a join, or while a scope or fork "
+      "that "
+      "was made later lives");
 }
 
 template class scope_tasks<calling_worker>;

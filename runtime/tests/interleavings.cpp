@@ -129,7 +129,8 @@ void checker::go_on() {
   if (next != running_) switch_to(next);
 }
 
-// -1: to who called check(). Each takes what is known of its exceptions along, which are the system thread's.
+// -1: to who called check(). The C++ library keeps exceptions for the system's thread, so each fiber takes
+// its own along.
 void checker::switch_to(int next) {
   const auto fiber_of = [this](int i) -> fiber& {
     return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)];

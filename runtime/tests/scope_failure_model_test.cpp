@@ -1,6 +1,7 @@
 // Failure in a scope on its interleavings: the first exception arrives at the waiter, once, when every task
 // has ended or was dropped; and whatever throws, the scope's end comes, and neither too early.
 #include <gtest/gtest.h>
+#include <teff/error.hpp>
 
 #include "scope_world.hpp"
 
@@ -78,6 +79,24 @@ TEST_F(scope_failure_model, a_second_thief_runs_what_a_stolen_task_spawned_befor
                         {.preemptions = 2, .drops = true}));
 }
 
+TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_task) {
+  const auto owner = [](world& w) {
+    int arrived = scope::nobody;
+    try {
+      scope own;
+      w.shared = &own;
+      own.spawn(0);
+      own.spawn(1);
+    } catch (const failure& found) {
+      arrived = found.task;
+    }
+    w.expect_ended(0);
+    w.expect_ended(1);
+    if (arrived != 0) checker::fail("the failure did not arrive");
+  };
+  expect_no_fault(check({fails(0), nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3, .drops = true}));
+}
+
 TEST_F(scope_failure_model, a_block_that_throws_outdoes_its_tasks) {
   constexpr int block = 3;
   const auto owner = [](world& w) {
@@ -153,6 +172,17 @@ TEST_F(scope_failure_model, tasks_end_or_are_dropped_when_a_thief_cancels_their_
 TEST_F(scope_failure_model, an_owner_that_sleeps_hears_of_a_failure) {
   expect_no_fault(check({fails(0)}, {failing_owner_of(1, 1), thief_of({0}, 1)},
                         {.preemptions = 3, .sleeps = true, .drops = true}));
+}
+
+TEST_F(scope_failure_model, a_stolen_task_that_waits_for_its_own_scope_is_refused_on_its_owner_too) {
+  const world::task waits = [](world& w) {
+    try {
+      w.shared->wait();  // ends if the scope's end has called this task
+    } catch (const misuse&) {
+    }
+  };
+  expect_no_fault(check({spawns(1), waits}, {owner_of(1, 2), thief_of({0}, 1)},
+                        {.preemptions = 2, .victims = {1}, .looks = 1}));
 }
 
 // A closure that must be boxed, since its move may throw; it does so the `moves`-th time.

@@ -220,6 +220,26 @@ TEST(scope, waited_for_by_its_own_task_is_a_named_error) {
   });
 }
 
+TEST(scope, waited_for_while_a_younger_one_lives_is_a_named_error_and_harms_neither) {
+  runtime rt{{.workers = 1}};
+  int older_ran = 0;
+  int younger_ran = 0;
+  rt.run([&] {
+    scope older;
+    older.spawn([&] { ++older_ran; });
+    {
+      scope younger;
+      EXPECT_THROW(older.wait(), misuse);
+      // Had that taken the older one's task, the younger one's would lie where the join has its own.
+      join([&] { younger.spawn([&] { ++younger_ran; }); }, [] {});
+      younger.wait();
+      EXPECT_EQ(younger_ran, 1);
+    }
+    older.wait();
+  });
+  EXPECT_EQ(older_ran, 1);
+}
+
 TEST(scope, sees_what_its_tasks_did_that_lay_in_another_scopes_part_and_ended_before_it) {
   runtime rt{{.workers = 2}};
   rt.run([] {

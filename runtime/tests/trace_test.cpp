@@ -192,6 +192,23 @@ TEST_F(trace_file, calls_tasks_by_their_names_or_by_where_they_stand) {
   }));
 }
 
+TEST_F(trace_file, does_not_keep_a_scope_from_throwing_what_the_move_of_a_task_throws) {
+  struct unmovable {
+    unmovable() = default;
+    unmovable(const unmovable&) = default;
+    unmovable(unmovable&&) { throw std::out_of_range("move"); }
+    void operator()() const {}
+  };
+  runtime rt{{.workers = 1, .trace = (folder / "trace.json").string()}};
+  rt.run([] {
+    const unmovable copied;
+    scope s;
+    for (int i = 0; i < detail::scope_window; ++i) s.spawn([] {});
+    s.spawn(copied);  // there is no room: it is run at once
+    EXPECT_THROW(s.wait(), std::out_of_range);
+  });
+}
+
 // Each link after the one before, on the workers in turn.
 void describe_chain(task_graph<int>& chain, int length) {
   chain.indegree([](int) { return 1; })

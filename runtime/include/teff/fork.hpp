@@ -42,7 +42,7 @@ using slot_outside = std::unique_ptr<task_slot>;
 //
 // What a worker has forked and not yet got is a stack, as automatic variables are: handles are got, or end,
 // in reverse order of their making, on the worker that made them, and not while a scope or join that was made
-// later has tasks.
+// later lives.
 template <class F>
 class [[nodiscard]] forked {
   using task = detail::forked_task<F>;

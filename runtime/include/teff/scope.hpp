@@ -15,7 +15,8 @@ namespace teff {
 //     for (auto& part : parts) s.spawn([&part] { work(part); });
 //   }  // every part is done
 //
-// - A scope belongs to the task that made it, and scopes of one task end in reverse order of their making.
+// - A scope belongs to the task that made it. Scopes and forks of one task end in reverse order of their
+//   making, and are waited for in that order.
 // - A spawn may run the task at once: always so outside a runtime's workers, and when enough tasks wait
 //   already, so that a spawning loop of any length needs bounded memory.
 // - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. It
@@ -42,7 +43,7 @@ class scope : detail::scope_state {
 
   // Waits for all tasks, running tasks meanwhile; then throws the first exception, if there was one. The
   // scope can be used again. Throws misuse if called by one of its own tasks on another worker or from within
-  // a join, or while a scope made later by the same task still has tasks: it could never end.
+  // a join, where it could never end, or while a scope or fork that the same task made later lives.
   void wait() { scope_state::wait(); }
 
   // Drops the tasks that have not begun. Those that run can ask.

@@ -52,12 +52,12 @@ class basic_scope : public scope_tasks<Worker> {
   // Runs `task` unless the scope is cancelled, and keeps what it throws.
   template <class F>
   void execute(F& task) noexcept {
-    const auto flags = flags_.load(std::memory_order_relaxed);
-    if (flags != 0) [[unlikely]] {
-      if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
-      return;
-    }
     try {
+      const auto flags = flags_.load(std::memory_order_relaxed);
+      if (flags != 0) [[unlikely]] {
+        if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
+        return;
+      }
       task();
     } catch (...) {
       fail(std::current_exception());
@@ -91,7 +91,8 @@ class basic_scope : public scope_tasks<Worker> {
   }
 
   void wait() {
-    if (!end_quickly()) [[unlikely]]
+    // In this order, as above.
+    if (!is_innermost() || !end_quickly()) [[unlikely]]
       end_and_throw();
   }
 
@@ -125,8 +126,8 @@ class basic_scope : public scope_tasks<Worker> {
     return tasks::end_quickly() && flags_.load(std::memory_order_relaxed) == 0;
   }
 
-  // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse if it could never
-  // end: see wait_would_not_end().
+  // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse where
+  // refuse_to_wait() says.
   std::exception_ptr end();
   void end_and_throw();
   void close_slowly(unsigned exceptions);
@@ -147,8 +148,8 @@ class basic_scope : public scope_tasks<Worker> {
   typename Worker::template plain<std::exception_ptr> error_{};
 };
 
-// The end of a scope would not come, since its waiter or what lies above its tasks waits for itself. Throws
-// misuse.
+// Throws misuse: the waiter would wait for itself, or for tasks that lie below what it has pushed since; or a
+// younger scope has its part above, which would no longer begin at the head.
 [[noreturn, gnu::cold]] void refuse_to_wait();
 
 template <class Worker>
@@ -161,7 +162,7 @@ void basic_scope<Worker>::fail(std::exception_ptr error) noexcept {
 template <class Worker>
 std::exception_ptr basic_scope<Worker>::end() {
   if (this->base_ != nullptr) {
-    if (Worker::own().head() != this->top_) refuse_to_wait();
+    if (!is_innermost() || Worker::own().head() != this->top_) refuse_to_wait();
     this->end_tasks();
   }
   flags_.fetch_and(lane::watch, std::memory_order_relaxed);
