@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 import typer
 
-from tefflab import project_root, single_runs
+from conftest import write_system
+from tefflab import programs, project_root, single_runs
 from tefflab.described import describe_graphs
 from tefflab.drawing import DrawingError
 from tefflab.errors import TeffError
-from tefflab.programs import core_program
+from tefflab.programs import call_program, core_program, find_variant
 from tefflab.setup import SetupReport
 from tefflab.single_runs import command_of, run_each
-from tefflab.systems import BUILD_FOLDER, load_systems
+from tefflab.systems import BUILD_FOLDER, SKIPPED_FOLDER, load_systems
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -54,6 +55,22 @@ def test_a_system_that_refuses_is_named_and_the_others_run(
     out = capsys.readouterr().out
     assert "bad: -type: there is no 'stensil'" in out
     assert any(line.startswith("good") and line.split()[-1] == "yes" for line in out.splitlines())
+
+
+def test_a_program_that_was_left_out_is_not_started_but_says_why(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    root = laboratory(quick=(1e-6, "fine"))
+    launched = '[[variants]]\nname = "one"\ntitle = "lame"\nprogram = "lame"\ncommand = ["true", "{program}"]\n'
+    write_system(root, "lame", launched)
+    (root / SKIPPED_FOLDER).mkdir()
+    (root / SKIPPED_FOLDER / "lame").write_text("it wants another launcher\n")
+    with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
+        call_program(root, "true", FLAGS, variant=find_variant(root, "lame"))
+    with pytest.raises(typer.Exit):
+        run_each(root, ["quick", "lame"], FLAGS, as_json=False)
+    assert "lame: it wants another launcher" in capsys.readouterr().out
 
 
 def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:

@@ -179,7 +179,10 @@ def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
     reason = tmp_path / ".teff/build/skipped" / system.variants[0].program
     reason.parent.mkdir(parents=True)
     reason.write_text("no compiler for lakes\n")
-    assert probe(system.variants[0], system, tmp_path).reason == "no compiler for lakes"
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff metg --systems lake sets it up")):
+        packages = PackageState(frozenset(installed), known=True)
+        found = probe(system.variants[0], system, tmp_path, packages=packages)
+        assert (found.reason, found.how_to_install) == ("no compiler for lakes", advice)
 
 
 def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.setup import ensure
-from tefflab.systems import BUILD_FOLDER, Variant, load_systems
+from tefflab.systems import BUILD_FOLDER, Variant, load_systems, why_not_there
 from tefflab.terminal import progress
 
 
@@ -35,9 +35,18 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
 
 
 def call_program(
-    root: Path, program: Path | str, words: Sequence[str], environment: Mapping[str, str] | None = None
+    root: Path,
+    program: Path | str,
+    words: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    variant: Variant | None = None,
 ) -> None:
-    """Sets up what is missing, runs the program, and leaves with its exit code."""
+    """Sets up what is missing, runs the program, and leaves with its exit code.
+
+    TeffError where that is to start a variant whose program could not be built.
+    """
     ensure(root, load_systems(root), console=progress())
+    if variant and (reason := why_not_there(variant, root)):
+        raise TeffError(f"{variant.id}: {reason}")
     finished = subprocess.run([str(program), *words], env={**os.environ, **(environment or {})}, check=False)
     raise typer.Exit(finished.returncode)

@@ -17,7 +17,7 @@ from tefflab.programs import find_variant
 from tefflab.quantities import duration, rate
 from tefflab.record import Record, RecordError, parse_line
 from tefflab.setup import ensure
-from tefflab.systems import Variant, load_systems, probe_all, usable_cores
+from tefflab.systems import Variant, load_systems, probe_all, usable_cores, why_not_there
 from tefflab.terminal import output, progress
 
 TIMEOUT = 600.0  # seconds
@@ -83,6 +83,8 @@ def command_of(root: Path, variant: Variant, flags: Sequence[str]) -> tuple[list
 
 def run_once(root: Path, variant: Variant, flags: Sequence[str]) -> SingleRun:
     """Starts the variant's program for one run."""
+    if reason := why_not_there(variant, root):
+        return SingleRun(variant, "", None, reason, False)
     words, environment = command_of(root, variant, flags)
     try:
         done = subprocess.run(

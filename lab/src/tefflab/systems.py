@@ -238,8 +238,10 @@ class Probe:
 
 def probe(variant: Variant, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks the variant's program who it is. Nothing is installed or built; a program that hangs is ended."""
+    packages = packages or PackageState.of(system.install.apt)
     broken = (root / BROKEN_FOLDER / system.name).is_file()
-    how = "" if broken else _how_to_install(system, root, packages or PackageState.of(system.install.apt))
+    left_out = (root / SKIPPED_FOLDER / variant.program).is_file() and not packages.missing(system.install.apt)
+    how = "" if broken or left_out else _how_to_install(system, root, packages)
     identity = _identity_of(variant, root)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how)
@@ -271,8 +273,8 @@ def probe_all(
 
 def _identity_of(variant: Variant, root: Path) -> Identity | str:
     """What the program says of itself, or why it does not."""
-    if not variant.program_path(root).is_file():
-        return _why_not_built(variant, root)
+    if reason := why_not_there(variant, root):
+        return reason
     workers = usable_cores()
     try:
         identity = ask_identity(
@@ -287,7 +289,10 @@ def _identity_of(variant: Variant, root: Path) -> Identity | str:
     return identity
 
 
-def _why_not_built(variant: Variant, root: Path) -> str:
+def why_not_there(variant: Variant, root: Path) -> str:
+    """Why its program has not been built; empty where it has."""
+    if variant.program_path(root).is_file():
+        return ""
     if variant.is_python:
         return f"{variant.program} is not in its folder"
     for place in (

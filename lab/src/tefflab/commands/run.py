@@ -32,4 +32,4 @@ def command(
     variant = find_variant(root, system)
     flags = context.args if as_json else ["--report", *context.args]
     (first, *rest), environment = command_of(root, variant, flags)
-    call_program(root, first, rest, environment)
+    call_program(root, first, rest, environment, variant)
