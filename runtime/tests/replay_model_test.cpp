@@ -6,7 +6,10 @@
 #include "interleavings.hpp"
 
 #include <functional>
+#include <iostream>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace teff::test {
 namespace {
@@ -95,28 +98,33 @@ checker::outcome check_columns(int steps, int preemptions,
 }
 
 TEST(replay_model, steps_follow_each_other_by_flags_that_count_up) {
-  const auto outcome = check_columns<columns<>>(2, 2);
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << outcome.runs;
-  EXPECT_GT(outcome.runs, 1000U);
+  for (const auto& [steps, preemptions] : {std::pair(2, 4), std::pair(4, 3)}) {
+    const auto outcome = check_columns<columns<>>(steps, preemptions);
+    EXPECT_EQ(outcome.fault, "");
+    EXPECT_TRUE(outcome.complete) << outcome.runs;
+    EXPECT_GT(outcome.runs, 100'000U);
+    std::cout << outcome.runs << " interleavings\n";
+  }
 }
 
 TEST(replay_model, a_flag_beside_each_of_two_outputs_does_as_well) {
-  const auto outcome = check_columns<columns<checked::atomic, 2>>(3, 2);
+  const auto outcome = check_columns<columns<checked::atomic, 2>>(4, 3);
   EXPECT_EQ(outcome.fault, "");
   EXPECT_TRUE(outcome.complete) << outcome.runs;
-  EXPECT_GT(outcome.runs, 1000U);
+  EXPECT_GT(outcome.runs, 100'000U);
+  std::cout << outcome.runs << " interleavings\n";
 }
 
 TEST(replay_model, a_worker_that_sleeps_hears_of_a_failure) {
-  const auto outcome = check<columns<>>({[](auto& w) { w.run(0, 2, checked::barrier_everywhere); },
+  const auto outcome = check<columns<>>({[](auto& w) { w.run(0, 4, checked::barrier_everywhere); },
                                          [](auto& w) {
-                                           w.run(1, 1, checked::barrier_everywhere);
+                                           w.run(1, 3, checked::barrier_everywhere);
                                            w.fail(1);
                                          }},
-                                        2);
+                                        3);
   EXPECT_EQ(outcome.fault, "");
   EXPECT_TRUE(outcome.complete) << outcome.runs;
+  std::cout << outcome.runs << " interleavings\n";
 }
 
 TEST(replay_model, finds_a_flag_that_is_raised_without_release_or_read_without_acquire) {

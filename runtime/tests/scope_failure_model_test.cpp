@@ -97,6 +97,25 @@ TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_tas
   expect_no_fault(check({fails(0), nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3, .drops = true}));
 }
 
+TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_task_in_a_younger_ones_part) {
+  const auto owner = [](world& w) {
+    int arrived = scope::nobody;
+    try {
+      scope outer;
+      w.shared = &outer;
+      {
+        scope inner;
+        outer.spawn(0);
+      }
+    } catch (const failure& found) {
+      arrived = found.task;
+    }
+    w.expect_ended(0);
+    if (arrived != 0) checker::fail("the failure did not arrive");
+  };
+  expect_no_fault(check({fails(0)}, {owner, thief_of({0}, 1)}, {.preemptions = 3}));
+}
+
 TEST_F(scope_failure_model, a_block_that_throws_outdoes_its_tasks) {
   constexpr int block = 3;
   const auto owner = [](world& w) {
@@ -256,6 +275,25 @@ TEST_F(scope_failure_model, a_scopes_owner_fails_to_spawn_a_task_into_a_younger_
   };
   expect_no_fault(
       check({nothing, nothing, nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3, .drops = true}));
+}
+
+TEST_F(scope_failure_model, a_scope_fails_to_spawn_a_task_when_all_before_it_were_stolen) {
+  const auto owner = [](world& w) {
+    {
+      scope own;
+      own.spawn(0);
+      w.lanes[0].ask();  // as another thief does, so that the slot is used again
+      try {
+        own.spawn_as(reluctant(1, into_box));
+      } catch (const unmovable&) {
+      }
+    }
+    w.expect_ended(0);
+    w.expect_ended(1);
+  };
+  expect_no_fault(
+      check({fence, nothing}, {owner, thief_of({0}, 1)}, {.window = 1, .preemptions = 3, .drops = true}));
+  EXPECT_EQ(world::most_dropped, 1);
 }
 
 // Faults, seeded to see that they are found.

@@ -34,15 +34,15 @@ TEST_F(scope_model, a_scope_ends_after_what_a_second_thief_took_from_the_first) 
 
 TEST_F(scope_model, a_scope_ends_after_tasks_in_a_younger_scopes_part) {
   const auto owner = [](world& w) {
-    scope outer;
     {
-      scope inner;
-      outer.spawn(0);
-      inner.spawn(1);
-      inner.wait();
+      scope outer;
+      {
+        scope inner;
+        outer.spawn(0);
+        inner.spawn(1);
+      }
       w.expect_ended(1);
     }
-    outer.wait();
     w.expect_ended(0);
   };
   expect_no_fault(check({nothing, nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3}));
@@ -67,9 +67,6 @@ const threads one_slot = {[](world& w) {
                             checker::now().wait_until([&w] { return w.flag.peek() == 1; });
                             w.look_for_work({0}, 1);
                           }};
-
-// So that others see what its worker has stored, without a preemption's cost.
-const world::task fence = [](world& w) { w.flag.fetch_add(0); };
 
 TEST_F(scope_model, a_slot_that_was_stolen_is_used_again) {
   expect_no_fault(check({nothing, fence, nothing}, one_slot, {.window = 1, .preemptions = 3}));

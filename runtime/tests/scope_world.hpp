@@ -264,6 +264,8 @@ void expect_no_fault(const checker::outcome& outcome);
 
 // Threads and tasks.
 inline const world::task nothing = nullptr;
+// So that others see what its worker has stored, without a preemption's cost.
+inline const world::task fence = [](world& w) { w.flag.fetch_add(0); };
 // Worker 0 spawns the first `count` tasks; `all` tasks have ended when its scope has.
 std::function<void(world&)> owner_of(int count, int all);
 std::function<void(world&)> thief_of(std::vector<int> victims, int looks);
