@@ -5,9 +5,8 @@ namespace teff::detail {
 
 void refuse_to_wait() {
   throw misuse(
-      "teff::scope: waited for on another worker than its own, from within a join, or while a scope or fork "
-      "that "
-      "was made later lives");
+      "teff::scope: waited for on another worker than its own, from within a join, or before the end of a "
+      "scope or fork that was made later: end that one first");
 }
 
 template class scope_tasks<calling_worker>;
