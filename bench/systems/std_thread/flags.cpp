@@ -86,8 +86,9 @@ class grid {
   }
 
   void look_up(std::int64_t timestep, std::int64_t point, step& task) {
+    const interval own = beside(point);
     const auto await = [&](std::int64_t each) {
-      if (!beside(point).contains(each)) task.awaited.push_back(&slot_of(timestep - 1, each));
+      if (!own.contains(each)) task.awaited.push_back(&slot_of(timestep - 1, each));
     };
     task.own = &slot_of(timestep, point);
     task.awaited.clear();

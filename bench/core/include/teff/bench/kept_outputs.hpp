@@ -11,9 +11,9 @@
 
 namespace teff::bench {
 
-/// The outputs of a graph's last `kept` timesteps, shared by all workers of a process: that of timestep t is
-/// overwritten at t + kept. They lie side by side: small ones of neighbours cross to another core together.
-/// The table has to outlive it.
+/// The outputs of a graph's last `kept` timesteps, a power of two, shared by all workers of a process: that
+/// of timestep t is overwritten at t + kept. They lie side by side: small ones of neighbours cross to another
+/// core together. The table has to outlive it.
 class kept_outputs {
  public:
   kept_outputs(const dependence_table& table, std::int64_t kept)
@@ -35,7 +35,7 @@ class kept_outputs {
  private:
   [[nodiscard]] std::int64_t width() const { return table_.graph().width; }
   [[nodiscard]] std::size_t offset(std::int64_t timestep, std::int64_t point) const {
-    return static_cast<std::size_t>(timestep % kept_ * width() + point) * bytes_;
+    return static_cast<std::size_t>((timestep & (kept_ - 1)) * width() + point) * bytes_;
   }
   void collect(std::int64_t timestep, std::int64_t point, std::vector<input>& inputs) const {
     inputs.clear();

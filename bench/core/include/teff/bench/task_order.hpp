@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,7 +19,10 @@ class task_order {
       : table_(table),
         sets_(table.graph().dependence_sets()),
         layer_of_(static_cast<std::size_t>(sets_ * sets_), nullptr) {
-    for (std::int64_t t = 0; t + 1 < table.graph().steps; ++t) {
+    const std::int64_t all = table.graph().steps - 1;
+    // Where the width is steady, the sets come round.
+    const std::int64_t last = table.graph().pattern->varying_width ? all : std::min(all, sets_);
+    for (std::int64_t t = 0; t < last; ++t) {
       const edges*& layer = layer_of_[layer_index(t)];
       if (layer != nullptr) continue;
       layer = &layers_.emplace_back(table.graph(), table.graph().dependence_set(t),
