@@ -8,11 +8,14 @@
 #include <cstring>
 #include <functional>
 #include <ostream>
+#include <ranges>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include <teff/detail/fields.hpp>
 
 namespace teff {
 
@@ -81,19 +84,29 @@ bool equal_keys(const Key& a, const Key& b) {
   }
 }
 
+// By operator<<; a type that has none by its parts, where it shows them.
 template <class Key>
 void print_key(std::ostream& out, const Key& key) {
-  if constexpr (requires { out << key; }) {
+  [[maybe_unused]] auto print_part = [&out, separator = ""](const auto& part) mutable {
+    out << std::exchange(separator, ", ");
+    print_key(out, part);
+  };
+  if constexpr (std::same_as<Key, signed char> || std::same_as<Key, unsigned char>) {
+    out << static_cast<int>(key);  // std::int8_t and std::uint8_t are numbers
+  } else if constexpr (requires { out << key; }) {
     out << key;
+  } else if constexpr (std::is_enum_v<Key>) {
+    print_key(out, static_cast<std::underlying_type_t<Key>>(key));
   } else if constexpr (tuple_like<Key>) {
     out << '(';
-    std::apply(
-        [&](const auto&... parts) {
-          const char* separator = "";
-          ((out << std::exchange(separator, ", "), print_key(out, parts)), ...);
-        },
-        key);
+    std::apply([&](const auto&... parts) { (print_part(parts), ...); }, key);
     out << ')';
+  } else if constexpr (std::ranges::input_range<const Key>) {
+    out << '(';
+    for (const auto& part : key) print_part(part);
+    out << ')';
+  } else if constexpr (with_fields<Key>) {
+    print_key(out, fields_of(key));
   } else {
     out << "a key without operator<<";
   }
