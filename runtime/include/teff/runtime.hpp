@@ -118,8 +118,8 @@ struct call : awaited_job {
   using result = value_t<F>;
 
   explicit call(std::remove_reference_t<F>& f) noexcept
-      : awaited_job{{[](job& self) noexcept {
-          auto& me = static_cast<call&>(self);
+      : awaited_job{{[](job& this_job) noexcept {
+          auto& me = static_cast<call&>(this_job);
           try {
             const traced_span span(activity::run, name_of<std::remove_cvref_t<F>>());
             new (&me.value) kept_t<result>(kept_value_of<F>(me.function));

@@ -16,7 +16,7 @@ installed=$folder/installed
 pc=$(dirname "$(find "$installed" -name teff.pc)")
 for way in find_package FetchContent pkg-config; do
   PKG_CONFIG_PATH=$pc "$cmake" -S "$here" -B "$folder/$way" "$make" -DWAY="$way" -DCMAKE_PREFIX_PATH="$installed" \
-    -DTEFF_SOURCE="$source" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release
+    -DTEFF_SOURCE="$source" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug
   "$cmake" --build "$folder/$way" -j2
   "$folder/$way/consumer"
   echo "$way: works"

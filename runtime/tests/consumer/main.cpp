@@ -1,7 +1,29 @@
+// Each way in once, so that all of the library's templates are compiled as the user's compiler and flags have
+// it.
 #include <teff/teff.hpp>
+
+#include <atomic>
+#include <optional>
 
 int main() {
   teff::runtime rt{{.workers = 2}};
-  const auto [a, b] = rt.run([] { return teff::join([] { return 40; }, [] { return 2; }); });
-  return a + b == 42 ? 0 : 1;
+  std::atomic<int> done{0};
+  rt.run([&] {
+    const auto [a, b] = teff::join([] { return 40; }, [] { return 2; });
+    done += a + b == 42;
+    teff::scope tasks;
+    for (int i = 0; i < 10; ++i) tasks.spawn([&] { ++done; });
+    tasks.wait();
+    teff::parallel_for(0, 10, [&](int) { ++done; });
+  });
+
+  teff::task_graph<int> chain{rt};
+  chain.indegree([](int i) { return i == 0 ? 0 : 1; }).place([](int) { return 0U; }).body([&](int i) {
+    ++done;
+    chain.fulfill(i + 1);
+  });
+  auto two = teff::record(
+      chain, [&] { chain.fulfill(0); }, [](int i) { return i < 2 ? std::nullopt : std::optional(0); });
+  two.replay(4);
+  return done == 21 + 2 * 5 ? 0 : 1;
 }

@@ -140,8 +140,8 @@ class graph_recorder {
     std::vector<edge> edges;
   };
   struct running_body final : fulfil_listener<Key> {
-    running_body(log& kept, Next& next, const Key& key)
-        : kept(kept), next(next), task(static_cast<std::uint32_t>(kept.tasks.size())) {
+    running_body(log& its_log, Next& its_next, const Key& key)
+        : kept(its_log), next(its_next), task(static_cast<std::uint32_t>(its_log.tasks.size())) {
       kept.tasks.push_back(key);
     }
     bool passes_on(const Key& key) override {

@@ -33,20 +33,20 @@ class message_ring {
       limit_ = consumed_.load(std::memory_order_acquire) + capacity;
       if (written_ == limit_) return false;
     }
-    auto& slot = slots_[written_ % capacity];
-    slot.message = message;
+    auto& to = slots_[written_ % capacity];
+    to.message = message;
     // Release: the message, and what its sender did before, to the acquire in receive().
-    slot.lap.store(lap_of(written_), std::memory_order_release);
+    to.lap.store(lap_of(written_), std::memory_order_release);
     ++written_;
     return true;
   }
 
   // The reader. False: there is no message.
   [[nodiscard]] bool receive(Message& message) noexcept(copies_quietly) {
-    auto& slot = slots_[read_ % capacity];
+    auto& from = slots_[read_ % capacity];
     // Acquire: pairs with the release in send().
-    if (slot.lap.load(std::memory_order_acquire) != lap_of(read_)) return false;
-    message = slot.message;
+    if (from.lap.load(std::memory_order_acquire) != lap_of(read_)) return false;
+    message = from.message;
     ++read_;
     // Now and then only: the writer reads this line, and only when it thinks that the ring is full. Release:
     // the copy above, to the acquire in send().
