@@ -89,7 +89,7 @@ class cilk {
   static tree_counts search_tree(const tree& of, const node& from) { return search_below(of, from); }
 
  private:
-  /// The workers are awake before the timed region starts, since the outermost of Cilk's words wakes them.
+  /// The workers are woken before the timed region starts, since the outermost of Cilk's words wakes them.
   /// No template: Clang 16's OpenCilk fails at a loop of Cilk's in one.
   static void enter(void (*call)(void*), void* context) {
     cilk_scope {
