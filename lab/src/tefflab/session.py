@@ -17,7 +17,7 @@ from tefflab.publish import publish
 from tefflab.setup import ensure
 from tefflab.store import Sitting, Store
 from tefflab.systems import System, load_systems, probe_all, usable_cores
-from tefflab.terminal import output, progress
+from tefflab.terminal import output, path_text, progress
 
 INTERRUPTED = 130
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
@@ -119,7 +119,7 @@ def warn_of_others(console: Console) -> None:
 def show(root: Path, store: Store, results: Results, wish: Wish) -> None:
     """The table on stdout, and where the report is; leaves with 130 where it was interrupted."""
     report = publish(store, results, output(), wish.as_json)
-    progress().print(f"teff: report and pictures: {report.relative_to(root)}", soft_wrap=True)
+    progress().print(f"teff: report and pictures: {path_text(report, root)}", soft_wrap=True)
     if results.interrupted:
         plan = results.plan
         command = f"experiment {plan.experiment}" if plan.experiment else "metg" if plan.kind == "metg" else "sweep"

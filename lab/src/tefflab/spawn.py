@@ -19,7 +19,7 @@ from tefflab.spawn_stored import SpawnPlan, floors, plan_of
 from tefflab.spawn_table import to_tables
 from tefflab.store import Sitting, Store
 from tefflab.systems import System, Variant, load_systems, probe_all, usable_cores
-from tefflab.terminal import output, progress
+from tefflab.terminal import output, path_text, progress
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def spawn(root: Path, wish: SpawnWish) -> None:
     folder = store.folder / head.sitting
     for name, figure in spawn_pictures(plan.experiment or "spawn", plan.title, rows, head):
         save(figure, folder / name)
-    progress().print(f"teff: pictures: {folder.relative_to(root)}", soft_wrap=True)
+    progress().print(f"teff: pictures: {path_text(folder, root)}", soft_wrap=True)
     if interrupted:
         command = f"experiment {plan.experiment}" if plan.experiment else "spawn"
         resume = f"./teff {command} --resume" + (f" --store {wish.store}" if wish.store != "default" else "")

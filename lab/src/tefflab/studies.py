@@ -16,7 +16,7 @@ from tefflab.spawn import SpawnWish, spawn
 from tefflab.store import Sitting, Store
 from tefflab.stored import open_sitting
 from tefflab.systems import load_systems, usable_cores
-from tefflab.terminal import output, progress
+from tefflab.terminal import output, path_text, progress
 
 
 def sweep(root: Path, flags: Sequence[str], wish: Wish, points: int, longest: float) -> None:
@@ -97,7 +97,7 @@ def report(root: Path, name: str, *, as_json: bool) -> None:
     store, sitting = open_sitting(root, name)
     results = Results(sitting, plan_of(sitting), judged(store, sitting), interrupted=False)
     file = publish(store, results, output(), as_json)
-    (progress() if as_json else output()).print(str(file.relative_to(root)), soft_wrap=True)
+    (progress() if as_json else output()).print(path_text(file, root), soft_wrap=True)
 
 
 def _unfinished_experiment(store: Store, name: str) -> Sitting:

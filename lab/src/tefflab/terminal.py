@@ -1,5 +1,7 @@
 """The two places the lab writes to: results go to stdout, and what is being done goes to stderr. And how a table with a
-title looks there."""
+title, and a path, look there."""
+
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +15,11 @@ def output() -> Console:
 def progress() -> Console:
     """Where progress, warnings and errors go, so that stdout can be piped."""
     return Console(stderr=True, highlight=False)
+
+
+def path_text(path: Path, root: Path) -> str:
+    """A path as it is told to somebody in the clone: from its root, unless a --store lies elsewhere."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def titled_table(title: str) -> Table:
