@@ -1,8 +1,6 @@
 // The spawn patterns as HPX's lightweight threads: futures where a task waits for what it spawned, a
 // task_group where there are many, a for_loop whose iterations are threads of their own.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <hpx/algorithm.hpp>
 #include <hpx/execution.hpp>
@@ -13,10 +11,10 @@
 #include <hpx/version.hpp>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "teff/bench/meeting.hpp"
 #include "teff/patterns/drive.hpp"
 
 namespace {
@@ -121,16 +119,11 @@ class futures {
  private:
   /// Returns when all workers are awake, or may not be: HPX promises no task a worker of its own.
   void wake_all() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    std::atomic<int> awake = 0;
-    const auto meet = [&] {
-      ++awake;
-      while (awake < workers_ && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    };
-    std::vector<hpx::future<void>> meeting;
-    for (int i = 1; i < workers_; ++i) meeting.push_back(hpx::async(meet));
-    meet();
-    hpx::wait_all(meeting);
+    teff::bench::meeting all(workers_);
+    std::vector<hpx::future<void>> others;
+    for (int i = 1; i < workers_; ++i) others.push_back(hpx::async([&] { all.attend(); }));
+    all.attend();
+    hpx::wait_all(others);
   }
 
   int workers_;

@@ -6,12 +6,10 @@
 #include <oneapi/tbb/task_scheduler_observer.h>
 #include <oneapi/tbb/version.h>
 
-#include <atomic>
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include "teff/bench/adapter.hpp"
+#include "teff/bench/meeting.hpp"
 
 /// `workers` threads, the calling one among them, each pinned to a core. They live as long as the arena.
 class pinned_arena {
@@ -30,15 +28,11 @@ class pinned_arena {
   /// Returns when all workers are awake in the arena. Called in it. Idle threads sleep, and oneTBB promises
   /// none: the wait for them has an end.
   void wake_all() const {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    std::atomic<int> awake = 0;
-    const auto meet = [&] {
-      ++awake;
-      while (awake < workers_ && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    };
-    tbb::task_group meeting;
-    for (int i = 1; i < workers_; ++i) meeting.run(meet);
-    meeting.run_and_wait(meet);
+    teff::bench::meeting all(workers_);
+    const auto attend = [&] { all.attend(); };
+    tbb::task_group others;
+    for (int i = 1; i < workers_; ++i) others.run(attend);
+    others.run_and_wait(attend);
   }
 
  private:

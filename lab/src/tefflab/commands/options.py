@@ -13,7 +13,9 @@ OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured ha
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
 Workers = Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")]
-Store = Annotated[str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")]
+Store = Annotated[
+    str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
