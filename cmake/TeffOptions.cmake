@@ -23,8 +23,8 @@ set(TEFF_NEWEST_Clang 20)
 if(TEFF_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS_EQUAL "${TEFF_NEWEST_${CMAKE_CXX_COMPILER_ID}}.99")
   add_compile_options(-Werror)
 endif()
-if(TEFF_SANITIZE)
-  add_compile_options(-fsanitize=${TEFF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+if(TEFF_SANITIZE) # its reports need no more than line tables
+  add_compile_options(-fsanitize=${TEFF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=${TEFF_SANITIZE})
 endif()
 

@@ -33,16 +33,16 @@ function(teff_skip_program name reason)
   file(WRITE "${PROJECT_BINARY_DIR}/skipped/${name}" "${reason}\n")
 endfunction()
 
-# teff_add_system_program(NAME SOURCES... [LIBRARIES library...] [OPTIONS option...] [SANITIZE])
+# teff_add_system_program(NAME SOURCES... [LIBRARIES library...] [OPTIONS option...])
 #
-# An adapter's program, linked to the core. Builds with a sanitizer leave it out unless it says SANITIZE:
-# the runtimes under test are not instrumented, and a sanitizer would blame us for them.
+# An adapter's program, linked to the core. Builds with a sanitizer make it only when it is asked for by name: no test of
+# theirs runs it, and of a runtime that is not instrumented a sanitizer would blame us.
 function(teff_add_system_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 program "SANITIZE" "" "SOURCES;LIBRARIES;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;LIBRARIES;OPTIONS")
   add_executable(${name} ${program_SOURCES} ${program_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE teff::bench ${program_LIBRARIES})
   target_compile_options(${name} PRIVATE ${program_OPTIONS})
-  if(TEFF_SANITIZE AND NOT program_SANITIZE)
+  if(TEFF_SANITIZE)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endfunction()

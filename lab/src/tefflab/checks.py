@@ -179,19 +179,19 @@ def _clang(shop: Workshop) -> Count:
 
 
 def _asan(shop: Workshop) -> Count:
-    return _built(shop, "asan-ubsan") + _ctest(shop, "asan-ubsan", "-L", "sanitize")
+    return _built(shop, "asan-ubsan") + _ctest(shop, "asan-ubsan")
 
 
 def _tsan(shop: Workshop) -> Count:
     """Without address randomisation where that can be had: newer kernels' layout is too wide for it."""
     fixed = ["setarch", "-R"]
     prefix = fixed if run_logged([*fixed, "true"], shop.log, append=True) == 0 else []
-    return _built(shop, "tsan", prefix) + _ctest(shop, "tsan", "-L", "sanitize", prefix=prefix)
+    return _built(shop, "tsan", prefix) + _ctest(shop, "tsan", prefix)
 
 
-def _ctest(shop: Workshop, preset: str, *options: str, prefix: Sequence[str] = ()) -> Count:
+def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     jobs = str(usable_cores())
-    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs, *options]
+    command = [*prefix, "ctest", "--preset", preset, "--timeout", "300", "-j", jobs]
     code = run_logged(command, shop.log, folder=shop.root, append=True)
     if "No tests were found" in shop.said():
         raise SkippedError("there is no test for it")
