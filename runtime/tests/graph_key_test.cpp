@@ -4,9 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -40,7 +47,39 @@ struct with_array {
 };
 struct long_one {
   int a, b, c, d, e, f, g;
+  bool operator==(const long_one&) const = default;
 };
+struct angle {
+  int degrees;
+  friend bool operator==(const angle& a, const angle& b) { return a.degrees % 360 == b.degrees % 360; }
+};
+struct label {
+  std::string_view name;
+  angle at;
+  phase in;
+  std::int8_t layer, row, column;
+  bool operator==(const label&) const = default;
+};
+
+}  // namespace
+
+template <>
+struct std::hash<angle> {
+  std::size_t operator()(const angle& key) const noexcept {
+    return static_cast<std::size_t>(key.degrees % 360);
+  }
+};
+
+namespace {
+
+// Whether they are one key; that == and the hash agree on it.
+template <class Key>
+testing::AssertionResult one_key(const Key& a, const Key& b) {
+  const teff::key_hash<Key> hash;
+  if (teff::detail::equal_keys(a, b) != (hash(a) == hash(b)))
+    return testing::AssertionFailure() << "== and the hash contradict each other";
+  return a == b ? testing::AssertionSuccess() : testing::AssertionFailure() << "they are two";
+}
 
 TEST(graph_key, is_printed_by_its_operator_or_its_parts) {
   EXPECT_EQ(key_text(42), "42");
@@ -53,6 +92,7 @@ TEST(graph_key, is_printed_by_its_operator_or_its_parts) {
   EXPECT_EQ(key_text(cell{3, 7}), "(3, 7)");
   EXPECT_EQ(key_text(step{{3, 7}, phase::first, -2}), "((3, 7), 0, -2)");
   EXPECT_EQ(key_text(packed{1, 2}), "(1, 2)");
+  EXPECT_EQ(key_text(label{"top", {7}, phase::first, 1, 2, 3}), "(top, (7), 0, 1, 2, 3)");
   EXPECT_EQ(key_text(printed{5}), "#5");
 }
 
@@ -74,5 +114,65 @@ TEST(graph_key, of_a_plain_structure_is_named_in_errors) {
     EXPECT_NE(std::string(error.what()).find("(3, 7) (1 of 2)"), std::string::npos) << error.what();
   }
 }
+
+TEST(graph_key, has_one_hash_wherever_what_it_points_to_lies) {
+  const std::string here = "block 7";
+  const std::string there = here;
+  const std::string_view a = here;
+  const std::string_view b = there;
+  EXPECT_TRUE(one_key(a, b));
+  EXPECT_TRUE(one_key(std::pair(a, 1), std::pair(b, 1)));
+  EXPECT_FALSE(one_key(std::pair(a, 1), std::pair(b, 2)));
+  EXPECT_TRUE(one_key(std::array{a, b}, std::array{b, a}));
+  EXPECT_TRUE(one_key(std::vector{a}, std::vector{b}));
+  EXPECT_TRUE(one_key(label{a, {7}, phase::first, 1, 2, 3}, label{b, {367}, phase::first, 1, 2, 3}));
+  EXPECT_FALSE(one_key(label{a, {7}, phase::first, 1, 2, 3}, label{b, {7}, phase::second, 1, 2, 3}));
+
+  teff::runtime rt{{.workers = 1}};
+  teff::task_graph<std::string_view> graph{rt};
+  int ran = 0;
+  graph.indegree([](std::string_view) { return 2; }).body([&](std::string_view) { ++ran; });
+  graph.fulfill(a);
+  graph.fulfill(b);
+  graph.wait();
+  EXPECT_EQ(ran, 1);
+}
+
+TEST(graph_key, is_hashed_by_its_own_std_hash) {
+  EXPECT_TRUE(one_key(angle{10}, angle{370}));
+  EXPECT_FALSE(one_key(angle{10}, angle{20}));
+  EXPECT_TRUE(one_key(std::tuple(angle{10}, 1), std::tuple(angle{370}, 1)));
+  EXPECT_TRUE(one_key(std::vector{angle{10}}, std::vector{angle{370}}));
+  EXPECT_TRUE(one_key(0.0, -0.0));
+}
+
+TEST(graph_key, may_be_a_range_a_structure_or_an_enumeration) {
+  EXPECT_TRUE(one_key(std::vector{1, 2}, std::vector{1, 2}));
+  EXPECT_FALSE(one_key(std::vector{1, 2}, std::vector{2, 1}));
+  EXPECT_FALSE(one_key(std::vector{1, 2}, std::vector{1, 2, 3}));
+  EXPECT_TRUE(one_key(std::vector{true, false}, std::vector{true, false}));
+  EXPECT_TRUE(one_key(std::map<std::string, int>{{"a", 1}}, std::map<std::string, int>{{"a", 1}}));
+  EXPECT_TRUE(one_key(cell{3, 7}, cell{3, 7}));
+  EXPECT_FALSE(one_key(cell{3, 7}, cell{7, 3}));
+  EXPECT_TRUE(one_key(long_one{1, 2, 3, 4, 5, 6, 7}, long_one{1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_FALSE(one_key(long_one{1, 2, 3, 4, 5, 6, 7}, long_one{1, 2, 3, 4, 5, 6, 8}));
+  EXPECT_FALSE(one_key(phase::first, phase::second));
+  EXPECT_FALSE(one_key(std::tuple(phase::first, 'x'), std::tuple(phase::second, 'x')));
+  EXPECT_FALSE(one_key(std::array<int, 40>{}, std::array<int, 40>{1}));
+
+  teff::runtime rt{{.workers = 2}};
+  teff::task_graph<std::vector<int>> graph{rt};
+  std::atomic<int> ran{0};
+  graph.indegree([](const std::vector<int>& key) { return static_cast<int>(key.size()); })
+      .body([&](const std::vector<int>&) { ++ran; });
+  for (int i = 0; i < 3; ++i) graph.fulfill({1, 2, 3});
+  graph.fulfill({1});
+  graph.wait();
+  EXPECT_EQ(ran, 2);
+}
+
+// The others would have a hash that contradicts their ==.
+static_assert(!teff::detail::sequence<std::unordered_set<int>> &&
+              !teff::detail::sequence<std::filesystem::path>);
 
 }  // namespace

@@ -27,9 +27,21 @@ template <class Structure, std::size_t... i>
 consteval bool takes_plain(std::index_sequence<i...>) {
   return requires { Structure{(static_cast<void>(i), any_field{})...}; };
 }
-template <class Structure, std::size_t... i>
-consteval bool takes_braced(std::index_sequence<i...>) {
-  return requires { Structure{{(static_cast<void>(i), any_field{})}...}; };
+template <class Structure, std::size_t n>
+consteval bool takes_braces() {
+  if constexpr (n == 1) {
+    return requires { Structure{{}}; };
+  } else if constexpr (n == 2) {
+    return requires { Structure{{}, {}}; };
+  } else if constexpr (n == 3) {
+    return requires { Structure{{}, {}, {}}; };
+  } else if constexpr (n == 4) {
+    return requires { Structure{{}, {}, {}, {}}; };
+  } else if constexpr (n == 5) {
+    return requires { Structure{{}, {}, {}, {}, {}}; };
+  } else {
+    return requires { Structure{{}, {}, {}, {}, {}, {}}; };
+  }
 }
 
 // How many initialisers a structure takes at most. 0: they can't be told from its fields, as where it has an
@@ -42,7 +54,7 @@ consteval std::size_t field_count() {
   } else if constexpr (plain(std::integral_constant<std::size_t, most + 1>{})) {
     return 0;
   } else if constexpr (plain(std::integral_constant<std::size_t, most>{})) {
-    return takes_braced<Structure>(std::make_index_sequence<most>{}) ? most : 0;
+    return takes_braces<Structure, most>() ? most : 0;
   } else {
     return field_count<Structure, most - 1>();
   }
