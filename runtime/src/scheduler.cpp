@@ -1,6 +1,5 @@
 #include "scheduler.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -22,12 +21,10 @@ scheduler::scheduler(const options& given)
   }
   const auto& processors = machine_.processors();
   for (unsigned i = 0; i < count; ++i) {
-    auto& victims = workers_[i]->victims;
-    for (unsigned other = 1; other < count; ++other) victims.push_back(workers_[(i + other) % count].get());
-    if (!bound_) continue;
-    std::ranges::sort(victims, {}, [&](const worker* other) {  // the nearest first, in the order of the ring
-      return std::pair(machine_.distance(processors[i], processors[other->index()]),
-                       (other->index() + count - i) % count);
+    std::vector<worker*> others;
+    for (unsigned other = 1; other < count; ++other) others.push_back(workers_[(i + other) % count].get());
+    workers_[i]->victims = nearest_first(std::move(others), [&](const worker* other) {
+      return bound_ ? machine_.distance(processors[i], processors[other->index()]) : 0;
     });
   }
   for (std::size_t started = 0; started < count; ++started) {

@@ -7,6 +7,7 @@
 #include <teff/runtime.hpp>
 
 #include "job_queue.hpp"
+#include "nearest_first.hpp"
 #include "slot_array.hpp"
 #include "sources.hpp"
 #include "stolen_tasks.hpp"
@@ -57,8 +58,8 @@ class worker {
   [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
   [[nodiscard]] counters counted() const noexcept;
 
-  // Filled in by the scheduler: the others, nearest first.
-  std::vector<worker*> victims;
+  // Filled in by the scheduler: the others.
+  nearest_first<worker*> victims;
 
  private:
   struct tally {  // written by its worker only, read by anyone

@@ -77,16 +77,13 @@ bool worker::run_something(bool open, const task_slot* awaited, bool& searching)
       }
     }
     if (victims.empty()) return false;
-    // From a random one on, so that thieves spread.
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
-    const auto count = victims.size();
-    for (std::size_t i = 0, at = random_ % count; slot == nullptr && i < count;
-         ++i, at = at + 1 == count ? 0 : at + 1) {
-      victim = victims[at];
-      slot = steal_from(*victim);
-    }
+    victims.look_at_each(random_, [&](worker* other) {
+      victim = other;
+      return (slot = steal_from(*victim)) != nullptr;
+    });
   }
   if (slot == nullptr) return false;
   stop_search(searching);

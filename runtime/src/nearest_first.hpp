@@ -1,0 +1,48 @@
+// The other workers as a thief looks at them: the nearest first, thieves spread among those equally near.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+template <class T>
+class nearest_first {
+ public:
+  nearest_first() = default;
+  // `distance(other)`: less is nearer.
+  template <class Distance>
+  nearest_first(std::vector<T> others, const Distance& distance) : others_(std::move(others)) {
+    std::ranges::stable_sort(others_, {}, distance);
+    for (std::size_t i = 1; i <= others_.size(); ++i) {
+      if (i == others_.size() || distance(others_[i - 1]) != distance(others_[i])) class_ends_.push_back(i);
+    }
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return others_.empty(); }
+  [[nodiscard]] auto begin() const noexcept { return others_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return others_.end(); }
+
+  // Calls look(other) until it says true: those of one distance after those nearer, from one on that `random`
+  // chooses.
+  template <class Look>
+  void look_at_each(std::uint64_t random, Look look) const {
+    std::size_t first = 0;
+    for (const std::size_t end : class_ends_) {
+      std::size_t at = first + random % (end - first);
+      for (std::size_t i = first; i < end; ++i, at = at + 1 == end ? first : at + 1) {
+        if (look(others_[at])) return;
+      }
+      first = end;
+    }
+  }
+
+ private:
+  std::vector<T> others_;
+  std::vector<std::size_t> class_ends_;
+};
+
+}  // namespace teff::detail
