@@ -9,7 +9,6 @@ namespace teff::detail {
 scheduler::scheduler(const options& given)
     : settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
-      bound_(settings_.bind && settings_.workers <= machine_.processors().size()),
       gate_(settings_.workers),
       arrived_(settings_.workers),
       left_(settings_.workers) {
@@ -19,12 +18,12 @@ scheduler::scheduler(const options& given)
     auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
     workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
   }
-  const auto& processors = machine_.processors();
+  if (settings_.bind && count <= machine_.processors().size()) bound_.emplace(machine_.processors(), count);
   for (unsigned i = 0; i < count; ++i) {
     std::vector<worker*> others;
     for (unsigned other = 1; other < count; ++other) others.push_back(workers_[(i + other) % count].get());
     workers_[i]->victims = nearest_first(std::move(others), [&](const worker* other) {
-      return bound_ ? machine_.distance(processors[i], processors[other->index()]) : 0;
+      return bound_ ? machine_.distance((*bound_)[i], (*bound_)[other->index()]) : 0;
     });
   }
   for (std::size_t started = 0; started < count; ++started) {
@@ -53,7 +52,7 @@ void scheduler::stop_workers(std::size_t started) noexcept {
 }
 
 void scheduler::arrive(unsigned index) noexcept {
-  if (bound_) machine_.bind_this_thread(machine_.processors()[index]);
+  if (bound_) machine_.bind_this_thread((*bound_)[index]);
   arrived_.arrive_and_wait();
 }
 
@@ -90,6 +89,7 @@ void scheduler::shut_down() {
     if (!first) return;
   }
   stop_workers(workers_.size());
+  bound_.reset();
   if (trace_) trace_->write(scale_);
 }
 

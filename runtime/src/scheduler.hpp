@@ -70,7 +70,7 @@ class scheduler {
   tick_scale scale_;
   std::optional<trace> trace_;
   bool crowded_;
-  bool bound_;
+  std::optional<processor_claim> bound_;  // worker i to its i-th
   idle_gate<futex> gate_;
   job_queue jobs_;
   gang_queue gangs_;

@@ -1,12 +1,13 @@
 #include "topology.hpp"
 
 #include <hwloc.h>
-#include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <system_error>
 
@@ -57,7 +58,35 @@ double cpu_quota() {
   return tightest;
 }
 
+// How many workers of this process are bound to each processor.
+struct bound_workers {
+  std::mutex mutex;
+  std::vector<unsigned> on;
+
+  // Begun by the first claim, so that it outlives all of them: a runtime may be a global.
+  static bound_workers& of_process() {
+    static bound_workers all;
+    return all;
+  }
+};
+
 }  // namespace
+
+processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) : processors_(order) {
+  auto& workers = bound_workers::of_process();
+  const std::lock_guard lock(workers.mutex);
+  for (const unsigned processor : order)
+    workers.on.resize(std::max(workers.on.size(), std::size_t{processor} + 1));
+  std::ranges::stable_sort(processors_, {}, [&](unsigned processor) { return workers.on[processor]; });
+  processors_.resize(count);
+  for (const unsigned processor : processors_) ++workers.on[processor];
+}
+
+processor_claim::~processor_claim() {
+  auto& workers = bound_workers::of_process();
+  const std::lock_guard lock(workers.mutex);
+  for (const unsigned processor : processors_) --workers.on[processor];
+}
 
 struct topology::tree {
   tree() {
@@ -78,7 +107,8 @@ struct topology::tree {
 topology::topology() : tree_(std::make_unique<tree>()) {
   const auto handle = tree_->handle;
   const auto allowed = hwloc_bitmap_alloc();
-  if (hwloc_get_cpubind(handle, allowed, HWLOC_CPUBIND_THREAD) != 0 || hwloc_bitmap_iszero(allowed)) {
+  if (hwloc_get_proc_cpubind(handle, ::getpid(), allowed, HWLOC_CPUBIND_THREAD) != 0 ||
+      hwloc_bitmap_iszero(allowed)) {
     hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(handle));
   }
 

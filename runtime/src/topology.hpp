@@ -1,6 +1,7 @@
-// Which hardware threads this process may use, and in which order workers take them.
+// Which hardware threads this process may use, and which of them workers take.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -8,7 +9,8 @@ namespace teff::detail {
 
 class topology {
  public:
-  // Reads the machine (hwloc) and the calling thread's affinity mask. Throws std::system_error if hwloc
+  // Reads the machine (hwloc) and the affinity mask of the process's main thread: the calling one may be a
+  // worker, bound to a single core, or have inherited its mask from one. Throws std::system_error if hwloc
   // fails.
   topology();
   ~topology();
@@ -34,6 +36,22 @@ class topology {
   std::unique_ptr<tree> tree_;
   std::vector<unsigned> processors_;
   unsigned cores_ = 1;
+};
+
+// The processors that the workers of one runtime are bound to, as long as it lives.
+class processor_claim {
+ public:
+  // The `count` of `order` that the fewest workers of this process are bound to, in that order where they are
+  // equal. `order` has at least `count`.
+  processor_claim(const std::vector<unsigned>& order, std::size_t count);
+  ~processor_claim();
+  processor_claim(const processor_claim&) = delete;
+  processor_claim& operator=(const processor_claim&) = delete;
+
+  [[nodiscard]] unsigned operator[](std::size_t worker) const noexcept { return processors_[worker]; }
+
+ private:
+  std::vector<unsigned> processors_;
 };
 
 }  // namespace teff::detail

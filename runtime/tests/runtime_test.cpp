@@ -1,5 +1,6 @@
 #include "workers.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -124,6 +125,39 @@ TEST(runtime, has_as_many_workers_as_the_affinity_mask_has_cores) {
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
   EXPECT_EQ(runtime{}.workers(), 1U);
   ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+// Of the calling thread: the processors of its affinity mask.
+std::vector<int> processors_here() {
+  cpu_set_t mask;
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return {};
+  std::vector<int> processors;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) processors.push_back(cpu);
+  }
+  return processors;
+}
+
+TEST(runtime, made_by_a_worker_of_another_has_the_cores_of_the_process) {
+  runtime outer{{.workers = 1}};
+  const auto alone = runtime{}.workers();
+  EXPECT_EQ(outer.run([] { return runtime{}.workers(); }), alone);
+}
+
+TEST(runtime, beside_another_has_its_workers_on_cores_that_the_other_left_free) {
+  if (processors_here().size() < 2) GTEST_SKIP() << "one processor";
+  runtime first{{.workers = 1}};
+  const auto taken = first.run(processors_here);
+  std::vector<int> beside;
+  {
+    runtime second{{.workers = 1}};
+    beside = second.run(processors_here);
+    EXPECT_EQ(beside.size(), 1U);
+    EXPECT_NE(beside, taken);
+  }
+  EXPECT_EQ((runtime{{.workers = 1}}.run(processors_here)), beside);  // given back
+  first.shutdown();
+  EXPECT_EQ((runtime{{.workers = 1}}.run(processors_here)), taken);
 }
 
 double cpu_seconds() {
