@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 #include <vector>
 
 namespace teff::test {
@@ -43,6 +44,22 @@ TEST(parallel_for, runs_over_ranges_and_iterators) {
     parallel_for(values.begin(), values.end(), [](int& value) { value *= 2; });
   });
   for (const int value : values) ASSERT_EQ(value, 4);
+}
+
+TEST(parallel_for, of_bounds_of_two_types_has_indices_of_the_type_that_holds_both) {
+  const auto throw_first = [](auto first, auto last) {
+    parallel_for(first, last, [](auto i) {
+      static_assert(std::is_same_v<decltype(i), std::common_type_t<decltype(first), decltype(last)>>);
+      throw i;
+    });
+  };
+  EXPECT_THROW(throw_first(0, std::size_t{3'000'000'000}), std::size_t);
+  EXPECT_THROW(throw_first(-3'000'000'000L, 5), long);
+  EXPECT_THROW(throw_first(std::int8_t{-1}, std::int16_t{1000}), int);
+  EXPECT_THROW(throw_first('a', 'c'), char);
+  EXPECT_NO_THROW(throw_first(0U, -1));
+  EXPECT_NO_THROW(throw_first(5, std::size_t{5}));
+  EXPECT_THROW(throw_first(-1, 5U), misuse);
 }
 
 TEST(parallel_for, nests) {
@@ -91,6 +108,18 @@ TEST(parallel_reduce, keeps_the_order_of_a_combination_that_does_not_commute) {
     });
     EXPECT_EQ(text, "abcdefghijklmnopqrstuvwxyz");
   });
+}
+
+TEST(parallel_reduce, runs_over_more_indices_than_half_of_the_type_holds) {
+  using limits = std::numeric_limits<int>;
+  runtime rt{{.workers = 1}};
+  EXPECT_THROW(rt.run([] {
+    return parallel_reduce(limits::min(), limits::max(), 0L, [](int i) -> long { throw i; }, std::plus<>{});
+  }),
+               int);
+  const auto count = parallel_reduce(
+      std::numeric_limits<std::int8_t>::min(), 100'000, 0L, [](int) { return 1L; }, std::plus<>{}, 3);
+  EXPECT_EQ(count, 100'128);
 }
 
 TEST(parallel_reduce, of_an_empty_range_is_the_identity) {
