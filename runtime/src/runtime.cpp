@@ -2,6 +2,9 @@
 
 #include "scheduler.hpp"
 
+#include <stdexcept>
+#include <string>
+
 namespace teff {
 
 runtime_was_shut_down::runtime_was_shut_down()
@@ -25,7 +28,11 @@ counters runtime::counters() const noexcept {
 }
 
 counters runtime::counters(unsigned worker) const {
-  return scheduler_->workers().at(worker)->counted();
+  if (worker >= workers()) {
+    throw std::out_of_range("teff::runtime::counters: there is no worker " + std::to_string(worker) + " of " +
+                            std::to_string(workers()));
+  }
+  return scheduler_->workers()[worker]->counted();
 }
 
 counters& counters::operator+=(const counters& other) noexcept {

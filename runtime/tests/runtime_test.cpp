@@ -103,12 +103,37 @@ TEST(runtime, reads_its_options_from_the_environment) {
   ::setenv("TEFF_WORKERS", "5", 1);
   EXPECT_EQ(runtime{}.workers(), 5U);
   EXPECT_EQ(runtime{{.workers = 2}}.workers(), 2U);
-  for (const char* const wrong : {"0", "many", "-1", "2x", "99999999999999999999"}) {
+  for (const char* const wrong : {"0", "many", "-1", "2x", "1025", "99999999999999999999"}) {
     ::setenv("TEFF_WORKERS", wrong, 1);
     EXPECT_THROW(runtime{}, invalid_option) << wrong;
   }
   ::unsetenv("TEFF_WORKERS");
   EXPECT_THROW((runtime{{.workers = 1, .stack_size = 10}}), invalid_option);
+  ::setenv("TEFF_SPIN_US", "18446744073709551615", 1);
+  EXPECT_THROW(runtime{}, invalid_option);
+  ::unsetenv("TEFF_SPIN_US");
+  EXPECT_THROW((runtime{{.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}}),
+               invalid_option);
+}
+
+TEST(runtime, told_to_look_for_work_for_ever_does_not_park) {
+  runtime rt{{.workers = 2, .spin = std::chrono::microseconds::max()}};
+  EXPECT_EQ(rt.run([] { return fib(15); }), 610);
+  const auto searched = [&] { return rt.counters().searching; };
+  const auto before = searched();
+  while (rt.counters().parks == 0 && searched() - before < std::chrono::milliseconds(20))
+    std::this_thread::yield();
+  EXPECT_EQ(rt.counters().parks, 0U);
+}
+
+TEST(runtime, has_no_counters_of_a_worker_it_has_not) {
+  runtime rt{{.workers = 2}};
+  try {
+    static_cast<void>(rt.counters(99));
+    FAIL() << "nothing thrown";
+  } catch (const std::out_of_range& error) {
+    EXPECT_STREQ(error.what(), "teff::runtime::counters: there is no worker 99 of 2");
+  }
 }
 
 TEST(runtime, has_as_many_workers_as_the_affinity_mask_has_cores) {
