@@ -2,6 +2,7 @@
 // it.
 #include <teff/teff.hpp>
 
+#include <array>
 #include <atomic>
 #include <optional>
 
@@ -11,6 +12,9 @@ int main() {
   rt.run([&] {
     const auto [a, b] = teff::join([] { return 40; }, [] { return 2; });
     done += a + b == 42;
+    const std::array<int, 64> wide{};  // more than a slot of the deque holds
+    const auto [c, d] = teff::join([] { return 1; }, [wide] { return wide.front(); });
+    done += c - d;
     teff::scope tasks;
     for (int i = 0; i < 10; ++i) tasks.spawn([&] { ++done; });
     tasks.wait();
@@ -25,5 +29,5 @@ int main() {
   auto two = teff::record(
       chain, [&] { chain.fulfill(0); }, [](int i) { return i < 2 ? std::nullopt : std::optional(0); });
   two.replay(4);
-  return done == 21 + 2 * 5 ? 0 : 1;
+  return done == 22 + 2 * 5 ? 0 : 1;
 }

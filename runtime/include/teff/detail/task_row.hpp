@@ -79,14 +79,14 @@ struct indexed_task_row<std::index_sequence<I...>, G...> : row_task<I, G>... {
   // The value of task `At`, when those before it have ended. If it throws, those after it are dropped.
   template <std::size_t At, bool Traced>
   decltype(auto) get(task_slot* oldest) {
-    using closure = std::tuple_element_t<At, std::tuple<G...>>;
-    auto& task = static_cast<row_task<At, closure>&>(*this);
+    using chosen = std::tuple_element_t<At, std::tuple<G...>>;
+    auto& task = static_cast<row_task<At, chosen>&>(*this);
     auto* const slot = oldest + (count - 1 - At);
     if constexpr (At + 1 == count) {
-      return take_or_wait<closure, Traced>(task, slot);
+      return take_or_wait<chosen, Traced>(task, slot);
     } else {
       try {
-        return take_or_wait<closure, Traced>(task, slot);
+        return take_or_wait<chosen, Traced>(task, slot);
       } catch (...) {
         abandon_from<At + 1>(oldest);
         throw;
