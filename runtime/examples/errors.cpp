@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <utility>
 
 namespace {
 
@@ -33,7 +32,7 @@ int main() {
 
   expect<teff::over_fulfilled>("over_fulfilled", [&] {
     teff::task_graph<key> graph{rt};
-    graph.indegree([](key) { return 1; }).place([](key) { return 0U; });
+    graph.indegree([](key) { return 1; });
     graph.body([&](key k) { graph.fulfill(k); });  // it runs already
     graph.fulfill({0, 0});
     graph.wait();
@@ -48,8 +47,8 @@ int main() {
 
   expect<teff::not_replayable>("not_replayable", [&] {
     teff::task_graph<key> graph{rt};
-    graph.indegree([](key) { return 1; }).body([&, again = true](key k) mutable {
-      if (std::exchange(again, false)) graph.fulfill(k);
+    graph.indegree([](key) { return 1; }).body([&, left = 2](key k) mutable {
+      if (left-- > 0) graph.fulfill({0, 3 - k[1]});  // (0, 2), then (0, 1) again
     });
     static_cast<void>(teff::record(graph, [&] { graph.fulfill({0, 1}); }));
   });

@@ -7,11 +7,11 @@
 
 #include "interleavings.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace teff::test {
@@ -101,62 +101,120 @@ TEST(message_ring_model, finds_a_flag_that_does_not_release_its_message) {
 
 struct counted_node {
   counted_node* next = nullptr;
-  int received = 0;
+  counted_node* next_in_line = nullptr;
+  int received = 1;
   int needed = 0;
+  bool ran = false;
   int key = 0;
-  plain touched;  // written by whoever holds the chain
+  bool spare = false;
+  plain counting;  // written by whoever holds the chain
+  plain running;   // written by whoever has the task
   [[nodiscard]] bool same_key(const counted_node& other) {
-    touched.write(1);
+    counting.write(1);
     return key == other.key;
   }
 };
 
-// Threads that each fulfil a few keys of one bucket; a key needs as many as there are in all.
+// What threads do with keys of one bucket, and what must become of it.
+struct key_story {
+  std::vector<std::vector<int>> fulfilled;  // by each thread, which runs what that makes ready
+  std::vector<int> needed;                  // by each key
+  bool run_at_the_end = false;              // when all threads have ended
+  int within = -1;                          // a key that its first run fulfils
+  int afterwards = -1;                      // one that a thread fulfils when it has run it for the first time
+  std::vector<int> runs;                    // of each key
+  std::vector<int> over;                    // times that each key was found to be fulfilled once too often
+};
+
 template <template <class> class Atomic>
-checker::outcome check_chains(std::vector<std::vector<int>> fulfilled, int preemptions) {
-  struct world {
-    detail::key_chains<counted_node, Atomic> chains{1};
-    std::deque<counted_node> nodes;
-    std::vector<int> ready = std::vector<int>(3);
-  };
-  const auto needed = [fulfilled](int key) {
-    int count = 0;
-    for (const auto& thread : fulfilled) count += static_cast<int>(std::ranges::count(thread, key));
-    return count;
-  };
+struct key_world {
+  using chains_of_keys = detail::key_chains<counted_node, Atomic>;
+
+  explicit key_world(const key_story& told) : story(told) {}
+
+  void fulfill(int key, std::vector<counted_node*>& line) {
+    settle(chains.fulfill(
+               0,
+               [key](counted_node& each) {
+                 each.counting.write(1);
+                 return each.key == key;
+               },
+               [&] {
+                 auto& made = nodes.emplace_back();
+                 made.needed = story.needed[static_cast<std::size_t>(key)];
+                 made.key = key;
+                 made.counting.write(1);
+                 made.running.write(1);
+                 return &made;
+               },
+               [this](counted_node& each) { count_over(each); }),
+           line);
+  }
+  void run(std::vector<counted_node*>& line) {
+    while (!line.empty()) {
+      counted_node& task = *line.back();
+      line.pop_back();
+      task.running.write(1);
+      const int key = task.key;
+      const bool first = runs[static_cast<std::size_t>(key)]++ == 0;
+      if (first && key == story.within) fulfill(key, line);
+      settle(chains.forget(0, task, [this](counted_node& each) { count_over(each); }), line);
+      if (first && key == story.afterwards) fulfill(key, line);
+    }
+  }
+  void check_the_end() {
+    if (runs != story.runs) checker::fail("a key did not run as often as it should have");
+    if (over != story.over) checker::fail("not every fulfilment too many was found, or one that was not");
+    chains.clear([](counted_node*) { checker::fail("a task that has run is in a chain"); });
+    for (const auto& each : nodes) {
+      if (!each.spare) checker::fail("a node was lost");
+    }
+  }
+
+  const key_story& story;
+  chains_of_keys chains{1};
+  std::deque<counted_node> nodes;
+  std::vector<int> runs = std::vector<int>(story.needed.size());
+  std::vector<int> over = std::vector<int>(story.needed.size());
+  std::vector<counted_node*> left;
+
+ private:
+  void count_over(counted_node& task) {
+    task.counting.write(1);
+    ++over[static_cast<std::size_t>(task.key)];
+  }
+  static void settle(typename chains_of_keys::outcome outcome, std::vector<counted_node*>& line) {
+    for (auto* each = outcome.spare; each != nullptr; each = each->next) {
+      each->counting.write(1);
+      each->running.write(1);
+      if (std::exchange(each->spare, true)) checker::fail("a node was given back twice");
+    }
+    for (auto* each = outcome.ready; each != nullptr; each = each->next_in_line) {
+      each->running.write(1);
+      line.push_back(each);
+    }
+  }
+};
+
+template <template <class> class Atomic>
+checker::outcome check_chains(const key_story& story, int preemptions) {
   return checker::check(
-      [=]() -> checker::program {
-        auto shared = std::make_shared<world>();
+      [&]() -> checker::program {
+        auto shared = std::make_shared<key_world<Atomic>>(story);
         checker::program program;
-        for (const auto& keys : fulfilled) {
-          program.emplace_back([=] {
+        for (const auto& keys : story.fulfilled) {
+          program.emplace_back([&story, &keys, shared] {
+            std::vector<counted_node*> line;
             for (const int key : keys) {
-              auto left = shared->chains.fulfill(
-                  0,
-                  [key](counted_node& each) {
-                    each.touched.write(1);
-                    return each.key == key;
-                  },
-                  [&] {
-                    auto& made = shared->nodes.emplace_back();
-                    made.received = 1;
-                    made.needed = needed(key);
-                    made.key = key;
-                    made.touched.write(1);
-                    return &made;
-                  });
-              for (auto* each = left.ready; each != nullptr; each = each->next) {
-                each->touched.write(1);
-                ++shared->ready[static_cast<std::size_t>(each->key)];
-              }
+              shared->fulfill(key, line);
+              if (!story.run_at_the_end) shared->run(line);
             }
+            shared->left.insert(shared->left.end(), line.begin(), line.end());
           });
         }
-        program.emplace_back([=] {
-          for (int key = 0; key < 3; ++key) {
-            if (shared->ready[static_cast<std::size_t>(key)] != (needed(key) > 0 ? 1 : 0))
-              checker::fail("a key was not ready exactly once");
-          }
+        program.emplace_back([shared] {
+          shared->run(shared->left);
+          shared->check_the_end();
         });
         return program;
       },
@@ -164,16 +222,47 @@ checker::outcome check_chains(std::vector<std::vector<int>> fulfilled, int preem
 }
 
 TEST(key_chains_model, a_key_that_three_workers_count_is_ready_once) {
-  expect_no_fault(check_chains<checked::atomic>({{0}, {0}, {0}}, 5));
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0}, {0}, {0}}, .needed = {3}, .runs = {1}, .over = {0}}, 4));
 }
 
 TEST(key_chains_model, keys_of_one_bucket_don_t_get_in_each_others_way) {
-  expect_no_fault(check_chains<checked::atomic>({{0, 1}, {1, 0}, {2, 1}}, 3));
-  expect_no_fault(check_chains<checked::atomic>({{0, 1, 0}, {1, 0, 2}}, 5));
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0, 1}, {1, 0}, {2, 1}}, .needed = {2, 3, 1}, .runs = {1, 1, 1}, .over = {0, 0, 0}}, 2));
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0, 1, 0}, {1, 0, 2}}, .needed = {3, 2, 1}, .runs = {1, 1, 1}, .over = {0, 0, 0}}, 4));
+}
+
+TEST(key_chains_model, every_fulfilment_too_many_is_found_until_the_task_has_run) {
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0, 0}, {0}}, .needed = {1}, .run_at_the_end = true, .runs = {1}, .over = {2}}, 6));
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0}, {0, 0}, {0}}, .needed = {2}, .run_at_the_end = true, .runs = {1}, .over = {2}}, 3));
+}
+
+TEST(key_chains_model, a_key_that_its_own_run_fulfils_is_found_whoever_has_the_chain) {
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0}, {1}}, .needed = {1, 1}, .within = 0, .runs = {1, 1}, .over = {1, 0}}, 5));
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0}, {1}, {0, 1}}, .needed = {2, 2}, .within = 0, .runs = {1, 1}, .over = {1, 0}}, 3));
+}
+
+TEST(key_chains_model, a_key_that_is_fulfilled_after_its_run_runs_again_whoever_has_the_chain) {
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0}, {1}}, .needed = {1, 1}, .afterwards = 0, .runs = {2, 1}, .over = {0, 0}}, 5));
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0}, {1, 2}, {2, 1}},
+                                                 .needed = {1, 2, 2},
+                                                 .afterwards = 0,
+                                                 .runs = {2, 1, 1},
+                                                 .over = {0, 0, 0}},
+                                                2));
 }
 
 TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
-  EXPECT_NE(check_chains<careless_atomic>({{0}, {0}}, 3).fault, "");
+  EXPECT_NE(
+      check_chains<careless_atomic>({.fulfilled = {{0}, {0}}, .needed = {2}, .runs = {1}, .over = {0}}, 3)
+          .fault,
+      "");
 }
 
 // ---- Ready tasks ----

@@ -515,22 +515,135 @@ TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
   });
 }
 
-TEST(task_graph, an_over_fulfilled_key_is_named) {
-  on_runtimes([](runtime& rt) {
-    task_graph<int> g{rt};
-    g.indegree([](int) { return 1; }).place([](int) { return 0U; }).body([&](int i) {
-      if (i != 0) return;
-      g.fulfill(42);
-      g.fulfill(42);
-    });
-    g.fulfill(0);
-    try {
-      g.wait();
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (const over_fulfilled& error) {
-      EXPECT_NE(std::string(error.what()).find("task 42"), std::string::npos) << error.what();
-    }
+// wait() says that `key` was fulfilled once too often; then the graph is as new.
+void expect_over_fulfilled(task_graph<int>& g, const std::string& key) {
+  try {
     g.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const over_fulfilled& error) {
+    EXPECT_NE(std::string(error.what()).find("task " + key), std::string::npos) << error.what();
+  }
+  g.wait();
+}
+
+TEST(task_graph, a_key_that_one_body_fulfils_too_often_is_named) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      for (const int indegree : {1, 2}) {
+        for (const int too_many : {1, 2}) {
+          int ran = 0;
+          task_graph<int> g{rt};
+          g.indegree([&](int i) { return i == 42 ? indegree : 1; }).body([&](int i) {
+            if (i == 42) ++ran;
+            for (int n = 0; i == 0 && n < indegree + too_many; ++n) g.fulfill(42);
+          });
+          if (placed) g.place([](int) { return 0U; });
+          g.fulfill(0);
+          expect_over_fulfilled(g, "42");
+          EXPECT_LE(ran, placed ? 1 : 0);
+        }
+      }
+    }
+  });
+}
+
+// All workers fulfil the keys from 100 on, once each, and none of them goes on before all have.
+TEST(task_graph, keys_without_a_place_that_several_workers_fulfil_too_often_are_named) {
+  for (unsigned workers = 1; workers <= 4; ++workers) {
+    runtime rt{{.workers = workers}};
+    for (int round = 0; round < 8; ++round) {
+      const int all = static_cast<int>(workers);
+      const int keys = 1 + 8 * round;
+      const bool too_many = round % 2 == 0;
+      std::atomic<int> begun{0};
+      std::atomic<int> done{0};
+      std::atomic<int> ran{0};
+      const auto meet = [all](std::atomic<int>& here) {
+        ++here;
+        while (here != all) std::this_thread::yield();
+      };
+      task_graph<int> g{rt};
+      g.indegree([&](int i) { return i < 100 ? 1 : all; }).body([&](int i) {
+        if (i >= 100) {
+          ++ran;
+          return;
+        }
+        meet(begun);
+        for (int n = 0; n < keys; ++n) g.fulfill(100 + (n + i) % keys);
+        if (too_many && i == 0) g.fulfill(100);
+        meet(done);
+      });
+      for (int i = 0; i < all; ++i) g.fulfill(i);
+      if (too_many) {
+        expect_over_fulfilled(g, "100");
+        EXPECT_EQ(ran, 0);
+      } else {
+        g.wait();
+        EXPECT_EQ(ran, keys);
+      }
+    }
+  }
+}
+
+TEST(task_graph, a_key_without_a_place_that_is_fulfilled_from_elsewhere_while_it_runs_is_named) {
+  on_runtimes([](runtime& rt) {
+    for (const int fulfilled : {2, 3}) {
+      std::atomic<int> ran{0};
+      std::atomic<bool> begun{false};
+      std::atomic<bool> all_fulfilled{false};
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; }).body([&](int) {
+        ++ran;
+        begun = true;
+        while (!all_fulfilled) std::this_thread::yield();
+      });
+      rt.run([&] {  // by a worker, but in no task of the graph
+        g.fulfill(42);
+        while (rt.workers() > 1 && !begun) std::this_thread::yield();
+        for (int n = 1; n < fulfilled; ++n) g.fulfill(42);
+        all_fulfilled = true;
+        expect_over_fulfilled(g, "42");
+      });
+      EXPECT_EQ(ran, rt.workers() > 1 ? 1 : 0);
+    }
+  });
+}
+
+TEST(task_graph, a_key_without_a_place_that_other_threads_fulfil_too_often_is_named) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> all_fulfilled{false};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int i) {
+    EXPECT_EQ(i, 0) << "ran, though it was fulfilled too often";
+    begun = true;
+    while (!all_fulfilled) std::this_thread::yield();
+  });
+  g.fulfill(0);
+  while (!begun) std::this_thread::yield();  // the only worker
+  std::thread([&] { g.fulfill(42); }).join();
+  g.fulfill(42);
+  all_fulfilled = true;
+  expect_over_fulfilled(g, "42");
+}
+
+// A ring of tasks, each of which makes the next one ready. The worker that runs one runs the next when it has
+// ended.
+TEST(task_graph, a_key_that_is_fulfilled_after_its_task_has_run_runs_again) {
+  on_runtimes([](runtime& rt) {
+    for (const int length : {2, 5}) {
+      const int laps = under_thread_sanitizer ? 100 : 2'000;
+      int ran = 0;
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; }).body([&](int i) {
+        if (++ran % (laps * length) != 0) g.fulfill((i + 1) % length);
+      });
+      for (int run = 1; run <= 2; ++run) {
+        g.fulfill(0);
+        g.wait();
+        EXPECT_EQ(ran, run * laps * length);
+      }
+    }
   });
 }
 

@@ -138,8 +138,8 @@ class task_graph {
   // One of the dependences of a key's task has been done. Any thread may call it. Throws what the graph's
   // functions throw, std::bad_alloc, runtime_was_shut_down.
   //
-  // One call too many while the task waits to run or runs has wait() throw over_fulfilled; keys without a
-  // place are not looked after so closely. After the task has run, it is a first call for a new task.
+  // One call too many while the task waits to run or runs has wait() throw over_fulfilled. After the task has
+  // run, it is a first call for a new task.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
   // Returns when all tasks have run that can. On a worker it runs tasks meanwhile, else it blocks. Calls of

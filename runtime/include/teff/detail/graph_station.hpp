@@ -20,16 +20,19 @@
 
 namespace teff::detail {
 
-// A task that the runtime knows of. It waits in a chain of the table, then is ready or runs.
+// A task that the runtime knows of, from its first fulfilment until it has run. All that while it is in a
+// chain of a table, so that one fulfilment too many finds it; `next_in_line` and the key are its worker's who
+// runs it.
 template <class Key>
 struct graph_node {
   graph_node* next = nullptr;  // in a chain, or among the free
-  graph_node* next_ready;
+  graph_node* next_in_line;    // among those that are ready, or that key_chains is asked to see to
   std::size_t hash;
   int received;
   int needed;
   int priority;
   bool placed;
+  bool ran;  // without a place; as key_chains says
   union {
     Key key;
   };
@@ -108,8 +111,8 @@ class ready_queue {
   // Throws std::bad_alloc.
   void push(node* task) {
     if (task->priority == 0 && heap_.empty()) {
-      task->next_ready = nullptr;
-      (last_ == nullptr ? first_ : last_->next_ready) = task;
+      task->next_in_line = nullptr;
+      (last_ == nullptr ? first_ : last_->next_in_line) = task;
       last_ = task;
     } else {
       push_by_priority(task);
@@ -118,7 +121,7 @@ class ready_queue {
   [[nodiscard]] node* pop() noexcept {
     if (first_ != nullptr) {
       node* const task = first_;
-      first_ = task->next_ready;
+      first_ = task->next_in_line;
       if (first_ == nullptr) last_ = nullptr;
       return task;
     }
@@ -137,7 +140,7 @@ class ready_queue {
   }
   // Not inline: whose priorities are 0 would save and restore registers for it.
   [[gnu::noinline]] void push_by_priority(node* task) {
-    for (; first_ != nullptr; first_ = first_->next_ready) add_to_heap(first_);
+    for (; first_ != nullptr; first_ = first_->next_in_line) add_to_heap(first_);
     last_ = nullptr;
     add_to_heap(task);
   }
@@ -223,6 +226,7 @@ struct alignas(64) graph_station {
     made->received = 0;
     made->needed = std::max(indegree, 1);
     made->priority = 0;
+    made->ran = false;
     return made;
   }
   void drop_node(node* gone) noexcept {

@@ -48,11 +48,7 @@ class keyed_graph final : public graph_core {
   // What is left of a graph whose runtime was shut down.
   ~keyed_graph() override {
     const auto destroy = [](node* left) { left->key.~Key(); };
-    for (auto& each : stations_) {
-      if (each->following != nullptr) destroy(each->following);
-      while (node* const task = each->stealable.take()) destroy(task);
-      each->placed.clear(destroy);
-    }
+    for (auto& each : stations_) each->placed.clear(destroy);
     if (unplaced_owner_) unplaced_owner_->clear(destroy);
   }
 
@@ -104,6 +100,13 @@ class keyed_graph final : public graph_core {
   [[gnu::noinline]] void make_placed(station& here, std::size_t hash, const Key& key);
   [[gnu::noinline]] void ready_placed(station& here, node& task);
   void count_unplaced(station& here, const Key& key);
+  void forget_ran(station& here, node& task);
+  void settle(station& here, typename chains::outcome outcome) {
+    if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
+    while (outcome.ready != nullptr)
+      ready_unplaced(here, std::exchange(outcome.ready, outcome.ready->next_in_line));
+  }
+  [[gnu::noinline]] void drop_spare(station& here, node* spare) noexcept;
   void ready_unplaced(station& here, node* ready);
   void send(station& here, unsigned place, const Key& key);
 

@@ -56,22 +56,29 @@ void keyed_graph<Key, Hash>::count_unplaced(station& here, const Key& key) {
           error = std::current_exception();
           return nullptr;
         }
-      });
-  for (node* spare = outcome.spare; spare != nullptr;) {
+      },
+      [this](const node& task) { fail_over_fulfilled(task); });
+  settle(here, outcome);
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_ran(station& here, node& task) {
+  settle(here,
+         unplaced().forget(task.hash, task, [this](const node& another) { fail_over_fulfilled(another); }));
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::drop_spare(station& here, node* spare) noexcept {
+  while (spare != nullptr) {
     --here.unplaced;
     here.drop_node(std::exchange(spare, spare->next));
   }
-  for (node* ready = outcome.ready; ready != nullptr;) {
-    --here.unplaced;
-    ready_unplaced(here, std::exchange(ready, ready->next));
-  }
-  if (error) std::rethrow_exception(std::move(error));
 }
 
 // The last one that becomes ready is run next; those before it are for anybody.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(station& here, node* ready) {
-  if (ready->received > ready->needed) fail_over_fulfilled(*ready);
   if (here.running != nullptr) std::swap(ready, here.following);
   if (ready == nullptr) return;
   account(here.index).begin_one();

@@ -105,7 +105,8 @@ void keyed_graph<Key, Hash>::execute(station& here, node* task) noexcept {
     here.running = outer;
   }
   // Only now: until here, another fulfilment is found to be one too many.
-  if (task->placed) here.placed.erase(task);
+  if (!task->placed) return forget_ran(here, *task);
+  here.placed.erase(task);
   here.drop_node(task);
 }
 
