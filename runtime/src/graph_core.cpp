@@ -1,10 +1,13 @@
 #include <teff/detail/graph_core.hpp>
 #include <teff/error.hpp>
 
+#include "blocked_errands.hpp"
 #include "scheduler.hpp"
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -84,19 +87,55 @@ void graph_core::wait_for_rest_outside() {
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void graph_core::wait() {
+void graph_core::refuse_to_wait_for_ever() const {
   const auto at = here();
-  if (at.runtime == &runtime_) {
-    if (const auto key = running_key(at.index); !key.empty()) {
-      throw graph_waits_for_itself("teff::task_graph::wait: called within the task " + key +
-                                   ", whose end it would wait for");
-    }
+  const auto key = at.runtime == &runtime_ ? running_key(at.index) : std::string();
+  throw graph_waits_for_itself(
+      key.empty()
+          ? "teff::task_graph::wait: called where it would wait for ever: a task of the graph, or of one "
+            "that it waits for, waits for this very call"
+          : "teff::task_graph::wait: called within the task " + key + ", whose end it would wait for");
+}
+
+void graph_core::wait() {
+  std::optional<blocked_errands> blocked;
+  if (auto* const me = worker::current()) {
+    blocked.emplace(me->errands(), static_cast<const source*>(this));
+    if (blocked->for_ever()) refuse_to_wait_for_ever();
   }
-  wait_for_rest();
-  if (nothing_left()) return;
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(ending_);
+    ticket = next_ticket_++;
+    ++waits_;
+  }
+  try {
+    wait_for_rest();
+  } catch (...) {
+    const std::lock_guard lock(ending_);
+    --waits_;
+    throw;
+  }
+  if (auto error = end_of_wait(ticket)) std::rethrow_exception(std::move(error));
+}
+
+// The graph is at rest. What went wrong is told to all who waited for it then.
+std::exception_ptr graph_core::end_of_wait(std::uint64_t ticket) {
+  const std::lock_guard lock(ending_);
+  if (!nothing_left()) {
+    outcome_ = outcome();
+    outcome_of_those_below_ = next_ticket_;
+  }
+  auto mine = ticket < outcome_of_those_below_ ? outcome_ : nullptr;
+  if (--waits_ == 0) outcome_ = nullptr;
+  return mine;
+}
+
+std::exception_ptr graph_core::outcome() {
   const auto left = forget_all();
-  if (std::exception_ptr error = take_error()) std::rethrow_exception(std::move(error));
-  if (left.count != 0) throw never_satisfied(sentence_about(left.names, left.count), left.count);
+  if (auto error = take_error()) return error;
+  if (left.count == 0) return nullptr;
+  return std::make_exception_ptr(never_satisfied(sentence_about(left.names, left.count), left.count));
 }
 
 void graph_core::abandon_if_unfinished() noexcept {
@@ -106,6 +145,7 @@ void graph_core::abandon_if_unfinished() noexcept {
   cancelled_.store(true, std::memory_order_relaxed);
   try {
     wait_for_rest();
+    const std::lock_guard lock(ending_);
     static_cast<void>(forget_all());
   } catch (const runtime_was_shut_down&) {
     // Nobody looks at the graph any more.
@@ -120,55 +160,34 @@ std::exception_ptr graph_core::take_error() noexcept {
 
 // ---- Forgetting ----
 
-// Has worker `worker` forget what it keeps, and waits until it has.
-void graph_core::forget_on(unsigned worker, leftovers& all) {
-  struct visit : awaited_job {
-    graph_core& graph;
-    unsigned worker;
-    leftovers& all;
-    place waiter;
-  };
-  visit visit{{{[](job& self) noexcept {
-                auto& me = static_cast<struct visit&>(self);
-                me.graph.forget_placed(me.worker, me.all);
-                auto& gate = me.graph.runtime_.gate();
-                const auto waiter = me.waiter;
-                if (waiter.runtime == nullptr) return wake_submitter(me);
-                // seq_cst: before the look whether the waiter sleeps.
-                me.ended.store(1, std::memory_order_seq_cst);
-                gate.wake(waiter.index);
-              }}},
-              *this,
-              worker,
-              all,
-              here()};
-  if (visit.waiter.runtime == &runtime_) {
-    submit_to(runtime_, worker, visit);
-    help_until(
-        [](const void* job) {
-          return static_cast<const awaited_job*>(job)->ended.load(std::memory_order_seq_cst) != 0;
-        },
-        static_cast<awaited_job*>(&visit));
-  } else {
-    visit.waiter = {};
-    const call_in_progress call(runtime_);
-    submit_to(runtime_, worker, visit);
-    // Acquire: pairs with the release in wake_submitter().
-    while (visit.ended.load(std::memory_order_acquire) == 0) futex_wait(visit.ended, 0);
-  }
+bool graph_core::enter(unsigned worker) noexcept {
+  auto& mine = accounts_[worker];
+  mine.inside.store(true, std::memory_order_relaxed);
+  runtime_.fences().here();  // against forget_all(): one of the two sees the other
+  // Acquire: pairs with the release at the end of forget_all().
+  if (!mine.visited.load(std::memory_order_acquire)) [[likely]]
+    return true;
+  leave(worker);
+  return false;
 }
 
+void graph_core::leave(unsigned worker) noexcept {
+  // Release: what the worker did inside, to the acquire in forget_all().
+  accounts_[worker].inside.store(false, std::memory_order_release);
+}
+
+// Of a graph at rest, so what the workers keep is let alone, but for their looking whether there is something
+// to do. Done for them, since they may be busy with something else for long.
 graph_core::leftovers graph_core::forget_all() {
   leftovers all;
-  const auto at = here();
+  for (auto& each : accounts_) each.visited.store(true, std::memory_order_relaxed);
+  runtime_.fences().everywhere();
   for (unsigned worker = 0; worker < workers(); ++worker) {
-    if (at.runtime == &runtime_ && worker == at.index) {
-      forget_placed(worker, all);
-    } else {
-      forget_on(worker, all);
-    }
+    while (accounts_[worker].inside.load(std::memory_order_acquire)) std::this_thread::yield();
+    forget_placed(worker, all);
   }
   forget_unplaced(all);
+  for (auto& each : accounts_) each.visited.store(false, std::memory_order_release);
   return all;
 }
 

@@ -3,18 +3,13 @@
 #include <teff/detail/tracing.hpp>
 #include <teff/error.hpp>
 
+#include "blocked_errands.hpp"
 #include "scheduler.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace teff::detail {
-
-namespace {
-
-// The calling worker is in a part, which others may wait for: it must not wait for them.
-constinit thread_local bool in_part = false;
-
-}  // namespace
 
 replay_core::replay_core(scheduler& runtime, replay_plan plan)
     : runtime_(runtime), plan_(std::move(plan)), jobs_(plan_.parts().size()) {
@@ -32,9 +27,17 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
 
 void replay_core::replay(part_runner runner) {
   const auto at = here();
-  if (in_part && at.runtime == &runtime_)
-    throw misuse(
-        "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
+  std::optional<blocked_errands> blocked;
+  if (at.runtime == &runtime_) {
+    const auto& errands = worker::current()->errands();
+    if (errands.replaying())
+      throw misuse(
+          "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
+    blocked.emplace(errands, this);
+    if (blocked->for_ever())
+      throw misuse(
+          "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
+  }
   if (jobs_.empty()) return;
   runner_ = runner;
   waiter_ = at.runtime == &runtime_ ? at : place{};
@@ -68,9 +71,10 @@ void replay_core::start() noexcept {
 }
 
 void replay_core::run_part(std::size_t part) noexcept {
-  in_part = true;
-  runner_.run(runner_.what, part);
-  in_part = false;
+  {
+    const running_errand here(*worker::current(), {.of = this, .replay = true});
+    runner_.run(runner_.what, part);
+  }
   // Release: what this part did. Acquire: what all did, for the one that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }

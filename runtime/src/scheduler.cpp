@@ -1,4 +1,5 @@
 #include "scheduler.hpp"
+#include "living_runtimes.hpp"
 
 #include <memory>
 #include <system_error>
@@ -35,10 +36,17 @@ scheduler::scheduler(const options& given)
     }
   }
   arrived_.wait();
+  try {
+    living_runtimes::add(*this);
+  } catch (...) {
+    stop_workers(count);
+    throw;
+  }
 }
 
 scheduler::~scheduler() {
   shut_down();
+  living_runtimes::remove(*this);
 }
 
 // Those that were never started are counted as having arrived and left.
@@ -58,9 +66,19 @@ void scheduler::arrive(unsigned index) noexcept {
 
 void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
+  job.submitter = here();
   submit(job);
-  // Acquire: pairs with the release in wake_submitter(): what the job did.
-  while (job.ended.load(std::memory_order_acquire) == 0) futex_wait(job.ended, 0);
+  if (job.submitter.runtime != nullptr) {
+    help_until(
+        [](const void* ended) {
+          // seq_cst: the last look before sleeping, against wake_submitter(); acquire: what the job did.
+          return static_cast<const std::atomic<std::uint32_t>*>(ended)->load(std::memory_order_seq_cst) != 0;
+        },
+        &job.ended);
+  } else {
+    // Acquire: pairs with the release in wake_submitter(): what the job did.
+    while (job.ended.load(std::memory_order_acquire) == 0) futex_wait(job.ended, 0);
+  }
   end_call();
 }
 
@@ -103,6 +121,26 @@ void scheduler::submit_to(unsigned index, job& job) noexcept {
   gate_.wake(index);
 }
 
+// seq_cst, as the seat: both before the worker's last look.
+void scheduler::begin_graph_wait(std::atomic<bool>& waits) noexcept {
+  waits.store(true, std::memory_order_seq_cst);
+  graph_waits_.fetch_add(1, std::memory_order_seq_cst);
+}
+void scheduler::end_graph_wait(std::atomic<bool>& waits) noexcept {
+  graph_waits_.fetch_sub(1, std::memory_order_relaxed);
+  waits.store(false, std::memory_order_relaxed);
+}
+
+void scheduler::source_published() noexcept {
+  fences_.here();
+  gate_.notify_work(0);
+  if (graph_waits_.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  for (const auto& each : workers_) {
+    if (each->waits_for_graphs()) gate_.wake(each->index());
+  }
+}
+
 counters scheduler::counted() const noexcept {
   counters sum;
   for (const auto& each : workers_) sum += each->counted();
@@ -133,8 +171,7 @@ void detach(scheduler& runtime, const source& removed) noexcept {
   runtime.sources().remove(removed);
 }
 void published(scheduler& runtime) noexcept {
-  runtime.fences().here();
-  runtime.gate().notify_work(0);
+  runtime.source_published();
 }
 void published_to(scheduler& runtime, unsigned index) noexcept {
   runtime.fences().here();
@@ -155,8 +192,14 @@ void run_and_wait(scheduler& runtime, awaited_job& job) {
 void wake_submitter(awaited_job& job) noexcept {
   // The job may be gone after the store: a wake takes its address only.
   auto& ended = job.ended;
-  ended.store(1, std::memory_order_release);
-  futex_wake(ended);
+  const auto submitter = job.submitter;
+  // Release: what the job did. seq_cst: before the look whether the submitter sleeps.
+  ended.store(1, std::memory_order_seq_cst);
+  if (submitter.runtime == nullptr) {
+    futex_wake(ended);
+  } else {
+    living_runtimes::wake(*submitter.runtime, submitter.index);
+  }
 }
 
 }  // namespace teff::detail

@@ -56,6 +56,13 @@ class scheduler {
   // More workers than cores: a spinning worker keeps another from running.
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
+  // A worker that may help with graphs, and not with everything, is about to sleep on a closed seat; it has
+  // got up. Between the two, published() wakes it by name.
+  void begin_graph_wait(std::atomic<bool>& waits) noexcept;
+  void end_graph_wait(std::atomic<bool>& waits) noexcept;
+  // A source has something that any worker may do.
+  void source_published() noexcept;
+
   // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
   // look at its deque any more.
   void arrive(unsigned index) noexcept;
@@ -76,6 +83,7 @@ class scheduler {
   gang_queue gangs_;
   detail::sources sources_;
   std::atomic<bool> stop_{false};
+  std::atomic<unsigned> graph_waits_{0};
   std::vector<std::unique_ptr<worker>> workers_;
   std::latch arrived_;
   std::latch left_;

@@ -6,6 +6,7 @@
 #include <teff/detail/source.hpp>
 #include <teff/runtime.hpp>
 
+#include "errands.hpp"
 #include "job_queue.hpp"
 #include "nearest_first.hpp"
 #include "slot_array.hpp"
@@ -23,6 +24,13 @@ namespace teff::detail {
 
 class scheduler;
 
+// What a worker may run while it waits (README, "Waiting within a graph").
+enum class helping : std::uint8_t {
+  its_thief,   // what the thief of the awaited slot has
+  graphs,      // besides, tasks of graphs, pieces of them, and what was submitted to this worker by name
+  everything,  // besides, jobs and any tasks
+};
+
 class worker {
  public:
   // `ring`: null unless the runtime is traced. Throws std::system_error if the memory of the deque can't be
@@ -38,7 +46,7 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
-  // Runs other tasks on the calling worker until `done(what)`.
+  // Runs other tasks on the calling worker, those of graphs at least, until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
@@ -54,8 +62,14 @@ class worker {
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
+  [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
   [[nodiscard]] lane& deque() const noexcept { return *deque_; }
   [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
+  [[nodiscard]] class errands& errands() noexcept { return errands_; }
+  // Whether it sleeps, or is about to, while it may help with graphs and not with everything.
+  [[nodiscard]] bool waits_for_graphs() const noexcept {
+    return waits_for_graphs_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] counters counted() const noexcept;
 
   // Filled in by the scheduler: the others.
@@ -91,8 +105,11 @@ class worker {
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
-  void work_until(Done done, const task_slot* awaited) noexcept;
-  bool run_something(bool open, const task_slot* awaited, bool& searching) noexcept;
+  void work_until(Done done, helping with, const task_slot* awaited) noexcept;
+  [[nodiscard]] helping may_help() const noexcept;
+  bool run_something(helping with, const task_slot* awaited, bool& searching) noexcept;
+  task_slot* steal_from_anyone(worker*& victim) noexcept;
+  bool run_job_of(job_queue& queue, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
   task_slot* steal_from(worker& victim) noexcept;
@@ -105,12 +122,15 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   bool seize_from_anyone() noexcept;
+  [[nodiscard]] bool sees_graph_work() noexcept;
   [[nodiscard]] bool sees_work() noexcept;
   void refresh_sources() noexcept;
   bool run_sources(bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  void park(Done& done, bool open, const task_slot* awaited) noexcept;
+  void park(Done& done, helping with, const task_slot* awaited) noexcept;
+  template <class Done>
+  [[nodiscard]] bool finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   scheduler& all_;
@@ -123,11 +143,27 @@ class worker {
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
+  class errands errands_;
+  std::atomic<bool> waits_for_graphs_{false};
   stolen_tasks<calling_worker> stolen_;
   pthread_t thread_{};
   trace_ring* const ring_;
   tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;
   stopwatch idle_, parked_;  // what is parked is idle, too
+};
+
+// While it lives, the worker is in the middle of this.
+class running_errand {
+ public:
+  running_errand(worker& me, errand what) noexcept : me_(me) {
+    me_.errands().begin(what, me_.deque().head());
+  }
+  ~running_errand() { me_.errands().end(); }
+  running_errand(const running_errand&) = delete;
+  running_errand& operator=(const running_errand&) = delete;
+
+ private:
+  worker& me_;
 };
 
 }  // namespace teff::detail

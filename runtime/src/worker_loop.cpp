@@ -2,9 +2,11 @@
 // for a task", "Parking").
 #include <teff/detail/gang.hpp>
 
+#include "living_runtimes.hpp"
 #include "scheduler.hpp"
 #include "worker.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -38,17 +40,19 @@ void block_until(bool (*done)(const void*), const void* what) noexcept {
 }
 
 void worker::work_until_stopped() noexcept {
-  work_until([this] { return all_.stopping(); }, nullptr);
+  work_until([this] { return all_.stopping(); }, helping::everything, nullptr);
 }
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   const traced_span span(activity::waiting, nullptr);
   // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
-  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, nullptr);
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_help(), nullptr);
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
-  current()->work_until([=] { return done(what); }, nullptr);
+  auto& me = *current();
+  // What it waits for may be what only this worker can do.
+  me.work_until([=] { return done(what); }, std::max(me.may_help(), helping::graphs), nullptr);
 }
 
 void worker::wait_for_thief(task_slot& slot) noexcept {
@@ -59,7 +63,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
         const auto state = slot.state.load(std::memory_order_seq_cst);
         return state == slot_state::ended || state == slot_state::failed;
       },
-      &slot);
+      may_help(), &slot);
 }
 
 // In the census it is never a searcher, who would be expected to find what others publish, but for the moment
@@ -102,12 +106,16 @@ bool worker::has_room_for_foreign_tasks() const noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
 }
 
+helping worker::may_help() const noexcept {
+  if (!has_room_for_foreign_tasks()) return helping::its_thief;
+  return errands_.any() ? helping::graphs : helping::everything;
+}
+
 // The loop of a worker that has nothing of its own to do until `done()`: it runs other workers' tasks, else
 // it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits for one: its
-// thief is asked first (leapfrogging), and is the only one asked when the stack is half used.
+// thief is asked first (leapfrogging).
 template <class Done>
-void worker::work_until(Done done, const task_slot* awaited) noexcept {
-  const bool open = has_room_for_foreign_tasks();
+void worker::work_until(Done done, helping with, const task_slot* awaited) noexcept {
   bool searching = false;
   constexpr unsigned looks_between_clock_readings = 16;
   constexpr unsigned looks_between_seizures = 128;
@@ -115,7 +123,7 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
   unsigned fruitless = 0;
   auto deadline = std::chrono::steady_clock::time_point::max();
   for (unsigned look = 0; !done(); ++look) {
-    if (run_something(open, awaited, searching)) {
+    if (run_something(with, awaited, searching)) {
       deadline = std::chrono::steady_clock::time_point::max();
       fruitless = 0;
       continue;
@@ -140,10 +148,10 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
     if (look == 0) {
       deadline = now + all_.settings().spin;
     } else if (now >= deadline) {
-      park(done, open, awaited);
+      park(done, with, awaited);
       look = 0;
       deadline = std::chrono::steady_clock::now() + all_.settings().spin;
-    } else if (open && look % looks_between_seizures == 0) {
+    } else if (with == helping::everything && look % looks_between_seizures == 0) {
       seize_from_anyone();
     } else if (all_.crowded()) {
       std::this_thread::yield();
@@ -154,21 +162,31 @@ void worker::work_until(Done done, const task_slot* awaited) noexcept {
 }
 
 template <class Done>
-void worker::park(Done& done, bool open, const task_slot* awaited) noexcept {
+void worker::park(Done& done, helping with, const task_slot* awaited) noexcept {
   auto& gate = all_.gate();
+  const bool open = with == helping::everything;
+  if (with == helping::graphs) all_.begin_graph_wait(waits_for_graphs_);
   if (gate.sit_down(index_, open)) hand_over();
-  // Whoever pushes from now on shares at once; what was shared before is seen by this last look.
-  if (open) ask_everyone();
-  // From here on, whoever brings a source something sees the seat, or is seen by the last look.
-  refresh_sources();
-  if (open && !sources_.empty()) all_.fences().everywhere();
-  const auto* const thief = open ? nullptr : thief_of(awaited);
-  if (done() ||
-      (open ? sees_work() || seize_from_anyone() : thief != nullptr && thief->deque().has_public())) {
+  if (finds_reason_to_get_up(done, with, awaited)) {
     gate.get_up(index_, open);
   } else {
     sleep();
   }
+  if (with == helping::graphs) all_.end_graph_wait(waits_for_graphs_);
+}
+
+// The last look before it sleeps.
+template <class Done>
+bool worker::finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept {
+  // Whoever pushes from now on shares at once; what was shared before is seen by this look.
+  if (with == helping::everything) ask_everyone();
+  // From here on, whoever brings a source something sees the seat, or is seen by this look.
+  refresh_sources();
+  if (with != helping::its_thief && !sources_.empty()) all_.fences().everywhere();
+  if (done()) return true;
+  if (with == helping::everything) return sees_work() || seize_from_anyone();
+  const auto* const thief = thief_of(awaited);
+  return (thief != nullptr && thief->deque().has_public()) || (with == helping::graphs && sees_graph_work());
 }
 
 void worker::sleep() noexcept {
@@ -179,12 +197,17 @@ void worker::sleep() noexcept {
   if (ring_ != nullptr) record(*ring_, activity::parked, nullptr, began);
 }
 
-bool worker::sees_work() noexcept {
-  if (!all_.jobs().empty() || !inbox_.empty()) return true;
+bool worker::sees_graph_work() noexcept {
+  if (!inbox_.empty()) return true;
   refresh_sources();
   for (const auto& each : sources_) {
     if (each->sees_work(index_)) return true;
   }
+  return false;
+}
+
+bool worker::sees_work() noexcept {
+  if (!all_.jobs().empty() || sees_graph_work()) return true;
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
   }
@@ -253,11 +276,13 @@ void worker::wake_owner(const task_slot* slot) noexcept {
   const auto* owner = last_victim_;
   if (owner == nullptr || !owner->slots_.owns(slot)) {
     if (slots_.owns(slot)) return;
+    owner = nullptr;
     for (const auto* const other : victims) {
       if (other->slots_.owns(slot)) owner = other;
     }
   }
-  if (owner != nullptr && all_.gate().wake(owner->index_)) woke_one();
+  if (owner == nullptr) return living_runtimes::wake_owner(slot);
+  if (all_.gate().wake(owner->index_)) woke_one();
 }
 
 }  // namespace teff::detail

@@ -59,32 +59,20 @@ bool worker::run_sources(bool& searching) noexcept {
     }
     stolen_.tell();
     const on_its_own here;
+    const running_errand turn(*this, {&each});
     if (each.run(index_)) return true;
   }
   return false;
 }
 
-bool worker::run_something(bool open, const task_slot* awaited, bool& searching) noexcept {
-  if (open && run_sources(searching)) return true;
+bool worker::run_something(helping with, const task_slot* awaited, bool& searching) noexcept {
+  if (with != helping::its_thief && run_sources(searching)) return true;
   worker* victim = thief_of(awaited);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
-  if (slot == nullptr && open) {
-    for (auto* const queue : {&inbox_, &all_.jobs()}) {
-      if (auto* const job = queue->pop()) {
-        stop_search(searching);
-        run_job(*job);
-        return true;
-      }
-    }
-    if (victims.empty()) return false;
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    victims.look_at_each(random_, [&](worker* other) {
-      victim = other;
-      return (slot = steal_from(*victim)) != nullptr;
-    });
-  }
+  if (slot == nullptr && with != helping::its_thief && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && with == helping::everything && run_job_of(all_.jobs(), searching)) return true;
+  if (slot == nullptr && with != helping::its_thief && has_room_for_foreign_tasks())
+    slot = steal_from_anyone(victim);
   if (slot == nullptr) return false;
   stop_search(searching);
   record_instant(activity::steal, victim);
@@ -92,8 +80,33 @@ bool worker::run_something(bool open, const task_slot* awaited, bool& searching)
   return true;
 }
 
+bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
+  auto* const job = queue.pop();
+  if (job == nullptr) return false;
+  stop_search(searching);
+  run_job(*job);
+  return true;
+}
+
+task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
+  task_slot* slot = nullptr;
+  if (victims.empty()) return slot;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  victims.look_at_each(random_, [&](worker* other) {
+    victim = other;
+    return (slot = steal_from(*victim)) != nullptr;
+  });
+  return slot;
+}
+
+// Within an errand only what is a piece of one (README, "Waiting within a graph"). Not even the thief of the
+// awaited slot is exempt: what that had in its deque before is the oldest there.
 task_slot* worker::steal_from(worker& victim) noexcept {
-  auto* const slot = victim.deque().steal();
+  const bool within = errands_.any();
+  auto* const slot = victim.deque().steal(
+      [&](const task_slot* oldest) { return !within || victim.errands().of_slot(oldest).of != nullptr; });
   if (slot == nullptr) {
     ++failed_steals_;
   } else {
@@ -108,7 +121,12 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
   const unheard here;
-  stolen_.run(slot);
+  if (const auto of = victim.errands().of_slot(&slot); of.of != nullptr) {
+    const running_errand piece(*this, of);
+    stolen_.run(slot);
+  } else {
+    stolen_.run(slot);
+  }
 }
 
 void worker::run_job(job& job) noexcept {

@@ -29,7 +29,8 @@ struct never_satisfied : misuse {
   std::size_t count;  // of such keys
 };
 
-// task_graph::wait() was called within a task of the graph, whose end it would wait for.
+// task_graph::wait() was called within a task of the graph, whose end it would wait for, or where it would
+// close a circle of tasks that wait for each other's graphs.
 struct graph_waits_for_itself : misuse {
   using misuse::misuse;
 };

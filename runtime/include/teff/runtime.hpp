@@ -74,7 +74,8 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, several at once.
-  // The caller blocks, without using CPU; but a worker of this runtime runs f itself, at once.
+  // The caller blocks, without using CPU; but a worker of this runtime runs f itself, at once, and one of
+  // another runtime goes on with other tasks of its own.
   // Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
@@ -105,6 +106,7 @@ namespace detail {
 // A job whose submitter sleeps until it has ended.
 struct awaited_job : job {
   std::atomic<std::uint32_t> ended{0};
+  place submitter{};  // if it is a worker: it looks for other work until it is woken
 };
 
 // Submits and sleeps. Throws runtime_was_shut_down.

@@ -146,7 +146,8 @@ class task_graph {
   // fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
-  // calls that nobody will make; graph_waits_for_itself within a task of this graph; runtime_was_shut_down.
+  // calls that nobody will make; graph_waits_for_itself where it would never end; runtime_was_shut_down. All
+  // who wait are told.
   void wait() { graph_->wait(); }
 
  private:

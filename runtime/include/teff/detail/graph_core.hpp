@@ -25,6 +25,9 @@ struct alignas(128) graph_account {
   std::atomic<std::uint64_t> ended{0};
   // Nodes that it made for keys that wait, less those it made go away. Goes with `ended`.
   std::atomic<std::int64_t> waiting{0};
+  // Whether it is among what it keeps; and whether who waits for the graph is, or wants to be (enter()).
+  std::atomic<bool> inside{false};
+  std::atomic<bool> visited{false};
 
   void begin_one() noexcept {
     // Relaxed: the message that follows it is released, and `ended` of whoever took that, too.
@@ -74,12 +77,17 @@ class graph_core : public source {
   // those who wait.
   void look_for_rest(unsigned worker) noexcept;
 
+  // Worker `worker` is about to use what it keeps. False: somebody else does just now, for a short time.
+  [[nodiscard]] bool enter(unsigned worker) noexcept;
+  void leave(unsigned worker) noexcept;
+
   // A key that waits, in words; and how many more there are.
   struct leftovers {
     std::size_t count = 0;
     std::vector<std::string> names;  // of some
   };
-  // Forgets the keys that wait for something on worker `worker`; called by it. Adds them up.
+  // Forgets the keys that wait for something on worker `worker`, which does not enter() meanwhile. Adds them
+  // up.
   virtual void forget_placed(unsigned worker, leftovers& all) = 0;
   // The same for those without a place; called when the graph is at rest.
   virtual void forget_unplaced(leftovers& all) = 0;
@@ -92,8 +100,10 @@ class graph_core : public source {
   [[nodiscard]] bool nothing_left() const noexcept;
   void wait_for_rest();
   void wait_for_rest_outside();
+  void refuse_to_wait_for_ever() const;
+  std::exception_ptr outcome();
+  std::exception_ptr end_of_wait(std::uint64_t ticket);
   leftovers forget_all();
-  void forget_on(unsigned worker, leftovers& all);
   std::exception_ptr take_error() noexcept;
 
   scheduler& runtime_;
@@ -105,6 +115,13 @@ class graph_core : public source {
   std::condition_variable rest_;
   std::vector<unsigned> waiting_workers_;
   std::exception_ptr error_;
+
+  std::mutex ending_;  // of what follows, and of who forgets
+  std::uint64_t next_ticket_ = 0;
+  std::uint64_t waits_ = 0;  // that go on
+  // How the graph ended when it last ended badly, and which calls of wait() had begun by then.
+  std::exception_ptr outcome_;
+  std::uint64_t outcome_of_those_below_ = 0;
 };
 
 }  // namespace teff::detail

@@ -161,7 +161,7 @@ void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
     here.drop_node(left);
   });
   here.unplaced = 0;  // forget_unplaced() comes next
-  if (here.running == nullptr) say_ended(here);
+  account(worker).waiting.store(0, std::memory_order_relaxed);
 }
 
 template <class Key, class Hash>

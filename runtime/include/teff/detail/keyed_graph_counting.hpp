@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -123,10 +124,15 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
     auto& here = *stations_[at.index];
     // Outside a task of this graph, it is an activity of its own; it has ended when this worker next looks
     // here.
-    if (here.running == nullptr) {
-      account(at.index).begin_one();
-      ++here.taken;
-    }
+    if (here.running != nullptr) return fulfill_from(here, key);
+    while (!this->enter(at.index)) std::this_thread::yield();
+    struct exit {
+      keyed_graph& graph;
+      unsigned worker;
+      ~exit() { graph.leave(worker); }
+    } const exit{*this, at.index};
+    account(at.index).begin_one();
+    ++here.taken;
     return fulfill_from(here, key);
   }
   const call_in_progress call(runtime());

@@ -124,6 +124,7 @@ template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   auto& here = *stations_[worker];
   const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   unsigned tasks = 0;
   for (unsigned looks = 0; looks < looks_in_a_turn;) {
@@ -145,6 +146,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     }
   }
   running_on = outer;
+  if (!nested) this->leave(worker);
   if (tasks != 0) return true;
   if (!nested) look_for_rest(worker);
   return false;

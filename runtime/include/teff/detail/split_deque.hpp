@@ -143,10 +143,17 @@ class split_deque {
 
   // The oldest public slot, which then is the caller's to run; null if there is none or another was quicker.
   [[nodiscard]] Slot* steal() noexcept {
-    auto bounds = bounds_.load(std::memory_order_relaxed);
-    if (tail_of(bounds) >= split_of(bounds)) return nullptr;
+    return steal([](const Slot*) { return true; });
+  }
+  // The same, but null if not `accepts(slot)`, which may not read the slot, but what its owner wrote before.
+  template <class Accepts>
+  [[nodiscard]] Slot* steal(Accepts accepts) noexcept {
     // Acquire: pairs with the release in share() and seize(), through whatever exchanges lie between (all are
-    // read-modify-writes, so the release sequence is not broken). Only after this may the slot be read.
+    // read-modify-writes, so the release sequence is not broken).
+    auto bounds = bounds_.load(std::memory_order_acquire);
+    if (tail_of(bounds) >= split_of(bounds) || !accepts(slots_ + tail_of(bounds))) return nullptr;
+    // Acquire: as above. Only after this may the slot be read: the exchange fails if another took it
+    // meanwhile.
     if (!bounds_.compare_exchange_strong(bounds, bounds + 1, std::memory_order_acquire,
                                          std::memory_order_relaxed)) {
       return nullptr;

@@ -1,0 +1,269 @@
+// Waits within tasks of graphs and replays, of several runtimes, and of several threads: none hangs, none is
+// refused that could end.
+#include <gtest/gtest.h>
+#include <teff/teff.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <latch>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "workers.hpp"
+
+namespace {
+
+using namespace teff;
+
+void wait_for(const std::atomic<bool>& said) {
+  while (!said) std::this_thread::yield();
+}
+
+// A graph of one task, whose body does this.
+template <class Body>
+void fill(task_graph<int>& graph, Body body) {
+  graph.indegree([](int) { return 1; }).body([body](int) { body(); });
+}
+
+TEST(nested_waits, a_job_that_waits_for_a_graph_does_not_lie_above_a_piece_of_it) {
+  runtime rt{{.workers = 3}};
+  std::atomic<bool> first{false}, third_began{false}, submitted{false};
+  task_graph<int> graph{rt};
+  // The second half is stolen, its second half again: its thief, the first to wait, must not take the job.
+  fill(graph, [&] {
+    join([&] { wait_for(first); },
+         [&] {
+           join([&] { wait_for(submitted); },
+                [&] {
+                  third_began = true;
+                  wait_for(submitted);
+                  for (int i = 0; i < 100; ++i) std::this_thread::yield();
+                  first = true;
+                });
+         });
+  });
+  graph.fulfill(0);
+  std::thread outside([&] { rt.run([&] { graph.wait(); }); });
+  wait_for(third_began);
+  submitted = true;
+  outside.join();
+}
+
+TEST(nested_waits, tasks_that_wait_for_a_graph_are_not_run_within_its_tasks) {
+  for (const unsigned workers : {2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    for (int round = 0; round < 50; ++round) {
+      task_graph<int> graph{rt};
+      std::atomic<int> done{0};
+      fill(graph, [&] { parallel_for(0, 64, [&](int) { done += static_cast<int>(test::fib(8) > 0); }); });
+      for (int i = 0; i < 8; ++i) graph.fulfill(i);
+      rt.run([&] { parallel_for(0, 8, [&](int) { graph.wait(); }); });
+      graph.wait();
+      ASSERT_EQ(done, 8 * 64);
+    }
+  }
+}
+
+TEST(nested_waits, a_stolen_piece_of_a_task_can_not_wait_for_its_graph) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> stolen{false};
+  task_graph<int> graph{rt};
+  fill(graph, [&] {
+    join([&] { wait_for(stolen); },
+         [&] {
+           stolen = true;
+           graph.wait();
+         });
+  });
+  graph.fulfill(0);
+  EXPECT_THROW(graph.wait(), graph_waits_for_itself);
+}
+
+TEST(nested_waits, graphs_whose_tasks_wait_for_each_other_are_told_so) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> one{rt}, other{rt};
+  std::latch both(2);
+  const auto wait_in = [&](task_graph<int>& within, task_graph<int>& awaited, unsigned worker) {
+    fill(within, [&] {
+      both.arrive_and_wait();
+      awaited.wait();
+    });
+    within.place([worker](int) { return worker; });
+  };
+  wait_in(one, other, 0);
+  wait_in(other, one, 1);
+  one.fulfill(0);
+  other.fulfill(0);
+  int refused = 0;
+  for (auto* const each : {&one, &other}) {
+    try {
+      each->wait();
+    } catch (const graph_waits_for_itself&) {
+      ++refused;
+    }
+  }
+  EXPECT_GE(refused, 1);
+}
+
+TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
+  test::on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      std::atomic<int> inner_ran{0};
+      task_graph<int> outer{rt};
+      // Of both halves of a join each waits for a graph, some of whose tasks only the other's worker can run.
+      const auto wait_for_inner = [&] {
+        task_graph<int> inner{rt};
+        inner.indegree([](int) { return 1; }).body([&](int i) {
+          ++inner_ran;
+          if (i < 20) inner.fulfill(i + 1);
+        });
+        if (placed) inner.place([](int i) { return static_cast<unsigned>(i); });
+        inner.fulfill(0);
+        inner.wait();
+      };
+      fill(outer, [&] { join(wait_for_inner, wait_for_inner); });
+      for (int i = 0; i < 10; ++i) outer.fulfill(i);
+      outer.wait();
+      EXPECT_EQ(inner_ran, 10 * 2 * 21);
+    }
+  });
+}
+
+TEST(nested_waits, replays_of_several_recordings_take_turns_though_their_tasks_join) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    task_graph<int> one{rt}, other{rt};
+    std::atomic<int> ran{0};
+    for (auto* const each : {&one, &other})
+      fill(*each, [&] { parallel_for(0, 32, [&](int) { ran += static_cast<int>(test::fib(5)); }); });
+    auto first = record(one, [&] { one.fulfill(0); });
+    auto second = record(other, [&] { other.fulfill(0); });
+    ran = 0;
+    for (int round = 0; round < 50; ++round) {
+      std::thread outside([&] { first.replay(2); });
+      rt.run([&] { second.replay(2); });
+      outside.join();
+      rt.run([&] { join([&] { first.replay(2); }, [&] { second.replay(2); }); });
+    }
+    EXPECT_EQ(ran, 50 * 8 * 32 * 5);
+  }
+}
+
+TEST(nested_waits, a_scope_hears_of_the_end_of_tasks_that_ran_in_another_runtime) {
+  runtime one{{.workers = 1}}, other{{.workers = 2}};
+  std::atomic<bool> stolen{false};
+  std::atomic<std::uint64_t> parks{0};
+  std::atomic<int> ended{0};
+  one.run([&] {
+    scope tasks;
+    other.run([&] {
+      scope host;
+      tasks.spawn([&] {
+        stolen = true;
+        // Until the scope's owner sleeps.
+        while (parks == 0 || one.counters().parks < parks) std::this_thread::yield();
+        ++ended;
+      });
+      wait_for(stolen);
+    });
+    parks = one.counters().parks + 1;
+    tasks.wait();
+    EXPECT_EQ(ended, 1);
+  });
+}
+
+TEST(nested_waits, runtimes_can_call_each_other_in_a_circle) {
+  runtime one{{.workers = 1}}, other{{.workers = 1}};
+  EXPECT_EQ(one.run([&] { return other.run([&] { return one.run([] { return 7; }); }); }), 7);
+  EXPECT_THROW(one.run([&] { other.run([&] { one.run([] { throw std::out_of_range("7"); }); }); }),
+               std::out_of_range);
+}
+
+// While a worker is kept by something else.
+class kept_worker {
+ public:
+  explicit kept_worker(runtime& rt)
+      : job_([&] {
+          rt.run([&] {
+            kept_ = true;
+            wait_for(free_);
+          });
+        }) {
+    wait_for(kept_);
+  }
+  ~kept_worker() {
+    free_ = true;
+    job_.join();
+  }
+  kept_worker(const kept_worker&) = delete;
+  kept_worker& operator=(const kept_worker&) = delete;
+
+ private:
+  std::atomic<bool> kept_{false}, free_{false};
+  std::thread job_;
+};
+
+TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_something_else) {
+  runtime rt{{.workers = 2}};
+  for (const bool placed : {false, true}) {
+    std::atomic<unsigned> counted{0};
+    task_graph<int> unsatisfied{rt}, failing{rt};
+    unsatisfied
+        .indegree([&](int) {
+          ++counted;
+          return 2;
+        })
+        .body([](int) {});
+    if (placed) unsatisfied.place([](int i) { return static_cast<unsigned>(i); });
+    fill(failing, [] { throw std::out_of_range("7"); });
+    for (int i = 0; i < 2; ++i) unsatisfied.fulfill(i);
+    while (counted < 2) std::this_thread::yield();
+    // Whoever counted a key has that told to others before it takes a job.
+    const kept_worker kept(rt);
+    try {
+      unsatisfied.wait();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const never_satisfied& error) {
+      EXPECT_EQ(error.count, 2U);
+    }
+    failing.fulfill(0);
+    EXPECT_THROW(failing.wait(), std::out_of_range);
+    unsatisfied.wait();  // all is forgotten
+  }
+}
+
+TEST(nested_waits, an_error_reaches_everybody_who_waits_for_the_graph) {
+  runtime rt{{.workers = 2}};
+  // Who comes too late to wait is not told, so not every round shows it.
+  int told_most = 0;
+  for (int round = 0; round < 1000 && told_most < 3; ++round) {
+    task_graph<int> graph{rt};
+    std::atomic<int> waiting{0}, told{0};
+    fill(graph, [&] {
+      while (waiting < 3) std::this_thread::yield();
+      for (int i = 0; i < 100; ++i) std::this_thread::yield();
+      throw std::out_of_range("7");
+    });
+    graph.fulfill(0);
+    const auto wait = [&] {
+      ++waiting;
+      try {
+        graph.wait();
+      } catch (const std::out_of_range&) {
+        ++told;
+      }
+    };
+    std::thread one(wait), two(wait), three([&] { rt.run(wait); });
+    one.join();
+    two.join();
+    three.join();
+    graph.wait();
+    EXPECT_GE(told, 1);
+    told_most = std::max<int>(told_most, told);
+  }
+  EXPECT_EQ(told_most, 3);
+}
+
+}  // namespace
