@@ -59,7 +59,7 @@ class random_graph {
       for (const key& each : successors_[index(k)]) g.fulfill(each);
     });
     if (where != places::none) g.place(place);
-    if (with_priorities) g.priority([](key k) { return k[1] % 5; });
+    if (with_priorities) g.priority([](key k) { return k[1] % 5 - 2; });
     const auto seed = [&] {
       for (int layer = 0; layer < layers_; ++layer) {
         for (int at = 0; at < width_; ++at) {
@@ -254,6 +254,75 @@ TEST(task_graph, runs_the_ready_task_with_the_highest_priority_first) {
   g.fulfill(0);
   g.wait();
   EXPECT_EQ(order, (std::vector<int>{0, 2, 5, 8, 1, 4, 7, 3, 6}));
+}
+
+TEST(task_graph, runs_the_highest_priority_first_also_without_a_place) {
+  for (const bool outside : {false, true}) {
+    runtime rt{{.workers = 1}};
+    std::vector<int> order;
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; }).priority([](int i) { return i % 3; }).body([&](int i) {
+      order.push_back(i);
+      if (i == 0) {
+        for (int each = 1; each < 9; ++each) g.fulfill(each);
+      }
+    });
+    const auto run = [&] {
+      g.fulfill(0);
+      g.wait();
+    };
+    outside ? run() : rt.run(run);
+    EXPECT_EQ(order, (std::vector<int>{0, 8, 5, 2, 7, 4, 1, 6, 3}));
+  }
+}
+
+TEST(task_graph, priorities_are_compared_between_tasks_with_and_without_a_place) {
+  runtime rt{{.workers = 1}};
+  std::vector<int> order;
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; })
+      .place([](int i) { return i % 2 == 0 ? anywhere : 0U; })
+      .priority([](int i) { return i / 3; })
+      .body([&](int i) {
+        order.push_back(i);
+        if (i == 0) {
+          for (int each = 1; each < 12; ++each) g.fulfill(each);
+        }
+      });
+  g.fulfill(0);
+  g.wait();
+  EXPECT_EQ(order, (std::vector<int>{0, 9, 11, 10, 7, 8, 6, 3, 5, 4, 1, 2}));
+}
+
+TEST(task_graph, a_thief_takes_the_highest_priority_first) {
+  runtime rt{{.workers = 2}};
+  constexpr int tasks = 8;
+  std::vector<int> order;  // written by worker 1
+  std::atomic<bool> all_ready{false};
+  std::atomic<int> ran{0};
+  task_graph<int> g{rt};
+  // -1 keeps worker 1 busy until the tasks are ready on worker 0, which 0 keeps busy until they have run.
+  g.indegree([](int) { return 1; })
+      .place([](int i) { return i > 0 ? anywhere : static_cast<unsigned>(-i); })
+      .priority([](int i) { return i * 3 % tasks; })
+      .body([&](int i) {
+        if (i == -1) {
+          while (!all_ready) std::this_thread::yield();
+        } else if (i == 0) {
+          for (int each = 1; each <= tasks; ++each) g.fulfill(each);
+          all_ready = true;
+          while (ran != tasks) std::this_thread::yield();
+        } else {
+          order.push_back(i);
+          ++ran;
+        }
+      });
+  rt.run([&] {
+    g.fulfill(-1);
+    g.fulfill(0);
+    g.wait();
+  });
+  EXPECT_EQ(order, (std::vector<int>{5, 2, 7, 4, 1, 6, 3, 8}));
 }
 
 // What == and the hash leave out of a key.
@@ -676,6 +745,7 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
     for (int round = 0; round < 20; ++round) {
       const auto fatal = static_cast<int>(random() % 400);
       const bool placed = random() % 2 == 0;
+      const bool with_priorities = random() % 2 == 0;
       task_graph<std::array<int, 2>> g{rt};
       g.indegree([](auto k) { return k[0] == 0 ? 0 : 2; }).body([&](auto k) {
         if (k[0] * 8 + k[1] == fatal) throw std::runtime_error("fatal");
@@ -684,6 +754,7 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
         g.fulfill({k[0] + 1, (k[1] + 1) % 8});
       });
       if (placed) g.place([](auto k) { return static_cast<unsigned>(k[1]); });
+      if (with_priorities) g.priority([](auto k) { return k[1] % 3; });
       for (int i = 0; i < 8; ++i) g.fulfill({0, i});
       EXPECT_EQ(error_of(g), "fatal");
     }
@@ -700,6 +771,45 @@ TEST(task_graph, a_function_that_throws_reaches_the_waiter) {
     if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
     g.fulfill(0);
     EXPECT_EQ(error_of(g), "indegree");
+  }
+}
+
+TEST(task_graph, a_priority_that_throws_reaches_the_waiter) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; })
+          .priority([](int i) { return i == 5 ? throw std::domain_error("priority") : i; })
+          .body([&](int i) { g.fulfill(i + 1); });
+      if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+      for (const int first : {0, 5}) {
+        g.fulfill(first);
+        EXPECT_EQ(error_of(g), "priority");
+      }
+      g.wait();
+    }
+  });
+}
+
+TEST(task_graph, a_fulfilment_whose_priority_throws_does_not_count) {
+  runtime rt{{.workers = 1}};
+  for (const bool placed : {false, true}) {
+    bool throws = true;
+    int ran = 0;
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; })
+        .priority([&](int i) { return i == 1 && throws ? throw std::domain_error("priority") : 0; })
+        .body([&](int i) {
+          ++ran;
+          if (i != 0) return;
+          EXPECT_THROW(g.fulfill(1), std::domain_error);
+          throws = false;
+          g.fulfill(1);
+        });
+    if (placed) g.place([](int) { return 0U; });
+    g.fulfill(0);
+    g.wait();
+    EXPECT_EQ(ran, 2);
   }
 }
 

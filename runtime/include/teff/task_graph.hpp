@@ -100,7 +100,12 @@ class task_graph {
     graph_->functions.place.set(std::forward<F>(f));
     return *this;
   }
-  // Of the tasks that are ready on one worker, the one with the highest runs first. 0 by default.
+  // Of the tasks that are ready on one worker, the one with the highest runs first; a worker that has none
+  // takes the highest of another's that have no place. Of equal ones a task with a place comes first, and of
+  // these the one that has been ready for longest; of those without a place the newest. 0 by default.
+  //
+  // It costs a task without a place a lock each time it goes in and out, so it is for tasks of some
+  // microseconds.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& priority(F&& f) {

@@ -5,6 +5,7 @@
 #include <teff/detail/message_ring.hpp>
 #include <teff/detail/node_pool.hpp>
 #include <teff/detail/ready_deque.hpp>
+#include <teff/detail/ready_heap.hpp>
 #include <teff/graph_key.hpp>
 
 #include <algorithm>
@@ -127,6 +128,11 @@ class ready_queue {
     }
     return heap_.empty() ? nullptr : pop_by_priority();
   }
+  // What pop() would give.
+  [[nodiscard]] const node* front() const noexcept {
+    if (first_ != nullptr) return first_;
+    return heap_.empty() ? nullptr : heap_.front().task;
+  }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr && heap_.empty(); }
 
  private:
@@ -214,7 +220,7 @@ struct alignas(64) graph_station {
   }
 
   // Throws what copying the key throws, std::bad_alloc.
-  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree) {
+  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
     node* const made = pool.take();
     try {
       new (&made->key) Key(key);
@@ -225,7 +231,7 @@ struct alignas(64) graph_station {
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);
-    made->priority = 0;
+    made->priority = priority;
     made->ran = false;
     return made;
   }
@@ -240,7 +246,7 @@ struct alignas(64) graph_station {
   // The owner's own.
   key_table<Key> placed;
   ready_queue<Key> ready;        // of those placed here
-  node* following = nullptr;     // not placed, and to be run next
+  node* following = nullptr;     // not placed, and to be run next; not where there are priorities
   const Key* running = nullptr;  // of the innermost body that runs
   std::int64_t unplaced = 0;     // nodes for keys without a place: made less dropped
   std::uint64_t taken = 0;       // activities
@@ -250,7 +256,9 @@ struct alignas(64) graph_station {
   // What others touch.
   std::vector<std::atomic<ring*>> from;  // by the worker that writes; made by it
   key_inbox<Key> inbox;
+  // Ready tasks that are not placed: the one, or where there are priorities the other.
   ready_deque<node> stealable;
+  ready_heap<node> stealable_by_priority;
 };
 
 }  // namespace teff::detail

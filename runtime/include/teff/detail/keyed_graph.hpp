@@ -93,6 +93,10 @@ class keyed_graph final : public graph_core {
     return place < workers() || place == any_worker ? place : place % workers();
   }
 
+  [[nodiscard]] int priority_of(const Key& key) const {
+    return functions.priority ? functions.priority(key) : 0;
+  }
+
   // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. Most fulfilments are
   // neither a task's first nor its last: these two are called at the end, so that the others save no
   // registers.
@@ -116,6 +120,7 @@ class keyed_graph final : public graph_core {
   template <class Count>
   void try_count(Count count) noexcept;
   node* find_task(station& here) noexcept;
+  [[gnu::noinline]] node* find_by_priority(station& here) noexcept;
   node* steal(station& here) noexcept;
   void execute(station& here, node* task) noexcept;
   void say_ended(station& here) noexcept;

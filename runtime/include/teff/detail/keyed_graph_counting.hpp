@@ -25,7 +25,7 @@ void keyed_graph<Key, Hash>::count_placed(station& here, const Key& key) {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::make_placed(station& here, std::size_t hash, const Key& key) {
-  node* const made = here.make_node(hash, key, functions.indegree(key));
+  node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
   made->placed = true;
   made->received = 1;
   here.placed.insert(made);
@@ -36,7 +36,6 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(station& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task);
-  if (functions.priority) task.priority = functions.priority(task.key);
   here.ready.push(&task);
 }
 
@@ -48,7 +47,7 @@ void keyed_graph<Key, Hash>::count_unplaced(station& here, const Key& key) {
       hash, [&](const node& each) { return each.hash == hash && equal_keys(each.key, key); },
       [&]() -> node* {
         try {
-          node* const made = here.make_node(hash, key, functions.indegree(key));
+          node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
           made->received = 1;
           made->placed = false;
           ++here.unplaced;
@@ -77,13 +76,19 @@ void keyed_graph<Key, Hash>::drop_spare(station& here, node* spare) noexcept {
   }
 }
 
-// The last one that becomes ready is run next; those before it are for anybody.
+// The last one that becomes ready is run next; those before it are for anybody. Where there are priorities
+// all are for anybody: what is best to run next shows among the others only.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(station& here, node* ready) {
-  if (here.running != nullptr) std::swap(ready, here.following);
+  const bool by_priority = static_cast<bool>(functions.priority);
+  if (here.running != nullptr && !by_priority) std::swap(ready, here.following);
   if (ready == nullptr) return;
   account(here.index).begin_one();
-  here.stealable.push(ready);
+  if (by_priority) [[unlikely]] {
+    here.stealable_by_priority.push(ready);
+  } else {
+    here.stealable.push(ready);
+  }
   published(runtime());
 }
 

@@ -70,12 +70,26 @@ bool keyed_graph<Key, Hash>::receive_outside(station& here) noexcept {
 template <class Key, class Hash>
 typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(station& here) noexcept {
   if (here.following != nullptr) return std::exchange(here.following, nullptr);
+  // Not functions.priority: without a task in hand, that may just be being set.
+  if (!here.stealable_by_priority.empty()) [[unlikely]]
+    return find_by_priority(here);
   if (node* const task = here.ready.pop()) return task;
   if (node* const task = here.stealable.take()) {
     ++here.taken;
     return task;
   }
   return nullptr;
+}
+
+// Of equal ones the one that is placed here: the other may be run by a thief meanwhile.
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(station& here) noexcept {
+  receive_outside(here);  // there may be a higher one among them
+  if (node* const task = here.stealable_by_priority.take(here.ready.front())) {
+    ++here.taken;
+    return task;
+  }
+  return here.ready.pop();
 }
 
 template <class Key, class Hash>
@@ -85,7 +99,10 @@ typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(station& he
   here.random ^= here.random << 17;
   const auto count = stations_.size();
   for (std::size_t i = 0, at = here.random % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    if (node* const task = stations_[at]->stealable.steal()) {
+    auto& victim = *stations_[at];
+    node* task = victim.stealable.steal();
+    if (task == nullptr) task = victim.stealable_by_priority.take();
+    if (task != nullptr) {
       ++here.taken;
       return task;
     }
@@ -163,7 +180,7 @@ bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
     if (ring != nullptr && ring->has_message()) return true;
   }
   for (const auto& each : stations_) {
-    if (!each->stealable.empty()) return true;
+    if (!each->stealable.empty() || !each->stealable_by_priority.empty()) return true;
   }
   return false;
 }
