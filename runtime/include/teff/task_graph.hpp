@@ -93,7 +93,8 @@ class task_graph {
     return *this;
   }
   // Which worker runs the task of a key, modulo their number: no other does. Or `anywhere`, as without
-  // place(). A key that has a place is counted by its worker alone, without any atomic operation.
+  // place(). A key that has a place is counted by its worker alone, without any atomic operation; the others
+  // in 65,536 chains, so that a fulfilment takes the longer the more than that wait at a time.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f) {
