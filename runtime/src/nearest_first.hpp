@@ -1,10 +1,10 @@
 // The other workers as a thief looks at them: the nearest first, thieves spread among those equally near.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <map>
+#include <type_traits>
 #include <vector>
 
 namespace teff::detail {
@@ -15,10 +15,12 @@ class nearest_first {
   nearest_first() = default;
   // `distance(other)`: less is nearer.
   template <class Distance>
-  nearest_first(std::vector<T> others, const Distance& distance) : others_(std::move(others)) {
-    std::ranges::stable_sort(others_, {}, distance);
-    for (std::size_t i = 1; i <= others_.size(); ++i) {
-      if (i == others_.size() || distance(others_[i - 1]) != distance(others_[i])) class_ends_.push_back(i);
+  nearest_first(const std::vector<T>& others, const Distance& distance) {
+    std::map<std::invoke_result_t<const Distance&, const T&>, std::vector<T>> classes;
+    for (const T& each : others) classes[distance(each)].push_back(each);
+    for (const auto& [_, members] : classes) {
+      others_.insert(others_.end(), members.begin(), members.end());
+      class_ends_.push_back(others_.size());
     }
   }
 

@@ -23,7 +23,7 @@ scheduler::scheduler(const options& given)
   for (unsigned i = 0; i < count; ++i) {
     std::vector<worker*> others;
     for (unsigned other = 1; other < count; ++other) others.push_back(workers_[(i + other) % count].get());
-    workers_[i]->victims = nearest_first(std::move(others), [&](const worker* other) {
+    workers_[i]->victims = nearest_first(others, [&](const worker* other) {
       return bound_ ? machine_.distance((*bound_)[i], (*bound_)[other->index()]) : 0;
     });
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <system_error>
 
@@ -29,13 +30,16 @@ struct bound_workers {
 
 }  // namespace
 
-processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) : processors_(order) {
+processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) {
   auto& workers = bound_workers::of_process();
   const std::lock_guard lock(workers.mutex);
   for (const unsigned processor : order)
     workers.on.resize(std::max(workers.on.size(), std::size_t{processor} + 1));
-  std::ranges::stable_sort(processors_, {}, [&](unsigned processor) { return workers.on[processor]; });
-  processors_.resize(count);
+  std::multimap<unsigned, unsigned> by_workers;  // of equal ones in their order
+  for (const unsigned processor : order) by_workers.emplace(workers.on[processor], processor);
+  for (const auto& [_, processor] : by_workers) {
+    if (processors_.size() < count) processors_.push_back(processor);
+  }
   for (const unsigned processor : processors_) ++workers.on[processor];
 }
 
