@@ -48,20 +48,10 @@ void replay_core::replay(part_runner runner) {
 }
 
 void replay_core::wait_for_end() {
-  if (waiter_.runtime != nullptr) {
-    submit(runtime_, gang_);
-    help_until(
-        [](const void* ended) {
-          // seq_cst: the last look before sleeping, against end(); acquire: what the parts did.
-          return static_cast<const std::atomic<std::uint32_t>*>(ended)->load(std::memory_order_seq_cst) != 0;
-        },
-        &ended_);
-  } else {
-    const call_in_progress call(runtime_);
-    submit(runtime_, gang_);
-    // Acquire: what the parts did; pairs with end().
-    while (ended_.load(std::memory_order_acquire) == 0) futex_wait(ended_, 0);
-  }
+  std::optional<call_in_progress> call;
+  if (waiter_.runtime == nullptr) call.emplace(runtime_);
+  submit(runtime_, gang_);
+  wait_until_set(ended_, waiter_);
 }
 
 void replay_core::start() noexcept {
@@ -81,17 +71,7 @@ void replay_core::run_part(std::size_t part) noexcept {
 
 void replay_core::end() noexcept {
   end_gang(runtime_);
-  // The recording may be gone after the store.
-  auto& scheduler = runtime_;
-  auto& ended = ended_;
-  const auto waiter = waiter_;
-  // seq_cst: before the look whether the waiter sleeps.
-  ended.store(1, std::memory_order_seq_cst);
-  if (waiter.runtime == nullptr) {
-    futex_wake(ended);
-  } else {
-    scheduler.gate().wake(waiter.index);
-  }
+  set_and_wake(ended_, waiter_);  // the recording may be gone after it
 }
 
 void replay_core::fail(std::exception_ptr error) noexcept {

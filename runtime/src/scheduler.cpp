@@ -7,6 +7,30 @@
 
 namespace teff::detail {
 
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
+  if (waiter.runtime != nullptr) {
+    help_until(
+        [](const void* flag) {
+          // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
+          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) != 0;
+        },
+        &ended);
+  } else {
+    // Acquire: pairs with the release in set_and_wake(): what was done before.
+    while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
+  }
+}
+
+void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
+  // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
+  ended.store(1, std::memory_order_seq_cst);
+  if (waiter.runtime == nullptr) {
+    futex_wake(ended);  // takes its address only
+  } else {
+    living_runtimes::wake(*waiter.runtime, waiter.index);
+  }
+}
+
 scheduler::scheduler(const options& given)
     : settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
@@ -68,17 +92,7 @@ void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
   submit(job);
-  if (job.submitter.runtime != nullptr) {
-    help_until(
-        [](const void* ended) {
-          // seq_cst: the last look before sleeping, against wake_submitter(); acquire: what the job did.
-          return static_cast<const std::atomic<std::uint32_t>*>(ended)->load(std::memory_order_seq_cst) != 0;
-        },
-        &job.ended);
-  } else {
-    // Acquire: pairs with the release in wake_submitter(): what the job did.
-    while (job.ended.load(std::memory_order_acquire) == 0) futex_wait(job.ended, 0);
-  }
+  wait_until_set(job.ended, job.submitter);
   end_call();
 }
 
@@ -190,16 +204,7 @@ void run_and_wait(scheduler& runtime, awaited_job& job) {
 }
 
 void wake_submitter(awaited_job& job) noexcept {
-  // The job may be gone after the store: a wake takes its address only.
-  auto& ended = job.ended;
-  const auto submitter = job.submitter;
-  // Release: what the job did. seq_cst: before the look whether the submitter sleeps.
-  ended.store(1, std::memory_order_seq_cst);
-  if (submitter.runtime == nullptr) {
-    futex_wake(ended);
-  } else {
-    living_runtimes::wake(*submitter.runtime, submitter.index);
-  }
+  set_and_wake(job.ended, job.submitter);
 }
 
 }  // namespace teff::detail
