@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tefflab import project_root
-from tefflab.systems import BUILD_FOLDER, Variant, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, Variant, load_systems
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call

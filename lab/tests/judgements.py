@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tefflab.crossing import Relation
-from tefflab.results import Contender, Curve, CurvePoint, Judgement, MetgRow
-from tefflab.statistics import Interval, MetgEstimate
+from tefflab.analysis.crossing import Relation
+from tefflab.analysis.results import Contender, Curve, CurvePoint, Judgement, MetgRow
+from tefflab.analysis.statistics import Interval, MetgEstimate
 
 CEILING = 92.1e9  # FLOP/s of two cores
 _COLORS = ("#555555", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#7A4FB5", "#8C2D04")

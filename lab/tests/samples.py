@@ -4,9 +4,9 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from tefflab.machine import Machine, Revision
-from tefflab.record import parse_line
-from tefflab.store import Envelope, Sitting
+from tefflab.host.machine import Machine, Revision
+from tefflab.records.record import parse_line
+from tefflab.records.store import Envelope, Sitting
 
 
 def good_record(**changes: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tefflab.statistics import Observation
+from tefflab.analysis.statistics import Observation
 
 SECONDS_PER_ITERATION = 5e-9
 _FIXED_ITERATIONS = 0.5  # work of a task that does not grow with its iterations (64 FLOPs beside 128 an iteration)

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samples import MACHINE
-from tefflab.machine import Revision
-from tefflab.measurement import Competitor, Plan, Question, Results, measure
-from tefflab.results import MetgRow
-from tefflab.store import Sitting, Store
-from tefflab.systems import Variant
+from tefflab.analysis.results import MetgRow
+from tefflab.host.machine import Revision
+from tefflab.measure.measurement import Competitor, Plan, Question, Results, measure
+from tefflab.records.store import Sitting, Store
+from tefflab.systems.systems import Variant
 
 CONFIGURATION = "-type stencil_1d -width 2 -kernel compute_bound"
 

@@ -10,9 +10,9 @@ import pytest
 
 from conftest import CORE_LIBRARY, skip_unless_there
 from tefflab import project_root
-from tefflab.batch import BatchProgram, LateError, ProgramError
-from tefflab.processes import family
-from tefflab.systems import Variant, load_systems
+from tefflab.host.processes import family
+from tefflab.measure.batch import BatchProgram, LateError, ProgramError
+from tefflab.systems.systems import Variant, load_systems
 
 ROOT = project_root()
 VARIANTS = [variant for system in load_systems(ROOT) for variant in system.variants]

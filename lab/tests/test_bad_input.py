@@ -8,7 +8,7 @@ import pytest
 from conftest import skip_unless_there
 from tefflab import project_root
 from tefflab.errors import BAD_INPUT
-from tefflab.systems import Variant, load_systems
+from tefflab.systems.systems import Variant, load_systems
 
 ROOT = project_root()
 BENCH = [variant for system in load_systems(ROOT) for variant in system.variants]

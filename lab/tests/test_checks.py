@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tefflab import checks
-from tefflab.checks import Check, Count, SkippedError, Workshop, chosen, count_ctest, count_pytest
 from tefflab.errors import TeffError
-from tefflab.setup import SetupReport
+from tefflab.systems.setup import SetupReport
+from tools import checks
+from tools.checks import Check, Count, SkippedError, Workshop, chosen, count_ctest, count_pytest
 
 CTEST = """
       Start 1: a

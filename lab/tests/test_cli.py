@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 import typer
 
-from tefflab import __version__, cli, project_root
+import tefflab
+from tefflab import __version__, project_root
+from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.systems import load_systems
+from tefflab.systems.systems import load_systems
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -34,7 +36,7 @@ def test_every_command_has_an_example_in_its_help() -> None:
 def test_the_lab_names_no_system() -> None:
     ours = {"teff", "serial"}  # this program, and a spawn pattern
     names = {system.name for system in load_systems(project_root())} - ours
-    for file in Path(cli.__file__).parent.rglob("*.py"):
+    for file in Path(tefflab.__file__).parent.rglob("*.py"):
         words = set(re.findall(r"[\w-]+", file.read_text(encoding="utf-8")))
         assert not words & names, file
 
@@ -66,6 +68,6 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     def fail(_: object) -> None:
         raise raised
 
-    monkeypatch.setattr("tefflab.systems.load_systems", fail)
+    monkeypatch.setattr("tefflab.systems.systems.load_systems", fail)
     assert run(monkeypatch, "systems") == code
     assert capsys.readouterr().err == said

@@ -9,14 +9,14 @@ import pytest
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
-from tefflab.comparing import answer
-from tefflab.comparison import Side, compare
-from tefflab.comparison_table import agreement, to_tables
+from tefflab.analysis.comparison import Side, compare
+from tefflab.analysis.results import Contender, Judgement, MetgRow
+from tefflab.analysis.sides import metg_side
+from tefflab.analysis.statistics import Observation, metg, overhead
+from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
-from tefflab.results import Contender, Judgement, MetgRow
-from tefflab.sides import metg_side
-from tefflab.statistics import Observation, metg, overhead
-from tefflab.terminal import output
+from tefflab.host.terminal import output
+from tefflab.output.comparison_table import agreement, to_tables
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
 JUDGEMENT = Judgement("stencil", "-type stencil_1d", 0.5, (), ())

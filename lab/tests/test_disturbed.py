@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import good_record
-from tefflab.disturbed import is_disturbed
-from tefflab.record import Record, parse_line
-from tefflab.shape import FEWEST_STEPS, LEAST_SECONDS, MOST_SECONDS, STEPS, steps_for
+from tefflab.benchmarks.shape import FEWEST_STEPS, LEAST_SECONDS, MOST_SECONDS, STEPS, steps_for
+from tefflab.measure.noisy import is_disturbed
+from tefflab.records.record import Record, parse_line
 
 
 def record(rate: float = 100.0, **disturbance: float) -> Record:

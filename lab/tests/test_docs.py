@@ -3,10 +3,11 @@
 import pytest
 import typer
 
-from tefflab import cli, project_root
-from tefflab.declarations import contract, declarations, find
+from tefflab import project_root
+from tefflab.cli import main as cli
 from tefflab.errors import TeffError
-from tefflab.site import DIRECTIVE, on_page_markdown
+from tools.declarations import contract, declarations, find
+from tools.site import DIRECTIVE, on_page_markdown
 
 DOCS = project_root() / "docs"
 HEADERS = project_root() / "runtime" / "include" / "teff"

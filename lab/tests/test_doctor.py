@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tefflab import doctor, findings, kernel_files
-from tefflab.findings import Finding
-from tefflab.machine import read_machine
+from tefflab.host import doctor, findings, kernel_files
+from tefflab.host.findings import Finding
+from tefflab.host.machine import read_machine
 
 BEFORE = "cpu  100 0 100 800 0 0 0 10 0 0\ncpu0 100 0 100 800 0 0 0 10 0 0\n"
 

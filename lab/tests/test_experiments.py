@@ -11,16 +11,17 @@ import pytest
 
 from samples import MACHINE
 from simulated_sitting import Silent, sat
-from tefflab import project_root, session, studies
-from tefflab.configuration import check
+from tefflab import project_root
+from tefflab.benchmarks.configuration import check
+from tefflab.benchmarks.experiments import Experiment, find_experiment, load_experiment, load_experiments
+from tefflab.cli import session, studies
+from tefflab.cli.session import Wish
 from tefflab.errors import TeffError
-from tefflab.experiments import Experiment, find_experiment, load_experiment, load_experiments
-from tefflab.measurement import Competitor
-from tefflab.pictures import pictures
-from tefflab.programs import core_program
-from tefflab.session import Wish
-from tefflab.setup import SetupReport
-from tefflab.systems import load_systems
+from tefflab.measure.measurement import Competitor
+from tefflab.output.pictures import pictures
+from tefflab.systems.programs import core_program
+from tefflab.systems.setup import SetupReport
+from tefflab.systems.systems import load_systems
 
 ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
@@ -154,7 +155,7 @@ def test_the_best_variant_of_a_system_is_the_first_that_is_here() -> None:
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
-    monkeypatch.setattr("tefflab.measurement.read_machine", lambda: MACHINE)
+    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
 
 
 def wish(**changes: Any) -> Wish:

@@ -7,13 +7,13 @@ import pytest
 
 from simulated_program import SECONDS_PER_ITERATION, record
 from simulated_sitting import CONFIGURATION
-from tefflab.configuration import Configuration, parse
-from tefflab.inquiry import CurveInquiry, Inquiry, MetgInquiry
-from tefflab.instruments import Instruments
-from tefflab.record import Record, parse_line
-from tefflab.results import Contender
-from tefflab.shape import LEAST_SECONDS
-from tefflab.store import Envelope, Role
+from tefflab.analysis.results import Contender
+from tefflab.benchmarks.configuration import Configuration, parse
+from tefflab.benchmarks.inquiry import CurveInquiry, Inquiry, MetgInquiry
+from tefflab.benchmarks.shape import LEAST_SECONDS
+from tefflab.measure.instruments import Instruments
+from tefflab.records.record import Record, parse_line
+from tefflab.records.store import Envelope, Role
 
 OVERHEAD = 1e-6
 CONTENDER = Contender(id="one", title="one", version="1", color="#000000", variant_index=0)

@@ -8,7 +8,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from tefflab.logged import Step, run_apart, run_logged
+from tefflab.systems.logged import Step, run_apart, run_logged
 
 
 def quiet() -> Console:

@@ -15,14 +15,14 @@ from matplotlib.transforms import Bbox
 
 from judgements import contender, contenders, curve, estimate, judgement, row, troubled, with_rows
 from samples import sitting
-from tefflab import plots
-from tefflab.crossing import Relation
-from tefflab.plots.intervals import band
-from tefflab.plots.looks import NIGHT, PAPER, contrast, looks, readable
-from tefflab.plots.sheet import MARKERS, SMALL, text_width, wrap
-from tefflab.quantities import size
-from tefflab.results import Curve, CurvePoint, Judgement
-from tefflab.statistics import Interval, MetgEstimate
+from tefflab.analysis.crossing import Relation
+from tefflab.analysis.results import Curve, CurvePoint, Judgement
+from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.output import plots
+from tefflab.output.plots.intervals import band
+from tefflab.output.plots.looks import NIGHT, PAPER, contrast, looks, readable
+from tefflab.output.plots.sheet import MARKERS, SMALL, text_width, wrap
+from tefflab.output.quantities import size
 
 FOOTER = plots.footer(sitting(), [judgement(3)])
 CHARTS = [plots.metg_chart, plots.efficiency_chart, plots.rate_chart]

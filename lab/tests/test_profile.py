@@ -12,9 +12,8 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tefflab import cli, project_root
-from tefflab.errors import TeffError
-from tefflab.profile import (
+from tefflab import project_root
+from tefflab.benchmarks.profile import (
     CATEGORIES,
     TAKEN,
     UNKNOWN,
@@ -26,8 +25,10 @@ from tefflab.profile import (
     parse_profile,
     take_profile,
 )
-from tefflab.profile_table import to_table
-from tefflab.systems import Attribution, Variant, load_systems
+from tefflab.cli import main as cli
+from tefflab.errors import TeffError
+from tefflab.output.profile_table import to_table
+from tefflab.systems.systems import Attribution, Variant, load_systems
 
 ROOT = project_root()
 PROFILED = [program for system in load_systems(ROOT) for program in system.spawn if program.profile is not None]
@@ -154,8 +155,8 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
         f"print({json.dumps(answer())!r} if 'serial' in sys.argv else '{{\"error\": \"it has no loop\"}}')\n"
     )
     program = Variant(name="one", title="One", program=str(script), command=[sys.executable, "{program}"])
-    monkeypatch.setattr("tefflab.session.prepare", lambda *_: None)
-    monkeypatch.setattr("tefflab.spawn.profiled", lambda *_: [program])
+    monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_: None)
+    monkeypatch.setattr("tefflab.cli.spawn.profiled", lambda *_: [program])
     done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()

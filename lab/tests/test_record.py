@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from samples import failed_record, good_record
-from tefflab.record import Record, RecordError, parse_line
+from tefflab.records.record import Record, RecordError, parse_line
 
 
 def parsed(record: dict[str, Any]) -> Record:

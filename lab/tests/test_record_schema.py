@@ -12,8 +12,8 @@ import pytest
 
 from samples import failed_record, good_record
 from tefflab import project_root
-from tefflab.record import Record, RecordError, parse_line
-from tefflab.systems import Variant, load_systems
+from tefflab.records.record import Record, RecordError, parse_line
+from tefflab.systems.systems import Variant, load_systems
 
 ROOT = project_root()
 SCHEMA = json.loads((ROOT / "bench/core/record.schema.json").read_text())

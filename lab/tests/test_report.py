@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
 from samples import sitting
-from tefflab.readings import value_text
-from tefflab.report import write_report
-from tefflab.results import Judgement
-from tefflab.store import Damage
+from tefflab.analysis.results import Judgement
+from tefflab.output.readings import value_text
+from tefflab.output.report import write_report
+from tefflab.records.store import Damage
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tefflab.scales import log_axis
+from tefflab.output.scales import log_axis
 
 VALUES = st.lists(st.floats(1e-12, 1e12), min_size=1, max_size=5)
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
-from tefflab.inquiry import LEAST_ROUNDS
-from tefflab.search import Bracket, MetgSearch, measurement_grid
-from tefflab.statistics import Observation, is_known, metg
+from tefflab.analysis.search import Bracket, MetgSearch, measurement_grid
+from tefflab.analysis.statistics import Observation, is_known, metg
+from tefflab.benchmarks.inquiry import LEAST_ROUNDS
 
 OVERHEADS = [20e-9, 50e-9, 1e-6, 10e-6, 2e-3, 50e-3]
 SEEDS = 100

@@ -14,12 +14,13 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from rich.console import Console
 
-from tefflab import packages, project_root, provision, setup
-from tefflab.building import Build, failures, owner_of
+from tefflab import project_root
 from tefflab.errors import TeffError
-from tefflab.packages import PackageState, candidates, choose, install_command, installed_packages
-from tefflab.provision import Provision, Unavailable, install_for_owners
-from tefflab.systems import load_systems, usable_cores
+from tefflab.systems import packages, provision, setup
+from tefflab.systems.building import Build, failures, owner_of
+from tefflab.systems.packages import PackageState, candidates, choose, install_command, installed_packages
+from tefflab.systems.provision import Provision, Unavailable, install_for_owners
+from tefflab.systems.systems import load_systems, usable_cores
 
 POLICY = """liblake-dev:
   Installed: (none)
@@ -337,7 +338,8 @@ def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:
 
 def test_only_one_sets_up_at_a_time(tmp_path: Path) -> None:
     second = (
-        "import sys; from pathlib import Path; from rich.console import Console; from tefflab.setup import alone\n"
+        "import sys; from pathlib import Path; from rich.console import Console\n"
+        "from tefflab.systems.setup import alone\n"
         "with alone(Path(sys.argv[1]), Console(stderr=True)): print('in')"
     )
     with setup.alone(tmp_path, quiet()):

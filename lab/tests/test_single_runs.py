@@ -9,14 +9,16 @@ import pytest
 import typer
 
 from conftest import write_system
-from tefflab import programs, project_root, single_runs
-from tefflab.described import describe_graphs
-from tefflab.drawing import DrawingError
+from tefflab import project_root
+from tefflab.benchmarks.described import describe_graphs
+from tefflab.cli import single_runs
+from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
-from tefflab.programs import call_program, core_program, find_variant
-from tefflab.setup import SetupReport
-from tefflab.single_runs import command_of, run_each
-from tefflab.systems import BUILD_FOLDER, SKIPPED_FOLDER, load_systems
+from tefflab.output.drawing import DrawingError
+from tefflab.systems import programs
+from tefflab.systems.programs import call_program, core_program, find_variant
+from tefflab.systems.setup import SetupReport
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, load_systems
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 

@@ -14,16 +14,16 @@ from rich.console import Console
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
-from tefflab import instruments as instruments_module
-from tefflab import sitting as sitting_module
-from tefflab.allowance import Allowance
-from tefflab.batch import BatchProgram, ProgramError
-from tefflab.configuration import parse
-from tefflab.live import LiveTable
-from tefflab.measurement import Question, judged, measure
-from tefflab.results import Contender
-from tefflab.stored import open_sitting
-from tefflab.systems import BUILD_FOLDER, Variant
+from tefflab.analysis.results import Contender
+from tefflab.benchmarks.configuration import parse
+from tefflab.measure import instruments as instruments_module
+from tefflab.measure import sitting as sitting_module
+from tefflab.measure.allowance import Allowance
+from tefflab.measure.batch import BatchProgram, ProgramError
+from tefflab.measure.measurement import Question, judged, measure
+from tefflab.output.live import LiveTable
+from tefflab.records.stored import open_sitting
+from tefflab.systems.systems import BUILD_FOLDER, Variant
 
 
 def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
@@ -152,7 +152,7 @@ def test_an_answer_that_is_there_when_the_lab_goes_on_is_read_however_late(monke
             return 1e6
 
         with monkeypatch.context() as clock:
-            clock.setattr("tefflab.batch.time.monotonic", stopped_meanwhile)
+            clock.setattr("tefflab.measure.batch.time.monotonic", stopped_meanwhile)
             assert program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30).error is None
 
 

@@ -13,24 +13,24 @@ from rich.console import Console
 
 from conftest import write_system
 from samples import MACHINE
-from tefflab import spawn as spawn_module
-from tefflab import studies
-from tefflab.batch import BatchProgram
+from tefflab.analysis.results import Contender
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.spawn_judge import SpawnCell, SpawnRow, judge_spawns
+from tefflab.benchmarks.spawn_stored import plan_of
+from tefflab.cli import spawn as spawn_module
+from tefflab.cli import studies
+from tefflab.cli.session import Wish
+from tefflab.cli.spawn import SpawnWish, measure, spawn
 from tefflab.errors import TeffError
-from tefflab.measurement import Competitor
-from tefflab.record import RecordError
-from tefflab.results import Contender
-from tefflab.session import Wish
-from tefflab.spawn import SpawnWish, measure, spawn
-from tefflab.spawn_judge import SpawnCell, SpawnRow, judge_spawns
-from tefflab.spawn_live import SpawnLive
-from tefflab.spawn_record import parse_spawn_line
-from tefflab.spawn_sitting import TREES, Spawner, SpawnQuestion, questions
-from tefflab.spawn_stored import plan_of
-from tefflab.spawn_table import to_tables
-from tefflab.statistics import Interval
-from tefflab.store import Store
-from tefflab.systems import Variant
+from tefflab.measure.batch import BatchProgram
+from tefflab.measure.measurement import Competitor
+from tefflab.measure.spawn_sitting import TREES, Spawner, SpawnQuestion, questions
+from tefflab.output.spawn_live import SpawnLive
+from tefflab.output.spawn_table import to_tables
+from tefflab.records.record import RecordError
+from tefflab.records.spawn_record import parse_spawn_line
+from tefflab.records.store import Store
+from tefflab.systems.systems import Variant
 
 PROGRAM = Path(__file__).parent / "simulated_spawn_program.py"
 SERIAL = SpawnQuestion("serial", "--pattern serial")
@@ -232,7 +232,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Competitor(id=name, title=name, version="1", color="#000000", variant_index=0) for name in people]
     monkeypatch.setattr(spawn_module, "present", lambda *_: found)
     monkeypatch.setattr(spawn_module, "prepare", lambda *_: None)
-    monkeypatch.setattr("tefflab.measurement.read_machine", lambda: MACHINE)
+    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     monkeypatch.setattr(spawn_module, "warn_of_others", lambda _: None)
 
 

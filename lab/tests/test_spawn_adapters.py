@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tefflab import project_root
-from tefflab.systems import Variant, load_systems
+from tefflab.systems.systems import Variant, load_systems
 
 ROOT = project_root()
 PROGRAMS = [program for system in load_systems(ROOT) for program in system.spawn]

@@ -14,15 +14,15 @@ from conftest import write_system
 from samples import sitting
 from simulated_sitting import Silent, plan, sat
 from simulated_spawn_program import record
-from tefflab import cli
-from tefflab.comparing import Answer, answer
-from tefflab.comparison_table import DRIFT, to_tables
+from tefflab.analysis.sides import TaskTime
+from tefflab.benchmarks.spawn_stored import SpawnPlan
+from tefflab.cli import main as cli
+from tefflab.cli.comparing import Answer, answer
 from tefflab.errors import TeffError
-from tefflab.measurement import Competitor
-from tefflab.sides import TaskTime
-from tefflab.spawn_record import SpawnRecord
-from tefflab.spawn_stored import SpawnPlan
-from tefflab.store import Failure, SpawnRun, Store, StoreError
+from tefflab.measure.measurement import Competitor
+from tefflab.output.comparison_table import DRIFT, to_tables
+from tefflab.records.spawn_record import SpawnRecord
+from tefflab.records.store import Failure, SpawnRun, Store, StoreError
 
 SERIAL = {"serial": "--pattern serial"}
 BOTH = SERIAL | {"tree T3": "--pattern tree --tree T3"}

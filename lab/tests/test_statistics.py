@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
-from tefflab.crossing import draw, robust_line
-from tefflab.search import measurement_grid
-from tefflab.statistics import (
+from tefflab.analysis.crossing import draw, robust_line
+from tefflab.analysis.search import measurement_grid
+from tefflab.analysis.statistics import (
     Interval,
     MetgEstimate,
     Observation,

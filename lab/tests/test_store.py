@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from samples import envelope, estimate, failed_record, good_record, sitting
-from tefflab.store import RECORDS, RunKey, Store, StoreError, new_sitting_name
+from tefflab.records.store import RECORDS, RunKey, Store, StoreError, new_sitting_name
 
 
 def test_a_store_gives_back_what_was_appended(tmp_path: Path) -> None:

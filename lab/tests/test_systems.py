@@ -10,9 +10,9 @@ from rich.console import Console
 
 from tefflab import project_root
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.packages import PackageState
-from tefflab.systems import SKIPPED_FOLDER, System, load_system, load_systems, probe, probe_all
-from tefflab.systems_table import to_json, to_table
+from tefflab.output.systems_table import to_json, to_table
+from tefflab.systems.packages import PackageState
+from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems, probe, probe_all
 
 GOOD = """
 name = "lake"
@@ -151,7 +151,7 @@ def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path
 
 
 def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tefflab.systems.PYTHON_TIMEOUT", 1.0)
+    monkeypatch.setattr("tefflab.systems.systems.PYTHON_TIMEOUT", 1.0)
     child = "import os, time; os.setpgid(0, 0); open('child', 'w').write(str(os.getpid())); time.sleep(1000)"
     launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     script(
@@ -195,8 +195,8 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
 
 
 def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tefflab.systems.as_root", lambda: None)
-    monkeypatch.setattr("tefflab.systems.available", lambda _: frozenset({"liblake-dev"}))
+    monkeypatch.setattr("tefflab.systems.systems.as_root", lambda: None)
+    monkeypatch.setattr("tefflab.systems.systems.available", lambda _: frozenset({"liblake-dev"}))
     system = lake(tmp_path)
     found = probe(system.variants[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
     assert found.how_to_install.endswith("apt-get install --no-install-recommends liblake-dev")

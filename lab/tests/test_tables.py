@@ -12,14 +12,14 @@ from rich.console import Console, RenderableType
 
 from judgements import contenders, curve, estimate, interval, judgement, row, troubled, with_rows
 from samples import sitting
-from tefflab import quantities
-from tefflab.caveats import caveats, sitting_caveats
-from tefflab.machine import Revision
-from tefflab.results import Judgement
-from tefflab.series_tables import curve_table
-from tefflab.statistics import Interval
-from tefflab.store import Damage
-from tefflab.tables import MetgTable, to_json
+from tefflab.analysis.results import Judgement
+from tefflab.analysis.statistics import Interval
+from tefflab.host.machine import Revision
+from tefflab.output import quantities
+from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.series_tables import curve_table
+from tefflab.output.tables import MetgTable, to_json
+from tefflab.records.store import Damage
 
 
 def printed(given: Judgement, width: int = 100, colored: bool = False) -> str:

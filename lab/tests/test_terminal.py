@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tefflab.terminal import path_text
+from tefflab.host.terminal import path_text
 
 
 def test_a_path_in_the_clone_is_told_from_its_root_and_one_elsewhere_in_full(tmp_path: Path) -> None:

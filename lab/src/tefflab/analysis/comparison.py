@@ -1,0 +1,192 @@
+"""Two sides of a measurement as ratios with intervals: two systems of a sitting, or a system in two sittings. Pure.
+
+Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
+cancels: the intervals are combined, and widened by what is known of each sitting's own drift. What is compared - METG,
+or a task's time in a spawn pattern - makes no difference; `tefflab.analysis.sides` says what a sitting knows of it.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, Protocol, Self
+
+from tefflab.analysis.crossing import Relation
+from tefflab.analysis.distance import alike
+from tefflab.analysis.results import Contender
+from tefflab.analysis.statistics import Interval
+
+RatioRelation = Literal["=", "<", ">", "?"]
+
+# What the quotient of two bounds is; of two of a kind nothing is known.
+_QUOTIENT: Mapping[tuple[Relation, Relation], RatioRelation] = {
+    ("=", "="): "=",
+    ("=", "<"): ">",
+    ("=", ">"): "<",
+    ("<", "="): "<",
+    ("<", ">"): "<",
+    (">", "="): ">",
+    (">", "<"): ">",
+    ("<", "<"): "?",
+    (">", ">"): "?",
+}
+
+
+class Row(Protocol):
+    """A line of the table that the sitting printed."""
+
+    @property
+    def contender(self) -> Contender: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity(ABC):
+    """What a sitting knows of one quantity of a system: the less, the better. `drift` is how far the sitting's speed is
+    uncertain where `interval` is without it (`MetgEstimate`)."""
+
+    name: str
+    interval: Interval
+    relation: Relation
+    drift: float | None
+
+    @abstractmethod
+    def over(self, other: Self) -> Interval:
+        """Its ratio to the same of another system in the same sitting, round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relative(Quantity):
+    """A quantity divided by the same of another system in the same sitting."""
+
+    def over(self, other: Self) -> Interval:
+        return _between_sittings(self, other)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One system at one place in one sitting."""
+
+    place: str  # a configuration, or a pattern with its workers, as people read it
+    question: tuple[Hashable, ...]  # the same as a key: equal where sides may be compared,
+    round_trip: float | None  # if the cores were so far apart [s]
+    row: Row
+    quantity: Quantity
+    overhead: Quantity | None = None  # the other that is compared beside it
+
+    @property
+    def system(self) -> str:
+        return self.row.contender.id
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The quantity of `a` / that of `b`, and the same of the overheads where both were measured."""
+
+    a: Side
+    b: Side
+    ratio: Interval
+    relation: RatioRelation  # of the ratio to its value; '?' where both are bounds of one kind
+    overhead: Interval | None
+
+    @property
+    def place(self) -> str:
+        return self.a.place
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the intervals of the two estimates overlap: what two sittings of one system should do."""
+        a, b = self.a.quantity.interval, self.b.quantity.interval
+        return a.low <= b.high and b.low <= a.high
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "configuration": self.place,
+            "a": self.a.row.to_json(),
+            "b": self.b.row.to_json(),
+            "ratio": _plain(self.ratio) | {"relation": self.relation},
+            "significant": self.ratio.significant,
+            "overhead_ratio": None
+            if self.overhead is None
+            else _plain(self.overhead) | {"significant": self.overhead.significant},
+            "agrees": self.agrees,
+        }
+
+
+def compare(a: Side, b: Side, *, one_sitting: bool) -> Comparison:
+    ratio = _between_rounds if one_sitting else _between_sittings
+    return Comparison(
+        a,
+        b,
+        ratio(a.quantity, b.quantity),
+        _QUOTIENT[a.quantity.relation, b.quantity.relation],
+        ratio(a.overhead, b.overhead) if a.overhead and b.overhead else None,
+    )
+
+
+def compare_systems(sides: Sequence[Side], a: str, b: str) -> list[Comparison]:
+    """Two systems of one sitting, wherever it knows both."""
+    others = [side for side in sides if side.system == b]
+    return [
+        compare(side, other, one_sitting=True)
+        for side in sides
+        if side.system == a and (other := _counterpart(side, others))
+    ]
+
+
+def compare_sittings(a: Sequence[Side], b: Sequence[Side], *, one_sitting: bool) -> list[Comparison]:
+    """Every system that both sittings have, wherever both have it. A sitting may be compared with itself; then its
+    runs pair up."""
+    return [
+        compare(side, other, one_sitting=one_sitting)
+        for side in a
+        if (other := _counterpart(side, [each for each in b if each.system == side.system]))
+    ]
+
+
+def relative(sides: Sequence[Side], to: str) -> list[Side]:
+    """Every system but `to` in relation to it, where the sitting knows both: what the machine did to both cancels."""
+    yardsticks = [side for side in sides if side.system == to]
+    found = []
+    for side in sides:
+        if side.system != to and (stick := _counterpart(side, yardsticks)):
+            quantity, overhead = _relative(side.quantity, stick.quantity), _relative(side.overhead, stick.overhead)
+            found += [replace(side, quantity=quantity, overhead=overhead)] if quantity else []
+    return found
+
+
+def _relative(quantity: Quantity | None, stick: Quantity | None) -> Relative | None:
+    """None where one is not there, or nothing is known of the two's ratio."""
+    if quantity is None or stick is None:
+        return None
+    relation = _QUOTIENT[quantity.relation, stick.relation]
+    return None if relation == "?" else Relative(quantity.name, quantity.over(stick), relation, None)
+
+
+def _counterpart(side: Side, others: Sequence[Side]) -> Side | None:
+    """The side that answers the same question; where cores were at several distances, at the nearest to its own."""
+    same = [each for each in others if each.question == side.question and alike(each.round_trip, side.round_trip)]
+    return min(same, key=lambda each: abs((each.round_trip or 0) - (side.round_trip or 0)), default=None)
+
+
+def _between_rounds(a: Quantity, b: Quantity) -> Interval:
+    return a.over(b)
+
+
+def _between_sittings(a: Quantity, b: Quantity) -> Interval:
+    """Of independent values: their arms, as logarithms, add as the roots of squares do, and each sitting's drift."""
+    drift = math.hypot(*(math.log1p(each.drift) for each in (a, b) if each.drift))
+    above, below = a.interval, b.interval
+    value = above.value / below.value
+    shorter = math.hypot(_arm(above.value, above.low), _arm(below.high, below.value), drift)
+    longer = math.hypot(_arm(above.high, above.value), _arm(below.value, below.low), drift)
+    return Interval(value, value * math.exp(-shorter), value * math.exp(min(longer, 700)) if longer < 700 else math.inf)
+
+
+def _arm(upper: float, lower: float) -> float:
+    return math.log(upper / lower) if lower > 0 and upper < math.inf else math.inf
+
+
+def _plain(interval: Interval) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in asdict(interval).items()}

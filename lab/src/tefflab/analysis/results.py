@@ -1,0 +1,101 @@
+"""What a sitting has to say once it is judged: METG rows and efficiency curves. Tables, plots and reports read these.
+
+One object of each kind is one line of a table or one curve of a picture; nothing here measures or draws.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tefflab.analysis.statistics import Interval, MetgEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A system's variant as it stands in tables and pictures. `color` is the system's own; variants of a system
+    share it and differ in dash or marker, by `variant_index` (0 for the first)."""
+
+    id: str
+    title: str
+    version: str
+    color: str
+    variant_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """One size of task on one system: medians over the rounds, with their 95 % intervals."""
+
+    iterations: int
+    granularity: Interval  # seconds
+    efficiency: Interval  # share of the adjacent ceiling; value 0 where the kernel has no rate (empty tasks)
+    rate: Interval  # in the curve's rate_unit
+    work_per_task: float  # FLOPs or bytes of a task, by rate_unit: the published figures' problem size
+    runs: int
+    disturbed: int  # runs among them that stayed disturbed after all repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A system's points, by rising iterations."""
+
+    contender: Contender
+    rate_unit: str  # "FLOP/s", "B/s" or "task/s"
+    points: tuple[CurvePoint, ...]
+    ceiling: Interval | None = None  # in rate_unit, over the ceiling runs beside its own
+
+
+@dataclass(frozen=True, slots=True)
+class MetgRow:
+    """A line of the METG table. `metg` is None where nothing could be measured; `note` then says why."""
+
+    contender: Contender
+    threshold: float
+    metg: MetgEstimate | None
+    overhead: Interval | None  # seconds a task: METG(0)
+    ceiling: Interval | None  # in ceiling_unit, over the ceiling runs beside this system's
+    ceiling_unit: str
+    rounds: int
+    runs: int  # all, repeats included
+    disturbed_share: float  # of all runs: those found disturbed (each was repeated)
+    timesteps: int  # the fewest of its runs
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """As the store keeps it and `--json` prints it: plain values, infinite ends as None."""
+        return {
+            "system_id": self.contender.id,
+            "title": self.contender.title,
+            "version": self.contender.version,
+            "threshold": self.threshold,
+            "metg": None if self.metg is None else _finite(asdict(self.metg)),
+            "overhead": None if self.overhead is None else _finite(asdict(self.overhead)),
+            "ceiling": None if self.ceiling is None else _finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
+            "rounds": self.rounds,
+            "repeats": self.runs,
+            "disturbed_share": self.disturbed_share,
+            "timesteps": self.timesteps,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything a sitting says about one configuration while the cores were so far apart (`distance.py`)."""
+
+    name: str  # "stencil_1d", or what the varied parameter is: "radix 5"
+    configuration: str  # its flags, without steps and iterations
+    threshold: float
+    rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
+    curves: tuple[Curve, ...]
+    round_trip: float | None = None  # seconds: the distance of the cores, where it is known
+    missing: tuple[tuple[Contender, str], ...] = ()  # where only curves were measured: who has none, and why
+    share: float = 1.0  # of the sitting's runs that were made at this distance
+    others: tuple["Judgement", ...] = ()  # the same configuration at other distances
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
+        for name, value in values.items()
+    }

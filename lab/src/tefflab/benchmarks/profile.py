@@ -1,0 +1,270 @@
+"""Where worker time goes in a spawn pattern, by the categories of the Sandia report (SAND2012-10594).
+
+A program looks at its workers from a timer (`bench/patterns/profile.schema.json`) and prints the stacks it saw. Here
+each place becomes functions - those in line, too - by the debugger's tables, and each look a category: from the
+innermost function outwards, the first that a rule names decides. A system's rules stand in its `system.toml`; those
+of the patterns and the C library are here, for all systems.
+"""
+
+import fnmatch
+import json
+import math
+import os
+import posixpath
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, JsonValue, ValidationError
+
+from tefflab.errors import TeffError
+from tefflab.records.record import Count, Strict, first_fault, shortened
+from tefflab.systems.systems import Attribution, Variant
+
+CATEGORIES = tuple(Attribution.model_fields)
+UNKNOWN = "unknown"  # no rule names it
+TAKEN = "taken by the OS"  # the worker was ready to run, and did not
+TIMEOUT = 300.0  # seconds, besides those asked for
+_Z = 1.96  # of a 95 % interval
+_OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # where neither the systems' code nor ours lies
+
+COMMON = {
+    "task": ("bench/patterns/*",),
+    "allocation": ("libc.so*:*alloc*", "libc.so*:*free*", "libc.so*:*brk", "libstdc++.so*:operator *"),
+    "yielding": ("libc.so*:*sched_yield", "libc.so*:*nanosleep"),
+}
+
+
+class Place(Strict):
+    """An address in a file of code."""
+
+    module: str
+    offset: Count
+    symbol: str
+
+
+class Stack(Strict):
+    """A place and its callers, as indices, innermost first; how often it was seen."""
+
+    count: Annotated[int, Field(ge=1)]
+    places: Annotated[list[Count], Field(min_length=1)]
+
+
+class SpawnProfile(Strict):
+    """What a program answers to `--profile` (schema `teff-spawn-profile-1`), where it was no error."""
+
+    schema_: Literal["teff-spawn-profile-1"] = Field(alias="schema")
+    system: str
+    variant: str
+    version: str
+    workers: Annotated[int, Field(ge=1)]
+    pattern: str
+    parameters: dict[str, JsonValue]
+    tasks: Count
+    runs: Count
+    elapsed_seconds: Annotated[float, Field(ge=0)]
+    period_seconds: Annotated[float, Field(ge=0)]
+    threads: Count
+    missed: Count
+    lost: Count
+    places: list[Place]
+    stacks: list[Stack]
+    started_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A function that was being executed, and its source file; the module's where that is not known."""
+
+    path: str
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.function}"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A category's part of all looks at workers, with its 95 % interval (Wilson), and the worker time a task of it."""
+
+    category: str
+    looks: int
+    value: float
+    low: float
+    high: float
+    seconds_per_task: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True)
+class TimeSpent:
+    """A whole profile: a share for each category, what no rule named, and what was seen most within each."""
+
+    program: str
+    pattern: str
+    source: SpawnProfile
+    shares: tuple[Share, ...]
+    functions: Mapping[str, Sequence[tuple[str, int]]]  # by category: function and looks, the most frequent first
+
+    def to_json(self) -> dict[str, Any]:
+        source = self.source
+        return {
+            "system_id": self.program,
+            "pattern": self.pattern,
+            "workers": source.threads,
+            "tasks": source.tasks,
+            "runs": source.runs,
+            "elapsed_seconds": source.elapsed_seconds,
+            "period_seconds": source.period_seconds,
+            "lost": source.lost,
+            "shares": [share.to_json() for share in self.shares],
+            "functions": {category: dict(seen) for category, seen in self.functions.items()},
+        }
+
+
+def take_profile(root: Path, program: Variant, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
+    """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
+    words = [*program.command_line(root, workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
+    try:
+        done = subprocess.run(
+            words,
+            env={**os.environ, **program.environment_for(root, workers)},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT + seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TeffError(f"{program.id}: did not end within {TIMEOUT + seconds:.0f} s") from None
+    line = next((text for text in done.stdout.splitlines() if text.startswith("{")), "")
+    answer = parse_profile(program.id, line or json.dumps({"error": done.stderr.strip() or "no answer"}))
+    return judge(program.id, name, answer, program.profile or Attribution(), frames_of(answer.places))
+
+
+def parse_profile(program: str, line: str) -> SpawnProfile:
+    """The program's answer. TeffError with its own reason where it is an error, or what is wrong with it."""
+    try:
+        told = json.loads(line)
+        if isinstance(told, dict) and "error" in told:
+            raise TeffError(f"{program}: {told['error']}")
+        return SpawnProfile.model_validate(told)
+    except json.JSONDecodeError:
+        raise TeffError(f"{program}: no valid profile: {shortened(line)}") from None
+    except ValidationError as failure:
+        raise TeffError(f"{program}: no valid profile ({first_fault(failure)}): {shortened(line)}") from None
+
+
+def judge(
+    program: str, pattern: str, answer: SpawnProfile, rules: Attribution, frames: Sequence[Sequence[Frame]]
+) -> TimeSpent:
+    """A category for each look. `frames` has the functions of each place, the innermost first."""
+    sought = [
+        (category, rule) for category in CATEGORIES for rule in (*getattr(rules, category), *COMMON.get(category, ()))
+    ]
+    looks: Counter[str] = Counter({TAKEN: answer.missed})
+    functions: dict[str, Counter[str]] = {}
+    for stack in answer.stacks:
+        frame, category = category_of([frame for place in stack.places for frame in frames[place]], sought)
+        looks[category] += stack.count
+        functions.setdefault(category, Counter())[str(frame)] += stack.count
+    total = looks.total()
+    if not total:
+        raise TeffError(f"{program}: nobody was looked at in {answer.elapsed_seconds:.3g} s; ask for more")
+    time = answer.elapsed_seconds * answer.threads / answer.tasks
+    return TimeSpent(
+        program,
+        pattern,
+        answer,
+        tuple(_share(name, looks[name], total, time) for name in (*CATEGORIES, UNKNOWN, TAKEN)),
+        {category: seen.most_common(8) for category, seen in functions.items()},
+    )
+
+
+def category_of(frames: Sequence[Frame], rules: Iterable[tuple[str, str]]) -> tuple[Frame, str]:
+    """From the innermost outwards, the first function that a rule names, by the longest rule that does.
+
+    What lies outside (the C library, the compiler's headers) and has no rule is its caller's business; a function of
+    the system's own or of the pattern's that no rule names ends the search.
+    """
+    rules = list(rules)
+    for frame in frames:
+        found = [(len(rule), category) for category, rule in rules if _names(rule, frame)]
+        if found:
+            return frame, max(found)[1]
+        if not frame.path.startswith(_OUTSIDE):
+            return frame, UNKNOWN
+    return frames[0], UNKNOWN
+
+
+def _names(rule: str, frame: Frame) -> bool:
+    return fnmatch.fnmatchcase(f"/{frame}", f"*/{rule}" if ":" in rule else f"*/{rule}:*")
+
+
+def _share(category: str, looks: int, total: int, seconds_per_task: float) -> Share:
+    value = looks / total
+    middle = (value + _Z**2 / (2 * total)) / (1 + _Z**2 / total)
+    half = _Z / (1 + _Z**2 / total) * math.sqrt(value * (1 - value) / total + _Z**2 / (4 * total**2))
+    return Share(category, looks, value, max(0.0, middle - half), min(1.0, middle + half), value * seconds_per_task)
+
+
+def frames_of(places: Sequence[Place]) -> list[list[Frame]]:
+    """The functions at each place, those in line first; by addr2line, which comes with the compiler."""
+    frames: list[list[Frame]] = [[] for _ in places]
+    for module in dict.fromkeys(place.module for place in places):
+        here = [index for index, place in enumerate(places) if place.module == module]
+        told = _ask_addr2line(module, [places[index].offset for index in here])
+        for index, functions in zip(here, told, strict=True):
+            frames[index] = [_frame(places[index], *each) for each in functions] or [_frame(places[index], "??", "??")]
+    return frames
+
+
+def _frame(place: Place, function: str, where: str) -> Frame:
+    path = where.rpartition(":")[0]
+    name = base_name(function) if function != "??" else place.symbol or "??"
+    inside = path if path.startswith("/") else place.module
+    return Frame(posixpath.normpath(inside), name)
+
+
+def _ask_addr2line(module: str, offsets: Sequence[int]) -> list[list[tuple[str, str]]]:
+    """For each offset the functions (name, file:line), innermost first."""
+    if not Path(module).is_file():
+        return [[] for _ in offsets]
+    try:
+        answer = subprocess.run(
+            ["addr2line", "-afiC", "-e", module],
+            input="".join(f"{offset:#x}\n" for offset in offsets),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.CalledProcessError) as failure:
+        raise TeffError(f"addr2line (of binutils) can't be run on {module}: {failure}") from None
+    told: list[list[tuple[str, str]]] = []
+    for block in re.split(r"^0x[0-9a-f]+\n", answer, flags=re.MULTILINE)[1:]:
+        lines = block.splitlines()
+        told.append(list(zip(lines[::2], lines[1::2], strict=False)))
+    return told
+
+
+def base_name(function: str) -> str:
+    """A function's own name: without return type, scope, template arguments, parameters and clones' suffixes."""
+    text = function.replace("(anonymous namespace)", "_").replace("operator()", "operator_call")
+    text = re.sub(r"operator ?(<<=?|>>=?|<=>|<=?|>=?|->\*?)", "operator_sign", text)
+    kept: list[str] = []
+    depth = 0
+    for character in text:
+        depth += character in "<{"
+        if not depth:
+            kept.append(character)
+        depth -= character in ">}"
+    name = re.sub(r"\(.*", "", "".join(kept))
+    name = name.rpartition("::")[2] if not re.search(r"operator (new|delete)", name) else name
+    if not name.startswith("operator "):
+        name = name.rpartition(" ")[2]
+    return name.partition(".")[0].replace("operator_call", "operator()") or function

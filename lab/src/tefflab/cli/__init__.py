@@ -1,0 +1,1 @@
+"""The command `teff`: its commands and their options."""

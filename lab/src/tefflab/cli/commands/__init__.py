@@ -1,0 +1,1 @@
+"""The commands of `teff`, a module each; `tefflab.cli.main` registers them."""

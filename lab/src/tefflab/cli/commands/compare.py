@@ -1,0 +1,40 @@
+"""`teff compare`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def command(
+    a: Annotated[str, typer.Argument(help="A store below results/, STORE:SITTING, or a system.")],
+    b: Annotated[str, typer.Argument(help="Another, or the same.")],
+    store: Annotated[
+        str | None, typer.Option("--store", help="A and B are two systems of this STORE or STORE:SITTING.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="Of two stores: each system in relation to this, which did not change."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print an object for METG, one for spawn patterns.")] = False,
+) -> None:
+    """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
+
+    Of a store, its last sitting of `teff metg` is meant and its last of `teff spawn`, as far as both sides have them.
+    Two systems are compared round by round, so the machine's drift cancels; between stores it does --against a third.
+
+    Example:  teff compare before after
+    """
+    from tefflab import project_root
+    from tefflab.cli.comparing import answer
+    from tefflab.host.terminal import output, progress
+    from tefflab.output.comparison_table import to_tables
+
+    found = answer(project_root(), a, b, store, against)
+    for reason in found.left_out:
+        progress().print(f"teff: {reason}", soft_wrap=True, markup=False)
+    if as_json:
+        for each in found.answers:
+            typer.echo(json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False))
+    else:
+        output().print(to_tables(found.answers))

@@ -1,0 +1,23 @@
+"""`teff doctor`."""
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+) -> None:
+    """Say what on this machine disturbs measurement, and what can be done about it.
+
+    Example:  teff doctor
+    """
+    from tefflab.host.doctor import examine, to_json, to_table
+    from tefflab.host.terminal import output, progress
+
+    with progress().status("looking at this machine"):
+        findings = examine()
+    if as_json:
+        typer.echo(to_json(findings))
+    else:
+        output().print(to_table(findings))

@@ -1,0 +1,48 @@
+"""`teff experiment`."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from tefflab.cli.commands import options
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="A file of experiments/, without .toml. [list them]")] = None,
+    systems: options.Systems = "",
+    minutes: options.OwnMinutes = None,
+    rounds: options.OwnRounds = None,
+    workers: options.Workers = 0,
+    store: options.Store = "default",
+    resume: options.Resume = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure and draw a figure of the paper, or another experiment; without a name, list them.
+
+    Without --minutes and --rounds, as its file says.
+
+    Example:  teff experiment fig7
+    """
+    from tefflab import project_root
+    from tefflab.cli.session import Wish
+    from tefflab.cli.studies import experiment, experiment_list, experiment_objects
+    from tefflab.host.terminal import output
+
+    if name is None:
+        if as_json:
+            typer.echo(json.dumps(experiment_objects(project_root()), indent=2, ensure_ascii=False))
+        else:
+            output().print(experiment_list(project_root()))
+        return
+    wish = Wish(
+        systems=options.names(systems),
+        threshold=0.0,
+        seconds=60 * (minutes or 0.0),
+        rounds=rounds or 0,
+        workers=workers,
+        store=store,
+        resume=resume,
+        as_json=as_json,
+    )
+    experiment(project_root(), name, wish)

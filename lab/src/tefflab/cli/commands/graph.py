@@ -1,0 +1,42 @@
+"""`teff graph`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def command(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list of tasks.")] = False,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it into this file.")] = None,
+) -> None:
+    """Say what a graph's flags describe: as text, with --json as a list of tasks, with --svg as a picture.
+
+    Takes the published Task Bench's flags as they are; several graphs, with -and between them, stand side by side.
+
+    Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
+    """
+    from tefflab import project_root
+    from tefflab.benchmarks.described import describe_graphs
+    from tefflab.errors import BAD_INPUT, TeffError
+    from tefflab.host.terminal import output, progress
+    from tefflab.output.drawing import draw
+    from tefflab.systems.programs import call_program, core_program
+    from tefflab.systems.setup import ensure
+
+    root = project_root()
+    if svg is None:
+        call_program(root, core_program(root), [*context.args, "--json" if as_json else "-vv"])
+        return
+    if as_json:
+        raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)
+    ensure(root, [], console=progress())
+    picture = draw(describe_graphs(root, context.args))
+    try:
+        svg.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise TeffError(f"--svg {svg}: {error.strerror}", exit_code=BAD_INPUT) from None
+    output().print(str(svg), soft_wrap=True)

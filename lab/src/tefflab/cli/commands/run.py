@@ -1,0 +1,35 @@
+"""`teff run`."""
+
+from typing import Annotated
+
+import typer
+
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def command(
+    context: typer.Context,
+    system: Annotated[
+        str, typer.Argument(help="An id that `teff systems` shows, several by commas, or all: whoever is here.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
+) -> None:
+    """Run one configuration on one system, or once on each of several; every run validates itself.
+
+    Takes the published Task Bench's flags as they are.
+
+    Example:  teff run all -type stencil_1d -steps 1000 -width 4 -kernel compute_bound -iter 1000
+    """
+    from tefflab import project_root
+    from tefflab.cli.single_runs import command_of, run_each
+    from tefflab.systems.programs import call_program, find_variant
+
+    root = project_root()
+    names = [name for name in system.split(",") if name]
+    if system == "all" or len(names) > 1:
+        run_each(root, [] if system == "all" else names, context.args, as_json=as_json)
+        return
+    variant = find_variant(root, system)
+    flags = context.args if as_json else ["--report", *context.args]
+    (first, *rest), environment = command_of(root, variant, flags)
+    call_program(root, first, rest, environment, variant)

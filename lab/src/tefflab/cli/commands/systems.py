@@ -1,0 +1,31 @@
+"""`teff systems`: the paper's Table 4, for this machine."""
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
+    as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
+) -> None:
+    """List the systems under test: what they are, and which are here, once all has been set up that can be.
+
+    Example:  teff systems --json
+    """
+    from tefflab import project_root
+    from tefflab.host.terminal import output, progress
+    from tefflab.output.systems_table import to_json, to_table
+    from tefflab.systems.setup import ensure
+    from tefflab.systems.systems import load_systems, probe_all
+
+    root = project_root()
+    systems = load_systems(root)
+    if not as_is:
+        ensure(root, systems, console=progress())
+    with progress().status(f"asking {len(systems)} systems whether they are there"):
+        probes = probe_all(systems, root, lambda system: system.listed)
+    if as_json:
+        typer.echo(to_json(systems, probes))
+    else:
+        output().print(to_table(systems, probes))

@@ -1,0 +1,99 @@
+"""The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`.
+
+A command's module imports only the standard library and typer at its top, and what it works with inside
+its function, so that `teff --help` stays quick.
+"""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tefflab import __version__
+from tefflab.cli.commands import (
+    compare,
+    docs,
+    doctor,
+    experiment,
+    graph,
+    metg,
+    profile,
+    report,
+    run,
+    spawn,
+    sweep,
+    systems,
+    test,
+)
+from tefflab.errors import TeffError
+
+INTERRUPTED = 130
+
+
+class Commands(TyperGroup):
+    """Commands of which each ends with one line where Ctrl-C ended it and it does not say so itself."""
+
+    def invoke(self, context: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="teff",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"teff {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def teff(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    """How small may a task be? Measures it for every parallel runtime that can be installed here.
+
+    Example:  teff systems
+    """
+
+
+app.command("graph", context_settings=graph.SETTINGS)(graph.command)
+app.command("run", context_settings=run.SETTINGS)(run.command)
+app.command("metg", context_settings=metg.SETTINGS)(metg.command)
+app.command("sweep", context_settings=sweep.SETTINGS)(sweep.command)
+app.command("experiment")(experiment.command)
+app.command("spawn")(spawn.command)
+app.command("profile")(profile.command)
+app.command("compare")(compare.command)
+app.command("report")(report.command)
+app.command("systems")(systems.command)
+app.command("docs")(docs.command)
+app.command("doctor")(doctor.command)
+app.command("test")(test.command)
+
+
+def main() -> None:
+    """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
+    try:
+        app(prog_name="teff")
+    except TeffError as error:
+        print(f"teff: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

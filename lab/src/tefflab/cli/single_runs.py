@@ -1,0 +1,133 @@
+"""One configuration, once on each of several systems: a look, not a measurement."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Group
+from rich.markup import escape
+from rich.table import Table
+
+from tefflab.benchmarks.configuration import read_flags
+from tefflab.errors import BAD_INPUT, FAILED, TeffError
+from tefflab.host.terminal import output, progress
+from tefflab.output.quantities import duration, rate
+from tefflab.records.record import Record, RecordError, parse_line
+from tefflab.systems.programs import find_variant
+from tefflab.systems.setup import ensure
+from tefflab.systems.systems import Variant, load_systems, probe_all, usable_cores, why_not_there
+
+TIMEOUT = 600.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class SingleRun:
+    """What came of one run: the line that the program printed with its record, or why there is none."""
+
+    variant: Variant
+    line: str
+    record: Record | None
+    error: str
+    was_refused: bool  # by the program, for its flags
+
+    @property
+    def ok(self) -> bool:
+        return self.record is not None and self.record.ok
+
+
+def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json: bool) -> None:
+    """Runs the flags on each system named (on all that are here where none is) and prints what came of it.
+
+    Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
+    """
+    chosen = [find_variant(root, name) for name in dict.fromkeys(names)]
+    owners = {variant.system_name for variant in chosen}
+    systems = [system for system in load_systems(root) if not names or system.name in owners]
+    ensure(root, systems, console=progress())
+    if not names:
+        probes = probe_all(systems, root)
+        chosen = [variant for system in systems for variant in system.variants if probes[variant.id].found]
+    if not chosen:
+        raise TeffError("none of the systems is here; see `teff systems`")
+    runs = []
+    with progress().status("") as status:
+        for variant in chosen:
+            status.update(f"running {variant.id}")
+            runs.append(run_once(root, variant, flags))
+    if all(run.was_refused for run in runs):
+        raise TeffError(runs[0].error, exit_code=BAD_INPUT)
+    for run in runs:
+        if not run.ok and as_json:
+            progress().print(f"teff: {escape(run.variant.id)}: {escape(run.error)}", soft_wrap=True)
+        if run.line and as_json:
+            print(run.line)
+    if not as_json:
+        output().print(to_table(runs))
+    if not all(run.ok for run in runs):
+        raise typer.Exit(FAILED)
+
+
+def command_of(root: Path, variant: Variant, flags: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of one run: as many workers as the flags say, else the cores that are here.
+
+    A program is always told: its own default may be wrong once its threads are bound to cores.
+    """
+    said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
+    workers = int(said) if said.isdigit() and int(said) else usable_cores()
+    told = [] if said else ["--workers", str(workers)]
+    return [*variant.command_line(root, workers), *told, *flags], variant.environment_for(root, workers)
+
+
+def run_once(root: Path, variant: Variant, flags: Sequence[str]) -> SingleRun:
+    """Starts the variant's program for one run."""
+    if reason := why_not_there(variant, root):
+        return SingleRun(variant, "", None, reason, False)
+    words, environment = command_of(root, variant, flags)
+    try:
+        done = subprocess.run(
+            words,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except OSError as error:
+        return SingleRun(variant, "", None, f"{variant.program} can't be started: {error.strerror}", False)
+    except subprocess.TimeoutExpired:
+        return SingleRun(variant, "", None, f"did not end within {TIMEOUT:.0f} s", False)
+    line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
+    if not line:
+        words = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode} without a record"]
+        reason = next((word for word in words if word.startswith("error: ")), words[-1]).removeprefix("error: ")
+        return SingleRun(variant, "", None, reason, done.returncode == BAD_INPUT)
+    try:
+        record = parse_line(line)
+    except RecordError as error:
+        return SingleRun(variant, line, None, str(error), False)
+    return SingleRun(variant, line, record, record.error or "", False)
+
+
+def to_table(runs: Sequence[SingleRun]) -> Group:
+    """A row a system, the quickest first; then a line for each run that failed."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("system")
+    for title in ("elapsed", "granularity", "rate"):
+        table.add_column(title, justify="right")
+    table.add_column("validated")
+    good = [(run, run.record) for run in runs if run.record is not None and run.record.ok]
+    for run, record in sorted(good, key=lambda pair: pair[1].wall_seconds):
+        table.add_row(
+            escape(run.variant.id),
+            duration(record.wall_seconds),
+            duration(record.granularity),
+            rate(record.rate, record.rate_unit),
+            "yes" if record.proven else "switched off",
+        )
+    failed = [run for run in runs if not run.ok]
+    for run in failed:
+        table.add_row(escape(run.variant.id), "-", "-", "-", "[red]failed[/]")
+    return Group(table, *(f"[red]{escape(run.variant.id)}[/]: {escape(run.error)}" for run in failed))

@@ -1,0 +1,167 @@
+"""The machine and the source a result belongs to: facts kept beside every sitting.
+
+All facts are read below a root folder (`/`), so that a test can show another machine. A fact that the
+system does not tell is None, never a guess. Names of hosts and users are not read: stores get published.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from tefflab.host.kernel_files import governors, text, tightest_quota
+
+_COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
+_GIB = 1024**3
+_PLAIN = {**os.environ, "LC_ALL": "C"}  # answers are parsed, so they are asked for in one language
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Machine(_Frozen):
+    """What was measured on. Two machines of one make and size share an `id`."""
+
+    id: str
+    architecture: str
+    cpu: str
+    cores_present: int
+    cores_usable: int  # by affinity; a quota is kept apart
+    cgroup_quota_cores: float | None
+    memory_bytes: int | None
+    memory_limit_bytes: int | None
+    hypervisor: str | None  # None on bare metal
+    governor: str | None
+    simd: tuple[str, ...]
+    kernel: str
+    os: str
+    compilers: dict[str, str]
+
+    @property
+    def summary(self) -> str:
+        """One line for the foot of a picture: `AMD EPYC, 2 cores, 7.8 GiB, KVM, Linux 6.1`."""
+        parts = [self.cpu, f"{self.cores_usable} core{'s' if self.cores_usable != 1 else ''}"]
+        if self.cores_usable != self.cores_present:
+            parts[-1] += f" of {self.cores_present}"
+        if self.cgroup_quota_cores is not None:
+            parts.append(f"quota {self.cgroup_quota_cores:g}")
+        if self.memory_bytes:
+            parts.append(f"{self.memory_bytes / _GIB:.3g} GiB")
+        if self.hypervisor:
+            parts.append(f"virtual ({self.hypervisor})")
+        parts.append(f"Linux {self.kernel}" if self.kernel[:1].isdigit() else self.kernel)
+        return ", ".join(parts)
+
+
+class Revision(_Frozen):
+    """The source that was measured; `dirty` where the work tree held changes besides."""
+
+    commit: str | None
+    dirty: bool
+
+    @property
+    def short(self) -> str:
+        """`1a2b3c4d5e`, `1a2b3c4d5e+` with changes, or `no revision` outside a repository."""
+        return (self.commit or "no revision")[: 10 if self.commit else None] + "+" * self.dirty
+
+
+def read_machine(root: Path = Path("/")) -> Machine:
+    """The facts of this machine. Starts each compiler once to ask its version; takes about 0.2 s."""
+    cpu_text = _read(root / "proc/cpuinfo")
+    cpu = _first(r"^model name\s*:\s*(.+)$", cpu_text) or platform.processor() or "unknown CPU"
+    memory = _first(r"^MemTotal:\s*(\d+) kB$", _read(root / "proc/meminfo"))
+    memory_bytes = int(memory) * 1024 if memory else None
+    present = len(re.findall(r"^processor\s*:", cpu_text, re.MULTILINE)) or os.cpu_count() or 1
+    hypervisor = _hypervisor(root, cpu_text)
+    architecture = platform.machine()
+    return Machine(
+        id=_machine_id(architecture, cpu, present, memory_bytes, hypervisor),
+        architecture=architecture,
+        cpu=cpu,
+        cores_present=present,
+        cores_usable=len(os.sched_getaffinity(0)),
+        cgroup_quota_cores=tightest_quota(root),
+        memory_bytes=memory_bytes,
+        memory_limit_bytes=_memory_limit(root, memory_bytes),
+        hypervisor=hypervisor,
+        governor=", ".join(sorted(set(governors(root)))) or None,
+        simd=_simd(cpu_text),
+        kernel=platform.release(),
+        os=_first(r'^PRETTY_NAME="?([^"\n]+)"?$', _read(root / "etc/os-release")) or platform.system(),
+        compilers={name: line for name in _COMPILERS if (line := _version_line(name))},
+    )
+
+
+def read_revision(folder: Path) -> Revision:
+    """The git revision of `folder`; commit None where there is no repository, no commit or no git."""
+    commit = _output(["git", "-C", str(folder), "rev-parse", "--verify", "HEAD"])
+    if not commit:
+        return Revision(commit=None, dirty=False)
+    changes = _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"])
+    return Revision(commit=commit, dirty=bool(changes))
+
+
+def _machine_id(architecture: str, cpu: str, present: int, memory: int | None, hypervisor: str | None) -> str:
+    """Twelve hex digits that stay the same over reboots, updates, containers and affinity."""
+    gib = round(memory / _GIB) if memory else 0
+    facts = f"{architecture}|{cpu}|{present}|{gib}|{hypervisor or 'metal'}"
+    return hashlib.sha256(facts.encode()).hexdigest()[:12]
+
+
+def _hypervisor(root: Path, cpu_text: str) -> str | None:
+    if not re.search(r"^flags\s*:.*\bhypervisor\b", cpu_text, re.MULTILINE):
+        return None
+    product = _read(root / "sys/class/dmi/id/product_name").strip()
+    vendor = _read(root / "sys/class/dmi/id/sys_vendor").strip()
+    named = " ".join(dict.fromkeys(part for part in (vendor, product) if part))
+    return named or _hypervisor_by_cpuid(root) or "unnamed"
+
+
+def _hypervisor_by_cpuid(root: Path) -> str | None:
+    """The vendor the processor itself tells, which only `lscpu` asks it for."""
+    if root != Path("/"):
+        return None
+    return _first(r"^Hypervisor vendor:\s*(.+)$", _output(["lscpu"]) or "")
+
+
+def _simd(cpu_text: str) -> tuple[str, ...]:
+    flags = set((_first(r"^(?:flags|Features)\s*:\s*(.+)$", cpu_text) or "").split())
+    return tuple(name for name in ("sse2", "avx2", "fma", "avx512f", "asimd", "sve") if name in flags)
+
+
+def _memory_limit(root: Path, present: int | None) -> int | None:
+    """Memory limit of the control group [bytes]; None where it is no less than what is there."""
+    for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        text = _read(root / file).strip()
+        if text.isdigit() and (present is None or int(text) < present):
+            return int(text)
+    return None
+
+
+def _read(file: Path) -> str:
+    return text(file) or ""
+
+
+def _version_line(program: str) -> str | None:
+    argument = "version" if program == "go" else "--version"
+    answer = _output([program, argument])
+    return answer.splitlines()[0].strip() if answer else None
+
+
+def _output(command: list[str]) -> str | None:
+    """What `command` printed, or None where it is not there, fails or hangs."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=_PLAIN)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _first(pattern: str, text: str) -> str | None:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found.group(1).strip() if found else None

@@ -1,0 +1,1 @@
+"""The loop that measures: rounds, the runner, noise, the time budget."""

@@ -1,0 +1,156 @@
+"""A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked.
+
+While another program is measured it is suspended with everything it started, so that threads that spin and
+schedulers that poll take nothing from the one that is at work.
+"""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+import psutil
+
+from tefflab.errors import TeffError
+from tefflab.host.processes import end, family
+from tefflab.records.record import Record, parse_line
+
+_LEAVE = 3.0  # seconds to end by itself once its input is closed
+_CHUNK = 1 << 16
+
+
+class ProgramError(TeffError):
+    """A program that died, hung or answered nonsense; the message says which, and its last words."""
+
+
+class LateError(ProgramError):
+    """A program that did not answer in time: it hangs, or the machine was too busy for it."""
+
+
+class BatchProgram:
+    """One program in batch mode. Use it in a `with`: it is ended, with all it started, when that is left."""
+
+    def __init__(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Starts it. Raises ProgramError where that can't be done."""
+        self.name = name
+        self.command = " ".join(command)
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - its last words, kept as long as it runs
+        self._pending = b""
+        self._members: list[psutil.Process] = []  # known once it has answered: by then it has started all it needs
+        try:
+            self._process = subprocess.Popen(
+                [*command, "--batch"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._words,
+                env={**os.environ, **environment},
+                start_new_session=True,  # Ctrl-C is ours: what was measured is kept first
+            )
+        except OSError as error:
+            self._words.close()
+            raise ProgramError(f"{name}: {command[0]} can't be started: {error.strerror}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(patiently=kind is None)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, line: str, timeout: float) -> Record:
+        """The record of one configuration; the program runs until it is suspended.
+
+        Raises as `ask_for_text`, and RecordError where the answer is no record. A record may carry an error: that is
+        an answer, too.
+        """
+        return parse_line(self.ask_for_text(line, timeout))
+
+    def ask_for_text(self, line: str, timeout: float) -> str:
+        """The line of JSON with which the program answers `line`; it runs until it is suspended.
+
+        Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended.
+        """
+        assert self._process.stdin is not None
+        self.resume()
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            raise ProgramError(f"{self.name}: {self._how_it_ended()}") from None
+        while not (answer := self._read_line(time.monotonic() + timeout, timeout)).lstrip().startswith("{"):
+            pass  # launchers like to talk before the program does
+        if not self._members:
+            self._members = family(self._process.pid)
+        return answer
+
+    def suspend(self) -> None:
+        """Stops it and all it started until `resume` or the next question; takes no CPU meanwhile."""
+        self._signal(psutil.Process.suspend)
+
+    def resume(self) -> None:
+        self._signal(psutil.Process.resume)
+
+    def close(self, patiently: bool = True) -> None:
+        """Ends it: by the end of its input where `patiently`, else at once."""
+        self.resume()
+        if patiently:
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                if self._process.stdin is not None:
+                    self._process.stdin.close()
+                self._process.wait(_LEAVE)
+        end(self._process)
+        self._words.close()
+
+    def _signal(self, send: Callable[[psutil.Process], None]) -> None:
+        for member in self._members:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                send(member)
+
+    def _read_line(self, deadline: float, timeout: float) -> str:
+        assert self._process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._pending:
+                # An answer that is there is read however late it is: it may have been the lab that was stopped.
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    raise LateError(f"{self.name}: did not answer within {timeout:.0f} s{self._last_words()}")
+                chunk = os.read(self._process.stdout.fileno(), _CHUNK)
+                if not chunk:
+                    raise ProgramError(f"{self.name}: {self._how_it_ended()}")
+                self._pending += chunk
+        line, self._pending = self._pending.split(b"\n", maxsplit=1)
+        return line.decode(errors="replace")
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(_LEAVE)
+        except subprocess.TimeoutExpired:
+            return f"closed its output and did not end{self._last_words()}"
+        return f"{_how(code)} without answering{self._last_words()}"
+
+    def _last_words(self) -> str:
+        self._words.seek(0)
+        lines = [line.strip() for line in self._words.read().decode(errors="replace").splitlines() if line.strip()]
+        return f": {lines[-1][:300]}" if lines else ""
+
+
+def _how(code: int) -> str:
+    """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
+    if code < 0:
+        return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+    with contextlib.suppress(ValueError):
+        return (
+            f"ended with exit code {code}, as where one of its processes is ended by {signal.Signals(code - 128).name},"
+        )
+    return f"ended with exit code {code}"

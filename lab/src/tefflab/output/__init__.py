@@ -1,0 +1,1 @@
+"""What people see: tables, the live display, plots, the report."""

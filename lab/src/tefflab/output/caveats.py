@@ -1,0 +1,195 @@
+"""Everything a reader has to know before believing a number: the footnotes of tables and the caveats of reports."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tefflab.analysis.results import Curve, Judgement, MetgRow
+from tefflab.output import quantities
+from tefflab.output.readings import absent, disturbed_runs, metg_name
+from tefflab.records.store import Damage, Sitting
+
+USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
+WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
+_ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
+_MUCH_DISTURBED = 0.25  # share of the runs
+_CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """One remark, under a heading of two or three words, on `contenders` (their ids); on everything where empty."""
+
+    heading: str
+    text: str
+    contenders: tuple[str, ...] = ()
+
+
+def caveats(judgement: Judgement) -> list[Caveat]:
+    """What is to be said of a judgement, failures first."""
+    rows = judgement.rows
+    wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
+    name, share = metg_name(judgement.threshold), quantities.percent(judgement.threshold)
+    found = [
+        Caveat("not measured", f"{', '.join(each.title for each in those)}: {reason}", tuple(each.id for each in those))
+        for reason, those in absent(judgement).items()
+    ]
+    found += [
+        Caveat("note", f"{row.contender.title}: {row.note}", (row.contender.id,))
+        for row in rows
+        if row.metg and row.note
+    ]
+    found += _on(
+        rows,
+        "upper bound",
+        lambda row: row.metg is not None and row.metg.relation == "<",
+        f"even the smallest tasks measured reach {share}; {name} lies below the value given",
+    )
+    found += _on(
+        rows,
+        "lower bound",
+        lambda row: row.metg is not None and row.metg.relation == ">",
+        f"no task measured, up to the largest, reaches {share}; {name} lies above the value given",
+    )
+    found += _on(
+        rows, "open interval", _is_open, "the interval reaches beyond what was measured; it is not extrapolated"
+    )
+    found += _on(
+        rows,
+        "one round",
+        lambda row: row.metg is not None and row.metg.rounds == 1,
+        "the interval does not know how one launch differs from the next, and is too narrow",
+    )
+    found += _on(
+        rows,
+        "two rounds",
+        lambda row: row.metg is not None and row.metg.rounds == 2,
+        "two launches say little about the next, so the interval is wide",
+    )
+    found += _on(
+        rows,
+        "wide interval",
+        _is_wide,
+        f"the interval is wider than the ± {wanted} wanted; more rounds would narrow it",
+    )
+    found += _on(
+        rows,
+        f"under {USUAL_TIMESTEPS} timesteps",
+        lambda row: row.metg is not None and row.timesteps < USUAL_TIMESTEPS,
+        "start and end of the graph weigh more than in longer runs",
+        lambda row: f"{row.timesteps}",
+    )
+    found += _on(
+        rows,
+        "much disturbed",
+        lambda row: row.disturbed_share > _MUCH_DISTURBED,
+        "many runs were disturbed and had to be repeated",
+        lambda row: quantities.percent(row.disturbed_share),
+    )
+    return found + _on_ceilings(rows, judgement.curves) + _on_distance(judgement) + _on_drift(rows)
+
+
+def sitting_caveats(sitting: Sitting, judgements: Iterable[Judgement], damage: Sequence[Damage]) -> list[Caveat]:
+    """What is to be said of a whole sitting: disturbance, the machine, the source, and what could not be read."""
+    machine, revision = sitting.machine, sitting.revision
+    counts = [disturbed_runs(judgement) for judgement in judgements]
+    disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+    found = []
+    if runs:
+        share = quantities.percent(disturbed / runs)
+        found.append(
+            Caveat("disturbed runs", f"{disturbed} of {runs} runs ({share}) were disturbed; each was repeated.")
+        )
+    if machine.hypervisor:
+        found.append(
+            Caveat(
+                "virtual machine",
+                f"The cores are shared out by {machine.hypervisor}; what its other guests take is not always seen. "
+                "Compare ratios of one sitting, not times of two days.",
+            )
+        )
+    if machine.cgroup_quota_cores is not None:
+        found.append(Caveat("quota", f"A quota of {machine.cgroup_quota_cores:g} cores may have stopped runs midway."))
+    if machine.governor not in (None, "performance"):
+        found.append(Caveat("clock", f"The frequency governor was {machine.governor}: clocks may have moved."))
+    if revision.commit is None:
+        found.append(Caveat("no revision", "The source was in no repository: what was measured can't be named."))
+    elif revision.dirty:
+        found.append(
+            Caveat(
+                "changed source",
+                f"The source held changes besides revision {revision.commit[:10]}: it can't be rebuilt.",
+            )
+        )
+    found += [Caveat("unreadable", f"{each}. The measurements around it stand.") for each in damage]
+    return found
+
+
+def _on(
+    rows: Sequence[MetgRow],
+    heading: str,
+    holds: Callable[[MetgRow], bool],
+    text: str,
+    figure: Callable[[MetgRow], str] | None = None,
+) -> list[Caveat]:
+    """One caveat on all rows of which `holds` is true, each with its figure; none where there are none."""
+    kept = [row for row in rows if holds(row)]
+    names = [row.contender.title + (f" ({figure(row)})" if figure else "") for row in kept]
+    ids = tuple(row.contender.id for row in kept)
+    return [Caveat(heading, f"{', '.join(names)}: {text}.", ids)] if kept else []
+
+
+def _is_open(row: MetgRow) -> bool:
+    if row.metg is None:
+        return False
+    below = row.metg.low <= 0 and row.metg.relation != "<"
+    return below or (math.isinf(row.metg.high) and row.metg.relation != ">")
+
+
+def _is_wide(row: MetgRow) -> bool:
+    """Of a measured crossing with a closed interval and rounds enough: the other kinds have remarks of their own."""
+    if row.metg is None or row.metg.relation != "=" or row.metg.rounds < 3 or _is_open(row):
+        return False
+    return row.metg.relative_half_width > WANTED_HALF_WIDTH * 1.005  # what would be written as more than 5.0 %
+
+
+def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Caveat]:
+    found = []
+    over = {
+        curve.contender: max(point.efficiency.value for point in curve.points if point.efficiency.low > 1)
+        for curve in curves
+        if any(point.efficiency.low > 1 for point in curve.points)
+    }
+    if over:
+        names = ", ".join(f"{who.title} ({quantities.percent(most)})" for who, most in over.items())
+        text = f"{names}: more than the ceiling, by more than the interval; the ceiling is too low. Measure it again."
+        found.append(Caveat("above the ceiling", text, tuple(who.id for who in over)))
+    ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
+    if ceilings and max(ceilings)[0] > min(ceilings)[0] * (1 + _CEILINGS_APART):
+        low, high = (quantities.rate(*end) for end in (min(ceilings), max(ceilings)))
+        text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
+        found.append(Caveat("unsteady ceiling", text))
+    return found
+
+
+def _on_distance(judgement: Judgement) -> list[Caveat]:
+    if judgement.round_trip is None or judgement.share > _ALL:
+        return []
+    trip, share = quantities.duration(judgement.round_trip), quantities.percent(judgement.share)
+    text = (
+        f"The host moved the cores during the sitting. Only the {share} of the runs count here in which a cache line "
+        f"took about {trip} from one core to its neighbour and back, and those whose tasks are too long to feel it."
+    )
+    return [Caveat("cores moved", text)]
+
+
+def _on_drift(rows: Sequence[MetgRow]) -> list[Caveat]:
+    known = [row.metg.drift for row in rows if row.metg and row.metg.drift is not None]
+    if not known:
+        return []
+    how_well = f"to ± {quantities.percent(max(known))}" if max(known) < 1 else "only to more than a factor of two"
+    text = (
+        f"The machine's mean speed over the sitting is known {how_well}. "
+        "It moves all rows alike, so it is no part of their intervals; add it to compare with another hour."
+    )
+    return [Caveat("drift", text)]

@@ -1,0 +1,245 @@
+"""Dot charts: METG of every system in a row of its own, and of every system at every value of a category."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from tefflab.analysis.results import Judgement, MetgRow
+from tefflab.output import quantities
+from tefflab.output.plots.intervals import ARROW, draw_interval, ends, extent, is_unknown
+from tefflab.output.plots.legend import Entry, Legend
+from tefflab.output.plots.looks import PAPER, Look, looks
+from tefflab.output.plots.sheet import (
+    BODY,
+    EDGE,
+    HAIR,
+    INK,
+    SMALL,
+    SOFT,
+    WIDTH,
+    Sheet,
+    line_height,
+    log_ticks,
+    mark,
+    text_width,
+    wrap,
+)
+from tefflab.output.readings import absences, contenders_of, interval_text, metg_name, time_tick, value_text
+from tefflab.output.scales import LogAxis, log_axis
+
+_LABEL = 2.35  # inches of a row's name, at most
+_TICKS = 0.4  # inches below the axes for tick labels and the axis title
+_DOT = 7.0
+_SAMPLE = 0.3  # inches of a mark in the key
+_APART = 0.2  # inches between its parts
+
+
+def metg_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
+    """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
+    rows = judgement.rows
+    look_of = looks(contenders_of([judgement]).values())
+    names = [wrap(row.contender.title, _LABEL, BODY) for row in rows]
+    heights = [max(0.3, 0.12 + len(lines) * line_height(BODY)) for lines in names] or [0.3]
+    head = 0.34
+    sheet = Sheet(
+        title or f"{metg_name(judgement.threshold)} – {judgement.name}",
+        [_meaning(judgement.threshold), judgement.configuration],
+        footer,
+        head + sum(heights) + _TICKS,
+        [f"{row.contender.title}: {row.note}" for row in rows if row.note],
+    )
+    columns = _Columns.of(rows, names)
+    bottom, top = sheet.bottom + _TICKS, sheet.top - head
+    axes = sheet.axes(columns.left, columns.right, bottom, top)
+    known = [row.metg for row in rows if row.metg]
+    overheads = [row.overhead.value for row in rows if row.overhead]
+    axis = log_axis([end for each in known for end in ends(each)] + overheads, padding=0.07)
+    log_ticks(axes, "x", axis, time_tick)
+    axes.set_ylim(bottom, top)  # rows are placed in inches
+    axes.set_yticks([])
+    y = top
+    for number, (row, lines, height) in enumerate(zip(rows, names, heights, strict=False)):
+        middle = y - height / 2
+        y -= height
+        if number:
+            sheet.line([EDGE, WIDTH - EDGE], [y + height, y + height], color=HAIR, linewidth=0.6, zorder=0)
+        _name(sheet, lines, columns.left - 0.14, middle)
+        look = look_of[row.contender.id]
+        if row.overhead:
+            axes.plot([row.overhead.value], [middle], **_hollow(look), zorder=4)
+        if row.metg:
+            draw_interval(axes, row.metg, middle, look, _DOT)
+        _values(sheet, row, columns, middle)
+    _head_of_columns(sheet, judgement, columns, top)
+    _key(sheet, rows, columns, top + 0.13)
+    sheet.text(
+        (columns.left + columns.right) / 2,
+        sheet.bottom + 0.05,
+        "granularity: time × cores / tasks (log scale)",
+        SMALL,
+        color=SOFT,
+        align="center",
+    )
+    return sheet.figure
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where the axes begin and end, and where the values right of them end (both set flush right)."""
+
+    left: float
+    right: float
+    value: float
+    interval: float
+
+    @classmethod
+    def of(cls, rows: Sequence[MetgRow], names: Sequence[Sequence[str]]) -> "_Columns":
+        label = max((text_width(line, BODY) for lines in names for line in lines), default=0.5)
+        values = [text_width(value_text(row), BODY, bold=True) for row in rows] + [text_width("METG(50 %)", SMALL)]
+        intervals = [text_width(interval_text(row.metg), SMALL) for row in rows if row.metg]
+        interval = WIDTH - EDGE
+        value = interval - max([*intervals, text_width("95 % interval", SMALL)]) - 0.16
+        return cls(EDGE + label + 0.14, value - max(values) - 0.3, value, interval)
+
+
+def _meaning(threshold: float) -> str:
+    share = quantities.percent(threshold)
+    return f"The smallest task with which a system still reaches {share} of what the cores can do; smaller is better."
+
+
+def _name(sheet: Sheet, lines: Sequence[str], x: float, middle: float) -> None:
+    y = middle + line_height(BODY) * (len(lines) - 1) / 2
+    for line in lines:
+        sheet.text(x, y, line, align="right", vertical="center_baseline")
+        y -= line_height(BODY)
+
+
+def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> None:
+    if row.metg is None:
+        sheet.text(columns.value, middle, value_text(row), color=SOFT, align="right", vertical="center_baseline")
+        return
+    sheet.text(columns.value, middle, value_text(row), bold=True, align="right", vertical="center_baseline")
+    sheet.text(
+        columns.interval,
+        middle,
+        interval_text(row.metg),
+        SMALL,
+        color=SOFT,
+        align="right",
+        vertical="center_baseline",
+    )
+
+
+def _head_of_columns(sheet: Sheet, judgement: Judgement, columns: _Columns, top: float) -> None:
+    sheet.text(columns.value, top + 0.1, metg_name(judgement.threshold), SMALL, color=SOFT, align="right")
+    sheet.text(columns.interval, top + 0.1, "95 % interval", SMALL, color=SOFT, align="right")
+
+
+def _key(sheet: Sheet, rows: Sequence[MetgRow], columns: _Columns, y: float) -> None:
+    """What the marks mean, of those that occur, above the axes; it may begin left of them."""
+    neutral = Look(INK, PAPER, (), "circle")
+    texts = []
+    if any(row.metg for row in rows):
+        texts.append((_SAMPLE, "METG, interval"))
+    if any(row.overhead for row in rows):
+        texts.append((_SAMPLE / 2, "overhead per task"))
+    if any(row.metg and row.metg.relation != "=" for row in rows):
+        texts.append((0.0, "→ lies beyond"))
+    x = min(columns.left, columns.right - sum(sample + text_width(text, SMALL) + _APART for sample, text in texts))
+    for sample, text in texts:
+        if sample == _SAMPLE:
+            sheet.line([x, x + 0.24], [y, y], color=INK, linewidth=1.6)
+            sheet.line([x + 0.12], [y], **mark(neutral, 6))
+        elif sample:
+            sheet.line([x + 0.05], [y], **_hollow(neutral))
+        sheet.text(x + sample, y, text, SMALL, color=SOFT, vertical="center_baseline")
+        x += sample + text_width(text, SMALL) + _APART
+
+
+def _hollow(look: Look) -> dict[str, Any]:
+    return {
+        "marker": "o",
+        "markersize": 4.2,
+        "markerfacecolor": PAPER,
+        "markeredgecolor": look.color,
+        "markeredgewidth": 1.0,
+        "linestyle": "none",
+    }
+
+
+# METG by a category: a row a value, all systems in it.
+
+_LANE = 0.125  # inches between two dots that would touch
+_ROOM = 0.13  # inches of a dot and the room around it
+_ARROW = ARROW / 72 + 0.05  # inches of a bound's arrow and the room around it
+
+
+def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "") -> Figure:
+    """METG of every system at each judgement (patterns, say), a row each; dots that would touch are set apart."""
+    rows = [row for judgement in judgements for row in judgement.rows]
+    look_of = looks(contenders_of(judgements).values())
+    legend = Legend(legend_entries(judgements, look_of), lines=False)
+    names = [wrap(judgement.name, _LABEL, BODY) for judgement in judgements]
+    left = EDGE + max((text_width(line, BODY) for lines in names for line in lines), default=0.5) + 0.14
+    right = WIDTH - EDGE - legend.width - 0.28
+    axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
+    is_any = any(row.metg and is_unknown(row.metg) for row in rows)
+    unknown = ["Hollow marks have no interval yet: it takes more rounds."] if is_any else []
+    lanes = [_lanes([row for row in each.rows if row.metg], axis, right - left) for each in judgements]
+    heights = [max(0.28, 0.15 + _LANE * (max(lane.values(), default=0) + 1)) for lane in lanes]
+    sheet = Sheet(
+        title,
+        [*(_meaning(each.threshold) for each in judgements[:1]), *unknown],
+        footer,
+        max(sum(heights) + _TICKS + 0.08, legend.height + 0.1),
+        absences(judgements),
+    )
+    top = sheet.top - 0.08
+    bottom = top - sum(heights)
+    axes = sheet.axes(left, right, bottom, top)
+    log_ticks(axes, "x", axis, time_tick)
+    axes.set_ylim(bottom, top)
+    axes.set_yticks([])
+    y = top
+    for number, (judgement, lane, height) in enumerate(zip(judgements, lanes, heights, strict=True)):
+        if number:
+            sheet.line([EDGE, right], [y, y], color=HAIR, linewidth=0.6, zorder=0)
+        _name(sheet, names[number], left - 0.14, y - height / 2)
+        used = max(lane.values(), default=0)
+        for row in judgement.rows:
+            if row.metg is None:
+                continue
+            look, middle = look_of[row.contender.id], y - height / 2 + _LANE * (used / 2 - lane[row.contender.id])
+            if is_unknown(row.metg):
+                rim = {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
+                axes.plot([row.metg.value], [middle], **mark(look, 4.4) | rim, linestyle="none", zorder=5)
+            else:
+                draw_interval(axes, row.metg, middle, look, 5.6, 1.2)
+        y -= height
+    legend.draw(sheet, right + 0.28, top)
+    sheet.text((left + right) / 2, bottom - _TICKS + 0.05, "METG (log scale)", SMALL, color=SOFT, align="center")
+    return sheet.figure
+
+
+def legend_entries(judgements: Sequence[Judgement], look_of: dict[str, Look]) -> list[Entry]:
+    """Every contender once, in the order of the first judgement that has it."""
+    known = {row.contender.id: row.contender for judgement in judgements for row in judgement.rows}
+    return [Entry(look_of[name], contender.title) for name, contender in known.items()]
+
+
+def _lanes(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, int]:
+    """The lane of each contender: the first in which its dot and interval touch no other."""
+    taken: list[float] = []  # how far each lane is full, in inches
+    lanes: dict[str, int] = {}
+    for row in sorted(rows, key=lambda row: row.metg.value if row.metg else 0):
+        assert row.metg
+        here = axis.place(row.metg.value) * width
+        low, high = (here, here) if is_unknown(row.metg) else (axis.place(end) * width for end in extent(row.metg))
+        start = min(low, here - (_ARROW if row.metg.relation == "<" else _ROOM / 2))
+        end = max(high, here + (_ARROW if row.metg.relation == ">" else _ROOM / 2))
+        lane = next((number for number, full in enumerate(taken) if full <= start), len(taken))
+        taken[lane : lane + 1] = [end]
+        lanes[row.contender.id] = lane
+    return lanes

@@ -1,0 +1,30 @@
+"""The line at the foot of a picture: what was measured on, when, of which source, and how disturbed it was."""
+
+from collections.abc import Sequence
+from datetime import UTC
+
+from tefflab.analysis.results import Judgement
+from tefflab.output.readings import apart, disturbed_runs
+from tefflab.records.store import Sitting
+
+
+def footer(sitting: Sitting, judgements: Sequence[Judgement]) -> str:
+    """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · 3 of 412 runs disturbed`."""
+    counts = [disturbed_runs(judgement) for judgement in judgements]
+    disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+    return signature(
+        sitting,
+        *(text for first in judgements[:1] for text in apart(first)),
+        f"{disturbed} of {runs} runs disturbed",
+    )
+
+
+def signature(sitting: Sitting, *remarks: str) -> str:
+    """Machine, time and source, and what else is to be said."""
+    parts = [
+        sitting.machine.summary,
+        f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        f"teff {sitting.revision.short}",
+        *remarks,
+    ]
+    return " · ".join(part.replace(" ", "\N{NO-BREAK SPACE}") for part in parts)  # lines end between two parts

@@ -1,0 +1,165 @@
+"""Times against a parameter: METG against dependencies per task or bytes, that of a spawned task against workers."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from tefflab.analysis.results import Judgement
+from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.benchmarks.spawn_judge import SpawnRow
+from tefflab.output.plots.dots import legend_entries
+from tefflab.output.plots.intervals import band, draw_arrow, ends
+from tefflab.output.plots.legend import Entry, Legend
+from tefflab.output.plots.looks import Look, looks
+from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
+from tefflab.output.quantities import duration
+from tefflab.output.readings import absences, contenders_of, metg_name, time_tick
+from tefflab.output.scales import log_axis
+
+_HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
+Point = tuple[float, MetgEstimate | Interval]
+_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
+
+
+def metg_lines_chart(
+    judgements: Sequence[Judgement],
+    x_label: str,
+    xs: Sequence[float],
+    footer: str = "",
+    title: str = "",
+    x_text: Callable[[float], str] = "{:g}".format,
+) -> Figure:
+    """METG of every system at each of `xs` (rising, one a judgement), with bands; bounds have arrows.
+
+    A line breaks where a system could not be measured. Raises ValueError where `xs` and `judgements` differ in length.
+    """
+    if len(xs) != len(judgements):
+        raise ValueError(f"{len(xs)} values of {x_label} for {len(judgements)} judgements")
+    look_of = looks(contenders_of(judgements).values())
+    found = [{row.contender.id: row.metg for row in judgement.rows if row.metg} for judgement in judgements]
+    name = metg_name(judgements[0].threshold) if judgements else "METG"
+    meaning = f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."
+    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(judgements))
+    lines = {id_: Line(look, [each.get(id_) for each in found]) for id_, look in look_of.items()}
+    return _lines_chart(head, legend_entries(judgements, look_of), lines.values(), xs, x_label, x_text)
+
+
+def spawn_chart(rows: Sequence[SpawnRow], title: str, footer: str = "") -> Figure:
+    """Time a task against the workers, of every system at one spawn pattern, with bands."""
+    look_of = looks(row.contender for row in rows)
+    workers = sorted({row.workers for row in rows})
+    times = {(row.contender.id, row.workers): row.seconds_per_task for row in rows}
+    ranked = sorted((row for row in rows if row.seconds_per_task), key=lambda row: (-row.workers, _seconds(row)))
+    last = {row.contender.id: row for row in reversed(ranked)}
+    entries = [
+        Entry(look_of[row.contender.id], row.contender.title, _last(row))
+        for row in ranked
+        if row is last[row.contender.id]
+    ]
+    lines = [Line(look_of[id_], [times.get((id_, count)) for count in workers]) for id_ in last]
+    failed = dict.fromkeys(f"{row.contender.title}: {row.note}" for row in rows if row.seconds_per_task is None)
+    meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
+
+
+def _seconds(row: SpawnRow) -> float:
+    return row.seconds_per_task.value if row.seconds_per_task else math.inf
+
+
+def _last(row: SpawnRow) -> str:
+    return f"{duration(_seconds(row))} with {row.workers} worker{'s' * (row.workers > 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a picture says besides its data, as a `Sheet` takes it."""
+
+    title: str
+    subtitles: Sequence[str]
+    footer: str
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A system's estimates, one at each value of the parameter; None where there is none."""
+
+    look: Look
+    estimates: Sequence[MetgEstimate | Interval | None]
+
+
+def _lines_chart(
+    head: Head,
+    entries: Sequence[Entry],
+    lines: Iterable[Line],
+    xs: Sequence[float],
+    x_label: str,
+    x_text: Callable[[float], str] = "{:g}".format,
+) -> Figure:
+    lines = list(lines)
+    times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+    legend = Legend(entries)
+    sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
+    left = EDGE + max(text_width(time_tick(each), SMALL) for each in times.majors) + 0.08
+    right = WIDTH - EDGE - legend.width - _GAP
+    axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
+    _parameter_ticks(axes, xs, x_text, right - left)
+    log_ticks(axes, "y", times, time_tick)
+    for line in lines:
+        _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
+    legend.draw(sheet, right + _GAP, sheet.top)
+    sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
+    return sheet.figure
+
+
+def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], str], room: float) -> None:
+    """A tick at every value, labelled where its label touches no other."""
+    low, high = (min(xs), max(xs)) if xs else (0.0, 1.0)
+    if low > 0 and high / low >= _LOG_FROM:
+        axes.set_xscale("log")
+        margin = (high / low) ** 0.05
+        axes.set_xlim(low / margin, high * margin)
+    else:
+        margin = 0.05 * (high - low) or 1.0
+        axes.set_xlim(low - margin, high + margin)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_locator(FixedLocator(list(xs)))
+    to_inches = axes.transData.transform
+    start, end = (to_inches((each, 1.0))[0] for each in axes.get_xlim())
+    labels, free = [], -math.inf
+    for x in xs:
+        middle = (to_inches((x, 1.0))[0] - start) / (end - start) * room
+        half = text_width(text(x), SMALL) / 2
+        fits = middle - half >= free
+        labels.append(text(x) if fits else "")
+        free = middle + half + 0.08 if fits else free
+    axes.xaxis.set_major_formatter(FixedFormatter(labels))
+    axes.grid(True, "major", "x", color=RULE, linewidth=0.6)
+
+
+def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
+    """Each stretch without a gap: band and line; then the marks and the arrows of bounds."""
+    for stretch in _stretches(points):
+        xs = [x for x, _ in stretch]
+        low, high = zip(*(band(metg, *axes.get_ylim()) for _, metg in stretch), strict=True)
+        axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
+        axes.vlines(xs, low, high, color=look.color, linewidth=0.8, zorder=2.6)
+        axes.plot(xs, [metg.value for _, metg in stretch], **stroke(look), zorder=3)
+        axes.plot(xs, [metg.value for _, metg in stretch], **mark(look, 5.2), linestyle="none", zorder=5)
+        for x, metg in stretch:
+            if isinstance(metg, MetgEstimate) and metg.relation != "=":
+                draw_arrow(axes, x, metg.value, "up" if metg.relation == ">" else "down", look)
+
+
+def _stretches(points: Sequence[Point | None]) -> list[list[Point]]:
+    stretches: list[list[Point]] = [[]]
+    for point in points:
+        if point is None:
+            stretches.append([])
+        else:
+            stretches[-1].append(point)
+    return [each for each in stretches if each]

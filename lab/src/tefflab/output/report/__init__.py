@@ -1,0 +1,160 @@
+"""The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
+
+`page.html` is the page, `page.css` its dress, `charts.js` draws and toggles the curves; all go into the one file.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from tefflab.analysis.results import Curve, Judgement, MetgRow
+from tefflab.host.machine import Machine
+from tefflab.output import quantities
+from tefflab.output.caveats import Caveat, caveats, sitting_caveats
+from tefflab.output.plots.looks import Look, looks
+from tefflab.output.readings import contenders_of, curves_in_order, interval_text, metg_name, value_text
+from tefflab.output.report.charts import OUTLINES, chart_data, look_data, point_texts
+from tefflab.output.report.strips import Strips, strips
+from tefflab.records.store import Damage, Sitting
+
+_GIB = 1024**3
+
+
+def write_report(
+    path: Path, sitting: Sitting, judgements: Sequence[Judgement], damage: Sequence[Damage], title: str
+) -> None:
+    """Writes the report of `sitting` to `path`, which should end in .html; folders are made. It asks for nothing
+    from the network and needs no other file; without scripts it still shows all numbers."""
+    environment = Environment(
+        loader=PackageLoader("tefflab.output", "report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        quantities=quantities,
+        metg_name=metg_name,
+        value_text=value_text,
+        interval_text=interval_text,
+        point_texts=point_texts,
+        outlines=OUTLINES,
+    )
+    contenders = contenders_of(judgements)
+    look_of = looks(contenders.values())
+    page = environment.get_template("page.html").render(
+        title=title,
+        sitting=sitting,
+        started=sitting.started_at.astimezone(UTC),
+        headline=_headline(judgements),
+        sections=[Section.of(number, each) for number, each in enumerate(judgements)],
+        overview=_overview(judgements),
+        contenders=contenders,
+        looks=look_of,
+        remarks=sitting_caveats(sitting, judgements, damage),
+        facts=_facts(sitting.machine),
+        css=_part("page.css"),
+        script=_part("charts.js"),
+        data=_data(judgements, look_of),
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A judgement as the page shows it."""
+
+    anchor: str
+    judgement: Judgement
+    strips: Strips
+    curves: Sequence[Curve]
+    charts: Sequence[dict[str, Any]]
+    numbered: Sequence[Caveat]  # on rows
+    general: Sequence[Caveat]  # on all of it
+
+    @classmethod
+    def of(cls, number: int, judgement: Judgement) -> "Section":
+        found = caveats(judgement)
+        return cls(
+            f"judgement-{number}",
+            judgement,
+            strips(judgement.rows),
+            curves_in_order(judgement),
+            chart_data(judgement),
+            [each for each in found if each.contenders],
+            [each for each in found if not each.contenders],
+        )
+
+    def notes(self, row: MetgRow) -> list[int]:
+        """The numbers of the caveats on a row."""
+        return [number for number, each in enumerate(self.numbered, start=1) if row.contender.id in each.contenders]
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The smallest METG of the first judgement that has one, and who can't be told apart from it."""
+
+    name: str
+    row: MetgRow
+    level: Sequence[MetgRow]
+
+
+def _headline(judgements: Sequence[Judgement]) -> Headline | None:
+    for judgement in judgements:
+        found = [row for row in judgement.rows if row.metg]
+        if found and found[0].metg:
+            end = found[0].metg.high
+            return Headline(judgement.name, found[0], [row for row in found[1:] if row.metg and row.metg.low <= end])
+    return None
+
+
+def _overview(judgements: Sequence[Judgement]) -> Mapping[str, Sequence[str]]:
+    """METG of each contender (by id) at each judgement with rows; empty for fewer than two of these."""
+    ranked = [each for each in judgements if each.rows]
+    if len(ranked) < 2:
+        return {}
+    found = [{row.contender.id: value_text(row) for row in each.rows} for each in ranked]
+    names = dict.fromkeys(name for each in found for name in each)
+    return {name: [each.get(name, "–") for each in found] for name in names}
+
+
+def _facts(machine: Machine) -> list[tuple[str, str]]:
+    """What is known of the machine, as label and text."""
+    cores = f"{machine.cores_usable} usable of {machine.cores_present}"
+    memory = f"{quantities.digits(machine.memory_bytes / _GIB)} GiB" if machine.memory_bytes else "unknown"
+    if machine.memory_limit_bytes:
+        memory += f", limited to {quantities.digits(machine.memory_limit_bytes / _GIB)} GiB"
+    quota = "none" if machine.cgroup_quota_cores is None else f"{machine.cgroup_quota_cores:g} cores"
+    return [
+        ("Processor", f"{machine.cpu} ({machine.architecture})"),
+        ("Cores", cores),
+        ("Quota", quota),
+        ("Memory", memory),
+        ("Vector units", ", ".join(machine.simd) or "unknown"),
+        ("Hypervisor", machine.hypervisor or "none seen"),
+        ("Governor", machine.governor or "not told"),
+        ("System", f"{machine.os}, kernel {machine.kernel}"),
+        *((name, version) for name, version in machine.compilers.items()),
+    ]
+
+
+def _data(judgements: Sequence[Judgement], look_of: Mapping[str, Look]) -> Markup:
+    """The curves for the script, as JSON that can't end the element it stands in."""
+    data = {
+        "looks": {name: look_data(look) for name, look in look_of.items()},
+        "sections": [chart_data(each) for each in judgements],
+    }
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))  # of these characters HTML would see no other
+
+
+def _part(name: str) -> Markup:
+    return Markup(files("tefflab.output.report").joinpath(name).read_text(encoding="utf-8"))

@@ -1,0 +1,51 @@
+"""The small picture in each row of a report's table: METG, interval and overhead on one time axis for all rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tefflab.analysis.results import MetgRow
+from tefflab.output.plots.intervals import ends, extent
+from tefflab.output.readings import time_tick
+from tefflab.output.scales import LogAxis, log_axis
+
+_LABELS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Places in per cent of the width, None where there is nothing; `arrow` is "left" or "right" of a bound."""
+
+    metg: float | None
+    low: float
+    high: float
+    overhead: float | None
+    arrow: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """The strips of a table's rows, and the ticks of their axis: (place, label)."""
+
+    ticks: tuple[tuple[float, str], ...]
+    rows: tuple[Strip, ...]
+
+
+def strips(rows: Sequence[MetgRow]) -> Strips:
+    """One strip a row, all on one axis."""
+    values = [end for row in rows if row.metg for end in ends(row.metg)]
+    axis = log_axis(values + [row.overhead.value for row in rows if row.overhead], _LABELS, padding=0.12)
+    ticks = tuple((_percent(axis, each), time_tick(each)) for each in axis.majors)
+    return Strips(ticks, tuple(_strip(row, axis) for row in rows))
+
+
+def _strip(row: MetgRow, axis: LogAxis) -> Strip:
+    overhead = _percent(axis, row.overhead.value) if row.overhead else None
+    if row.metg is None:
+        return Strip(None, 0, 0, overhead, "")
+    low, high = (_percent(axis, each) for each in extent(row.metg))
+    arrow = {"=": "", "<": "left", ">": "right"}[row.metg.relation]
+    return Strip(_percent(axis, row.metg.value), low, high, overhead, arrow)
+
+
+def _percent(axis: LogAxis, value: float) -> float:
+    return round(100 * axis.place(value), 2)

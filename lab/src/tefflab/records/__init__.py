@@ -1,0 +1,1 @@
+"""What programs say, and the store that keeps it."""

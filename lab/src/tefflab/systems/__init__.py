@@ -1,0 +1,1 @@
+"""The systems under test: what describes them, what they need, how they are built and started."""

@@ -1,0 +1,93 @@
+"""Sets up what a command needs and is not there yet: Debian packages, Python packages, compiled programs.
+
+What is there is left alone, what can't be had is said and not asked for again for a day, and a system
+that can't be set up never keeps the others from being used.
+"""
+
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from tefflab.systems.building import Build
+from tefflab.systems.packages import sudo
+from tefflab.systems.provision import provide_apt, provide_pip
+from tefflab.systems.systems import System
+
+CORE = "core"  # who is named where something every program needs is missing
+CORE_APT = (
+    "cmake",
+    "g++",
+    "g++-14 | g++-13 | g++-12 | g++-15 | g++-16",  # beside a usual g++ that is too old, as Ubuntu 22.04's
+    "libbenchmark-dev",
+    "libcli11-dev",
+    "libfmt-dev",
+    "libgmock-dev",
+    "libgtest-dev",
+    "libhwloc-dev",
+    "libopenblas-dev",
+    "ninja-build",
+    "nlohmann-json3-dev",
+    "pkg-config",
+)
+
+
+@dataclass(frozen=True)
+class SetupReport:
+    """What could not be set up: the reason in one line, by system (and by `core`)."""
+
+    problems: dict[str, str]
+
+
+def ensure(
+    root: Path,
+    systems: Sequence[System],
+    *,
+    console: Console,
+    need_programs: bool = True,
+    extra_apt: Sequence[str] = (),
+) -> SetupReport:
+    """Makes `systems` usable as far as that can be done; progress and warnings go to `console`.
+
+    `extra_apt` are packages that only the calling command needs. Raises TeffError only where nothing at
+    all would work: no compiler, or a core that does not build.
+    """
+    with alone(root, console):
+        ours = [*(CORE_APT if need_programs else ()), *extra_apt]
+        by_apt = provide_apt(root, {CORE: ours} | {one.name: one.install.apt for one in systems}, console)
+        by_pip = provide_pip(root, {one.name: one.install.pip for one in systems}, console)
+        problems = by_pip.problems | by_apt.problems
+        for owner, reason in problems.items():
+            warn(console, owner, reason)
+        if by_apt.command:
+            words = "type" if sudo() else "type as root"
+            console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
+        if need_programs:
+            failed = Build(root, console).make()
+            for one in systems:
+                if one.name in failed:
+                    warn(console, one.name, failed[one.name])
+            problems = failed | problems
+    return SetupReport(problems)
+
+
+def warn(console: Console, owner: str, reason: str) -> None:
+    """One line on what is not going to be there."""
+    console.print(f"teff: [yellow]{escape(owner)}[/]: {escape(reason)}", soft_wrap=True)
+
+
+@contextmanager
+def alone(root: Path, console: Console) -> Iterator[None]:
+    """Only one teff sets up at a time; another waits, and then finds everything done."""
+    (root / ".teff").mkdir(exist_ok=True)
+    with (root / ".teff" / "setup.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.print("teff: waiting for another teff that is setting up")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
