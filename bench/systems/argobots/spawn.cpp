@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -20,7 +20,7 @@ from dask.task_spec import Task, TaskRef
 from dask.typing import Key
 from distributed import Client, LocalCluster, Nanny, Status, Worker, wait
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "core" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
 from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
 LOOPBACK = "127.0.0.1"

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "teff/bench/meeting.hpp"
-#include "teff/patterns/drive.hpp"
+#include "teff/bench/start_barrier.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 // order of their spawning.
 #include <lace.h>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <libfork.hpp>
 #include <string>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

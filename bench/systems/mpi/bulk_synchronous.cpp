@@ -1,7 +1,7 @@
 // MPI, bulk-synchronous: supersteps. All outputs of a timestep cross at once, all ranks meet, all compute.
 #include <algorithm>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 

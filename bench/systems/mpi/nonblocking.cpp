@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 

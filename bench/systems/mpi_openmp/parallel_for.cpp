@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 

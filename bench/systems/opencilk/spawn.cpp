@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "teff/bench/kept_outputs.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 
 /// One of each graph.
 using columns = std::deque<teff::bench::kept_outputs>;

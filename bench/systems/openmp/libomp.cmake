@@ -26,7 +26,7 @@ endfunction()
 function(compile_for_libomp clang source object)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build}}")
-  set(includes "$<TARGET_PROPERTY:teff_patterns,INTERFACE_INCLUDE_DIRECTORIES>")
+  set(includes "$<TARGET_PROPERTY:bench_spawn,INTERFACE_INCLUDE_DIRECTORIES>")
   set(result "${CMAKE_CURRENT_BINARY_DIR}/${source}.libomp.o")
   add_custom_command(
     OUTPUT "${result}"

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "teff/bench/adapter.hpp"
+#include "teff/graphs/adapter.hpp"
 
 /// What --identity says: the runtime this was compiled for is part of the variant's name, and the runtimes
 /// don't tell their releases, so that the compiler's, which they come with, stands for it.

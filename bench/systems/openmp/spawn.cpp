@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "runtime.hpp"
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // is C++.
 #include <stdexcept>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 using namespace teff::patterns;
 

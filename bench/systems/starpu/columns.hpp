@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "teff/bench/task_graph.hpp"
+#include "teff/graphs/task_graph.hpp"
 
 /// The outputs of a graph's last two timesteps, known to StarPU: that of timestep t is overwritten at t + 2.
 class columns {

@@ -8,7 +8,7 @@
 #include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
-#include "teff/bench/adapter.hpp"
+#include "teff/graphs/adapter.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 

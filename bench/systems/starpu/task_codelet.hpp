@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "teff/bench/workload.hpp"
+#include "teff/graphs/workload.hpp"
 
 /// What a task's codelet is given besides its data.
 struct task_name {

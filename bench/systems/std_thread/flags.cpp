@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/task_rows.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/task_rows.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <taskflow/taskflow.hpp>
 #include <utility>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

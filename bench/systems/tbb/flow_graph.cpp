@@ -9,7 +9,7 @@
 
 #include "outputs.hpp"
 #include "pinned_arena.hpp"
-#include "teff/bench/edges.hpp"
+#include "teff/graphs/edges.hpp"
 
 namespace {
 

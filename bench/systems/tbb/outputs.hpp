@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "teff/bench/kept_outputs.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 
 /// The outputs of a graph's last two timesteps.
 class outputs {

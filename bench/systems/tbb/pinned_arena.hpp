@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/meeting.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/bench/start_barrier.hpp"
 
 /// `workers` threads, the calling one among them, each pinned to a core. They live as long as the arena.
 class pinned_arena {

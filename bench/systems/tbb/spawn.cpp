@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "pinned_arena.hpp"
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

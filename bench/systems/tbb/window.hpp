@@ -3,7 +3,7 @@
 #include <atomic>
 #include <vector>
 
-#include "teff/bench/task_order.hpp"
+#include "teff/graphs/task_order.hpp"
 
 /// For a window of timesteps, how many predecessors of each task have finished: O(width) memory for each
 /// dependence set, no matter how many timesteps.

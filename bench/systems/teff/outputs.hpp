@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "columns.hpp"
-#include "kept_timesteps.hpp"
-#include "teff/bench/task_rows.hpp"
-#include "teff/bench/workload.hpp"
+#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/kept_timesteps.hpp"
+#include "teff/graphs/task_rows.hpp"
+#include "teff/graphs/workload.hpp"
 
 namespace teff::bench {
 

@@ -10,11 +10,11 @@
 #include <optional>
 #include <vector>
 
-#include "columns.hpp"
-#include "period.hpp"
+#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/period.hpp"
 #include "results.hpp"
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/task_rows.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/task_rows.hpp"
 
 namespace {
 

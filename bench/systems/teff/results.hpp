@@ -8,7 +8,7 @@
 #include <new>
 #include <span>
 
-#include "teff/bench/workload.hpp"
+#include "teff/graphs/workload.hpp"
 
 namespace teff::bench {
 

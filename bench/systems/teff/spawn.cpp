@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "teff/patterns/drive.hpp"
+#include "teff/spawn/drive.hpp"
 
 namespace {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "columns.hpp"
+#include "teff/graphs/owned_columns.hpp"
 #include "outputs.hpp"
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/configuration.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/configuration.hpp"
 
 namespace {
 

@@ -1,0 +1,317 @@
+#include "teff/graphs/configuration.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+namespace teff::bench {
+namespace {
+
+using std::int64_t;
+
+constexpr int64_t default_period = 3;
+constexpr int64_t most_workers = 4096;  // over all ranks; more is a typing error
+
+/// A whole number within [least, most], with a message that quotes the flag as the user knows it.
+CLI::Validator whole_number(int64_t least, std::string_view example,
+                            int64_t most = std::numeric_limits<int64_t>::max()) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        int64_t value = 0;
+        const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (failure == std::errc{} && end == text.data() + text.size() && value >= least && value <= most)
+          return std::string{};
+        const std::string to =
+            most < std::numeric_limits<int64_t>::max() ? fmt::format(" to {}", most) : " up";
+        return fmt::format("'{}' is not a whole number from {}{}; for example {}", text, least, to, example);
+      },
+      "");
+}
+
+CLI::Validator real_number(double least, double most, std::string_view example) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        std::istringstream stream(text);
+        double value = 0;
+        if (stream >> value && stream.eof() && value >= least && value <= most) return std::string{};
+        return fmt::format("'{}' is not a number from {} to {}; for example {}", text, least, most, example);
+      },
+      "");
+}
+
+template <class Range, class Name>
+CLI::Validator one_of(const Range& choices, Name name) {
+  std::vector<std::string> names;
+  for (const auto& each : choices) names.emplace_back(name(each));
+  return CLI::Validator(
+      [names](std::string& text) {
+        if (std::ranges::find(names, text) != names.end()) return std::string{};
+        return fmt::format("there is no '{}'; choose one of {}", text, fmt::join(names, ", "));
+      },
+      "");
+}
+
+/// One graph's flags, before they are a graph.
+struct graph_flags {
+  task_graph graph;
+  std::string pattern = "trivial";
+  std::string kernel = "empty";
+  std::optional<int64_t> period;
+
+  [[nodiscard]] task_graph build(int64_t index) const {
+    task_graph built = graph;
+    built.index = index;
+    built.pattern = find_pattern(pattern);
+    built.period = period.value_or(built.pattern->uses_period ? default_period : 0);
+    built.kernel.kind = *parse_kernel_kind(kernel);
+    if (std::string reason = built.check(); !reason.empty()) throw usage_error(reason);
+    return built;
+  }
+};
+
+constexpr std::array isas{isa::baseline, isa::avx2, isa::avx512};
+
+/// Everything that flags can say. Graph flags belong to the segment between two -and.
+struct flag_reader {
+  CLI::App app{"A task bench: runs task graphs, checks every task and dependence, prints one record."};
+  graph_flags graph;
+  command result;
+  std::string isa_name;
+  int64_t workers = 0;
+  int64_t fields = 0;
+  bool another_graph = false;
+  bool batch = false;
+  bool identity = false;
+  bool help = false;
+  bool no_validate = false;
+  bool skip_graph_validation = false;
+
+  flag_reader() {
+    app.name("");
+    app.set_help_flag();
+    graph_options();
+    kernel_options();
+    run_options();
+    app.footer(
+        "Flags may be written with one dash, as in the published Task Bench. Example:\n"
+        "  -steps 1000 -width 4 -type stencil_1d -kernel compute_bound -iter 1000 -and -steps 1000 -type "
+        "fft");
+  }
+
+  void graph_options() {
+    constexpr auto group = "Task graph";
+    const auto pattern_name = [](const pattern& p) { return p.name; };
+    app.add_option("--steps", graph.graph.steps, "timesteps: the graph's height [4]")
+        ->check(whole_number(1, "-steps 1000"))
+        ->group(group);
+    app.add_option("--width", graph.graph.width, "points in a timestep [4]")
+        ->check(whole_number(1, "-width 4"))
+        ->group(group);
+    app.add_option("--type", graph.pattern,
+                   fmt::format("pattern of dependence: {} [trivial]", names(patterns(), pattern_name)))
+        ->check(one_of(patterns(), pattern_name))
+        ->group(group);
+    app.add_option("--radix", graph.graph.radix,
+                   "dependencies of a task in nearest, spread and random patterns [3]")
+        ->check(whole_number(0, "-radix 5"))
+        ->group(group);
+    app.add_option("--period", graph.period, "timesteps until spread and random patterns repeat [3]")
+        ->check(whole_number(0, "-period 3"))
+        ->group(group);
+    app.add_option("--fraction", graph.graph.fraction,
+                   "part of the possible dependencies that random_nearest keeps [0.25]")
+        ->check(real_number(0, 1, "-fraction 0.25"))
+        ->group(group);
+    app.add_flag("--and", another_graph, "what follows describes one more graph, run at the same time")
+        ->group(group);
+  }
+
+  void kernel_options() {
+    constexpr auto group = "Tasks";
+    const auto kernel_name = [](kernel_kind kind) { return name(kind); };
+    kernel& k = graph.graph.kernel;
+    app.add_option("--kernel", graph.kernel,
+                   fmt::format("what a task computes: {} [empty]", names(kernel_kinds(), kernel_name)))
+        ->check(one_of(kernel_kinds(), kernel_name))
+        ->group(group);
+    app.add_option("--iter", k.iterations, "iterations of the kernel [0]")
+        ->check(whole_number(0, "-iter 1000"))
+        ->group(group);
+    app.add_option("--output", graph.graph.output_bytes,
+                   "bytes a task hands on to each that depends on it [16]")
+        ->check(whole_number(sizeof(payload), "-output 16"))
+        ->group(group);
+    app.add_option("--scratch", graph.graph.scratch_bytes, "bytes of a worker's working set [0]")
+        ->check(whole_number(0, "-scratch 1048576"))
+        ->group(group);
+    app.add_option("--sample", k.samples, "windows that the working set is cut into [16]")
+        ->check(whole_number(1, "-sample 16"))
+        ->group(group);
+    app.add_option("--imbalance", k.imbalance,
+                   "spread of iterations in load_imbalance, as a part of them [0]")
+        ->check(real_number(0, 2, "-imbalance 0.5"))
+        ->group(group);
+    app.add_flag("--persistent-imbalance", k.persistent_imbalance,
+                 "a point draws its imbalance once, not at each timestep")
+        ->group(group);
+  }
+
+  void run_options() {
+    constexpr auto group = "Run";
+    const auto isa_of = [](isa each) { return name(each); };
+    app.add_option("--workers", workers, "workers [the cores that this process may use]")
+        ->check(whole_number(1, "--workers 2", most_workers))
+        ->group(group);
+    app.add_option("--isa", isa_name,
+                   fmt::format("instructions of the kernels: {} [the best here]", names(isas, isa_of)))
+        ->check(one_of(isas, isa_of))
+        ->group(group);
+    app.add_option("--nodes", result.work.nodes, "nodes for the estimate of local dependencies [0: none]")
+        ->check(whole_number(1, "-nodes 2"))
+        ->group(group);
+    app.add_flag("--report", result.report, "text for people in the place of a record")->group(group);
+    app.add_flag("--batch", batch, "read configurations from standard input, a line each")->group(group);
+    app.add_flag("--identity", identity, "print which system this is")->group(group);
+    app.add_flag(
+           "--no-validate", no_validate,
+           "read the inputs without validating them, to measure what validation costs; the record says so")
+        ->group(group);
+    app.add_flag("-v,--verbose", result.work.verbosity,
+                 "show the graphs before the run; twice: with reverse dependencies")
+        ->group(group);
+    app.add_flag("-h,--help", help, "show this text")->group(group);
+    app.add_option("--field", fields, "accepted for the published benchmark's scripts; without effect")
+        ->group(group);
+    app.add_flag(
+           "--skip-graph-validation", skip_graph_validation,
+           "accepted for the published benchmark's scripts; without effect, as validation is cheap here")
+        ->group(group);
+  }
+
+  template <class Range, class Name>
+  static std::string names(const Range& choices, Name name) {
+    std::vector<std::string> all;
+    for (const auto& each : choices) all.emplace_back(name(each));
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+};
+
+/// Flags that stand for a repeated one.
+const std::map<std::string, std::vector<std::string>, std::less<>> abbreviations{
+    {"-vv", {"--verbose", "--verbose"}}, {"-v", {"--verbose"}}, {"-h", {"--help"}}};
+
+[[nodiscard]] bool is_flag(const std::string& word) {
+  return word.size() >= 2 && word[0] == '-' &&
+         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
+}
+
+/// Rewrites flags as the library takes them: two dashes, values attached (so that a value may begin with a
+/// dash).
+std::vector<std::string> normalise(const flag_reader& reader, std::span<const std::string> flags) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const std::string& word = flags[i];
+    if (const auto found = abbreviations.find(word); found != abbreviations.end()) {
+      words.insert(words.end(), found->second.begin(), found->second.end());
+      continue;
+    }
+    if (!is_flag(word))
+      throw usage_error(fmt::format("'{}' is not a flag; flags begin with a dash, see --help", word));
+    const std::string body = word.substr(
+        word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
+    const CLI::Option* option = reader.app.get_option_no_throw("--" + body.substr(0, body.find('=')));
+    if (option == nullptr) throw usage_error(fmt::format("there is no flag '{}'; see --help", word));
+    if (option->get_items_expected_max() == 0 || body.find('=') != std::string::npos) {
+      words.push_back("--" + body);
+    } else {
+      if (i + 1 == flags.size()) throw usage_error(fmt::format("flag '{}' needs a value; see --help", word));
+      words.push_back("--" + body + "=" + flags[++i]);
+    }
+  }
+  return words;
+}
+
+/// Whether a rewritten flag says something to the program rather than of the graphs.
+[[nodiscard]] bool is_for_program(std::string_view word) {
+  constexpr std::array flags{"--workers", "--report", "--batch", "--identity", "--verbose", "--help"};
+  return std::ranges::find(flags, word.substr(0, word.find('='))) != flags.end();
+}
+
+void parse(flag_reader& reader, std::vector<std::string> words) {
+  std::ranges::reverse(words);  // the library takes them last first
+  try {
+    reader.app.parse(std::move(words));
+  } catch (const CLI::ParseError& failure) {
+    std::string reason = failure.what();
+    if (reason.starts_with("--")) reason.erase(0, 1);
+    throw usage_error(reason);
+  }
+}
+
+command finish(flag_reader& reader) {
+  command result = std::move(reader.result);
+  if (reader.help) {
+    result.what = command::mode::help;
+    result.help = reader.app.help();
+  } else if (reader.batch) {
+    result.what = command::mode::batch;
+  } else if (reader.identity) {
+    result.what = command::mode::identity;
+  }
+  if (reader.workers > 0) result.workers = static_cast<int>(reader.workers);
+  if (!reader.isa_name.empty()) {
+    result.work.isa = *parse_isa(reader.isa_name);
+    if (!supported(result.work.isa))
+      throw usage_error(fmt::format("-isa {}: this processor does not have it; the best here is {}",
+                                    reader.isa_name, name(best_isa())));
+  }
+  result.work.validate = !reader.no_validate;
+  return result;
+}
+
+}  // namespace
+
+command parse_command(std::span<const std::string> flags) {
+  flag_reader reader;
+  std::vector<task_graph> graphs;
+  std::vector<std::string> segment;
+  std::string line;
+  const auto end_graph = [&] {
+    reader.graph = {};
+    parse(reader, std::exchange(segment, {}));
+    if (!reader.help) graphs.push_back(reader.graph.build(static_cast<int64_t>(graphs.size())));
+  };
+  for (std::string& word : normalise(reader, flags)) {
+    if (!is_for_program(word)) line += (line.empty() ? "" : " ") + word;
+    if (word == "--and") {
+      end_graph();
+    } else {
+      segment.push_back(std::move(word));
+    }
+  }
+  end_graph();
+  command result = finish(reader);
+  result.work.graphs = std::move(graphs);
+  result.work.flags = std::move(line);
+  return result;
+}
+
+configuration parse_configuration(const std::string& line) {
+  std::istringstream stream(line);
+  const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  command result = parse_command(words);
+  if (result.what != command::mode::run || result.workers)
+    throw usage_error(
+        "a batch line describes graphs: --batch, --identity, --help and --workers belong on the command "
+        "line");
+  return std::move(result.work);
+}
+
+}  // namespace teff::bench
