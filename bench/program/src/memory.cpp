@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-namespace teff::patterns {
+namespace teff::bench {
 
 std::int64_t peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
@@ -16,4 +16,4 @@ void reset_peak_resident() {
   std::ofstream("/proc/self/clear_refs") << "5";
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::bench

@@ -10,7 +10,9 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-disturbance usage_now() {
+constexpr auto gap_spin = 500us;
+
+noise usage_now() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) {
@@ -22,7 +24,7 @@ disturbance usage_now() {
 
 }  // namespace
 
-disturbance& disturbance::operator+=(const disturbance& other) {
+noise& noise::operator+=(const noise& other) {
   cpu_seconds += other.cpu_seconds;
   voluntary_switches += other.voluntary_switches;
   involuntary_switches += other.involuntary_switches;
@@ -32,11 +34,11 @@ disturbance& disturbance::operator+=(const disturbance& other) {
   return *this;
 }
 
-double measure_gap_share(std::chrono::microseconds length) {
+double measure_gap_share() {
   clock::duration lost{};
   const auto begin = clock::now();
   auto before = begin;
-  while (before - begin < length) {
+  while (before - begin < gap_spin) {
     const auto now = clock::now();
     if (now - before > 1us) lost += now - before;
     before = now;
@@ -51,7 +53,7 @@ void region_meter::start() {
 
 void region_meter::stop() {
   elapsed_ = clock::now() - start_;
-  disturbance now = usage_now();
+  noise now = usage_now();
   now.cpu_seconds -= seen_.cpu_seconds;
   now.voluntary_switches -= seen_.voluntary_switches;
   now.involuntary_switches -= seen_.involuntary_switches;

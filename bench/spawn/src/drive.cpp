@@ -1,59 +1,41 @@
-#include "teff/spawn/drive.hpp"
-
-#include <fmt/chrono.h>
-#include <fmt/format.h>
+#include "teff/bench/drive.hpp"
 
 #include <chrono>
-#include <cstdio>
-#include <iostream>
 #include <optional>
 
-#include "teff/graphs/configuration.hpp"
+#include "spawn_benchmark.hpp"
 #include "teff/bench/failure.hpp"
-#include "teff/graphs/record.hpp"
 #include "teff/bench/memory.hpp"
+#include "teff/spawn/drive.hpp"
 #include "teff/spawn/profile.hpp"
 #include "teff/spawn/record.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
-using namespace std::chrono_literals;
-
-enum exit_code : int { done = 0, failed = 1, bad_input = 2 };
-constexpr auto gap_spin = 500us;
-
-/// UTC, ISO 8601 with milliseconds.
-std::string time_now() {
-  const auto now = std::chrono::system_clock::now();
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
-  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(now)),
-                     milliseconds % 1000);
-}
-
 /// Runs the pattern, and says in the record what came of it and what it took.
-void measure(runner& system, record& run) {
+void measure(pattern_runner& system, record& run) {
+  bench::measurement measured{.started_at = bench::time_now()};
   bench::region_meter region;
   reset_null_tasks();
-  reset_peak_resident();
-  const double gap_before = bench::measure_gap_share(gap_spin);
+  bench::reset_peak_resident();
+  const double gap_before = bench::measure_gap_share();
   run.found = system.run(run.asked, region);
   run.found.null_tasks = null_tasks_run();
-  run.peak_resident_bytes = peak_resident_bytes();
-  run.elapsed_seconds = region.elapsed().count();
-  run.seen = region.seen();
-  run.seen.gap_share_before = gap_before;
-  run.seen.gap_share_after = bench::measure_gap_share(gap_spin);
+  measured.peak_resident_bytes = bench::peak_resident_bytes();
+  measured.elapsed_seconds = region.elapsed().count();
+  measured.seen = region.seen();
+  measured.seen.gap_share_before = gap_before;
+  measured.seen.gap_share_after = bench::measure_gap_share();
   if (run.asked.what == pattern::tree) run.generator_seconds = generator_seconds();
+  run.measured = std::move(measured);
 }
 
-record run_once(runner& system, const work& asked, std::int64_t empty_bytes) {
+record run_once(pattern_runner& system, const work& asked, std::int64_t empty_bytes) {
   record run{.who = system.describe(),
              .asked = asked,
              .wanted = expected(asked),
-             .empty_resident_bytes = empty_bytes,
-             .started_at = time_now()};
+             .empty_resident_bytes = empty_bytes};
   run.error = system.missing(asked);
   if (!run.error.empty()) return run;
   try {
@@ -65,34 +47,9 @@ record run_once(runner& system, const work& asked, std::int64_t empty_bytes) {
   return run;
 }
 
-void print(const std::string& line) {
-  fmt::print("{}\n", line);
-  std::fflush(stdout);
-}
-
-/// Answers each line of the input with a record.
-void run_batch(runner& system, std::int64_t empty_bytes) {
-  for (std::string line; std::getline(std::cin, line);) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    try {
-      print(to_json(run_once(system, parse_work(line), empty_bytes)));
-    } catch (const bench::usage_error& wrong) {
-      print(patterns::error_json(system.describe(), wrong.what()));
-    }
-  }
-}
-
-exit_code run_single(runner& system, const work& asked, std::int64_t empty_bytes) {
-  const record run = run_once(system, asked, empty_bytes);
-  print(to_json(run));
-  if (run.error.empty()) return done;
-  fmt::print(stderr, "error: {}\n", run.error);
-  return failed;
-}
-
 /// Runs the pattern until it has been looked at for so long.
-profile take_profile(runner& system, const work& asked, std::chrono::duration<double> length) {
-  profile seen{.who = system.describe(), .asked = asked, .started_at = time_now()};
+profile take_profile(pattern_runner& system, const work& asked, std::chrono::duration<double> length) {
+  profile seen{.who = system.describe(), .asked = asked, .started_at = bench::time_now()};
   seen.error = system.missing(asked);
   if (!seen.error.empty()) return seen;
   const result wanted = expected(asked);
@@ -120,40 +77,40 @@ profile take_profile(runner& system, const work& asked, std::chrono::duration<do
   return seen;
 }
 
-exit_code run_profile(runner& system, const command& asked) {
-  const profile seen = take_profile(system, asked.work, std::chrono::duration<double>(asked.profile_seconds));
-  print(to_json(seen));
-  if (seen.error.empty()) return done;
-  fmt::print(stderr, "error: {}\n", seen.error);
-  return failed;
-}
+/// A system of tasks that runs one pattern after the other.
+class spawn_runner final : public bench::runner {
+ public:
+  spawn_runner(std::unique_ptr<pattern_runner> system, std::int64_t empty_bytes)
+      : system_(std::move(system)), empty_bytes_(empty_bytes) {}
+
+  [[nodiscard]] bench::identity describe() const override { return system_->describe(); }
+  [[nodiscard]] bench::ranks& processes() override { return this_one_; }
+  void prepare(const bench::flags& of_run) override { asked_ = parse_command(of_run); }
+  [[nodiscard]] bench::answer run() override {
+    if (asked_.profile_seconds > 0) {
+      const profile seen =
+          take_profile(*system_, asked_.work, std::chrono::duration<double>(asked_.profile_seconds));
+      return {.said = {.who = seen.who, .error = seen.error}, .text = to_json(seen)};
+    }
+    return {.said = to_record(run_once(*system_, asked_.work, empty_bytes_))};
+  }
+
+ private:
+  std::unique_ptr<pattern_runner> system_;
+  std::int64_t empty_bytes_;
+  command asked_;
+  bench::ranks this_one_;
+};
 
 }  // namespace
 
-int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make,
-          int workers) try {
-  const std::vector<std::string> flags(argv + 1, argv + argc);
-  const command asked = parse_command(flags);
-  if (asked.what == command::mode::help) {
-    fmt::print("{}", asked.help);
-    return done;
-  }
-  const std::int64_t empty_bytes = peak_resident_bytes();
-  const std::unique_ptr<runner> system = make(asked.workers.value_or(workers));
-  if (asked.what == command::mode::identity) {
-    print(bench::to_json(system->describe()));
-    return done;
-  }
-  if (asked.what == command::mode::run) return run_single(*system, asked.work, empty_bytes);
-  if (asked.what == command::mode::profile) return run_profile(*system, asked);
-  run_batch(*system, empty_bytes);
-  return done;
-} catch (const bench::usage_error& failure) {
-  fmt::print(stderr, "error: {}\n", failure.what());
-  return bad_input;
-} catch (const std::exception& failure) {
-  fmt::print(stderr, "error: {}\n", bench::reason_of(failure));
-  return failed;
+int drive(int argc, char** argv, const std::function<std::unique_ptr<pattern_runner>(int workers)>& make,
+          int workers) {
+  const auto start = [&](int count) {
+    const std::int64_t empty_bytes = bench::peak_resident_bytes();
+    return std::make_unique<spawn_runner>(make(count), empty_bytes);
+  };
+  return bench::drive(argc, argv, spawn_benchmark(), start, workers);
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

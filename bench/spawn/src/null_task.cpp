@@ -4,12 +4,12 @@
 #include <deque>
 #include <mutex>
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 /// What a thread has counted, spread over a few counters by the index: each waits for what was last written
 /// to it, so that with one of them a task would cost as much as that takes.
-using place = std::array<null_tally, 8>;
+using place = std::array<null_counts, 8>;
 struct alignas(128) own_place {
   place seen;
 };
@@ -38,17 +38,17 @@ constinit thread_local place* mine = nullptr;
 void null_task(std::int64_t index) noexcept {
   if (mine == nullptr) [[unlikely]]
     take_place();
-  null_tally& seen = (*mine)[static_cast<std::size_t>(index) % mine->size()];
+  null_counts& seen = (*mine)[static_cast<std::size_t>(index) % mine->size()];
   seen.tasks += 1;
   seen.index_sum += index;
 }
 
-null_tally null_tasks_run() {
+null_counts null_tasks_run() {
   places& every = every_place();
   const std::scoped_lock lock(every.mutex);
-  null_tally sum;
+  null_counts sum;
   for (const own_place& each : every.all)
-    for (const null_tally& part : each.seen) {
+    for (const null_counts& part : each.seen) {
       sum.tasks += part.tasks;
       sum.index_sum += part.index_sum;
     }
@@ -61,4 +61,4 @@ void reset_null_tasks() {
   for (own_place& each : every.all) each.seen = {};
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

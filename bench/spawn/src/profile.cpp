@@ -16,7 +16,7 @@
 #include <system_error>
 #include <thread>
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -186,4 +186,4 @@ void sampler::collect(clock::time_point begin, clock::time_point end, profile& i
   into.period_seconds = std::chrono::duration<double>(period).count();
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

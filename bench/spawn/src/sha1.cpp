@@ -6,7 +6,7 @@
 #include <cpuid.h>
 #endif
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 constexpr digest initial{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
@@ -90,4 +90,4 @@ digest sha1_portable(const block& message) {
   return state;
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

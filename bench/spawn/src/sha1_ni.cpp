@@ -6,7 +6,7 @@
 
 #include "teff/spawn/sha1.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 /// The state between two instructions: a to d, and the a to d of four rounds ago, of which e is made.
@@ -52,4 +52,4 @@ digest sha1_ni(const block& message) {
   return sum;
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

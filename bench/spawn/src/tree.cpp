@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 constexpr std::int32_t most_children = 100;  // but of the root of a binomial tree
@@ -119,4 +119,4 @@ double generator_seconds() {
   return children > 0 ? spent.count() / nodes : 0;
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

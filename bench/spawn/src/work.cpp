@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "teff/graphs/configuration.hpp"
+#include "teff/bench/failure.hpp"
+#include "teff/bench/flags.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 namespace {
 
 using bench::usage_error;
@@ -43,56 +45,53 @@ std::string tree_names() {
 }
 
 /// The flags as they are read, before the tree has its parameters.
-struct raw {
-  work asked;
+struct flag_reader {
+  CLI::App app{"Runs one of the spawn patterns, checks that every task ran once, prints its record."};
+  command result;
   std::string pattern;
   std::string spawn = "both";
   std::string tree = "T3";
   std::optional<std::int32_t> depth;
+
+  flag_reader() {
+    work& asked = result.work;
+    app.name("");
+    app.set_help_flag();
+    app.add_option("--pattern", pattern, "serial, parallel, fibonacci or tree")
+        ->required()
+        ->check(CLI::IsMember(names(pattern_names)))
+        ->option_text("NAME");
+    app.add_option("--tasks", asked.tasks, "null tasks of serial and parallel")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+        ->option_text("COUNT");
+    app.add_option("--n", asked.n, "of fibonacci")->check(CLI::Range(0, greatest_n))->option_text("N");
+    app.add_option("--spawn", spawn, "fibonacci's children that are tasks: both or one")
+        ->check(CLI::IsMember(names(spawning_names)))
+        ->option_text("WHICH");
+    app.add_option("--tree", tree, tree_names())->option_text("NAME");
+    app.add_option("--depth", depth, "another depth of a geometric tree; its counts are computed first")
+        ->check(CLI::Range(1, 100))
+        ->option_text("D");
+    app.add_option("--profile", result.profile_seconds, "say where the workers were, over so many seconds")
+        ->check(CLI::Range(0.01, 600.0))
+        ->option_text("SECONDS");
+  }
 };
 
-void add_work_flags(CLI::App& app, raw& into) {
-  app.add_option("--pattern", into.pattern, "serial, parallel, fibonacci or tree")
-      ->required()
-      ->check(CLI::IsMember(names(pattern_names)))
-      ->option_text("NAME");
-  app.add_option("--tasks", into.asked.tasks, "null tasks of serial and parallel")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
-      ->option_text("COUNT");
-  app.add_option("--n", into.asked.n, "of fibonacci")->check(CLI::Range(0, greatest_n))->option_text("N");
-  app.add_option("--spawn", into.spawn, "fibonacci's children that are tasks: both or one")
-      ->check(CLI::IsMember(names(spawning_names)))
-      ->option_text("WHICH");
-  app.add_option("--tree", into.tree, tree_names())->option_text("NAME");
-  app.add_option("--depth", into.depth, "another depth of a geometric tree; its counts are computed first")
-      ->check(CLI::Range(1, 100))
-      ->option_text("D");
-}
-
-work finished(raw from) {
-  from.asked.what = pattern_names.at(from.pattern);
-  from.asked.children = spawning_names.at(from.spawn);
-  const tree* named = find_tree(from.tree);
+command finished(flag_reader& from) {
+  work& asked = from.result.work;
+  asked.what = pattern_names.at(from.pattern);
+  asked.children = spawning_names.at(from.spawn);
+  const tree* const named = find_tree(from.tree);
   if (named == nullptr) throw usage_error(fmt::format("no tree is called '{}': {}", from.tree, tree_names()));
-  from.asked.tree = *named;
+  asked.tree = *named;
   if (from.depth && *from.depth != named->depth) {
     if (named->kind == tree::shape::binomial)
       throw usage_error(fmt::format("--depth {}: the binomial tree {} has none", *from.depth, named->name));
-    from.asked.tree.depth = *from.depth;
-    from.asked.tree.published.reset();
+    asked.tree.depth = *from.depth;
+    asked.tree.published.reset();
   }
-  return from.asked;
-}
-
-void parse(CLI::App& app, std::span<const std::string> flags) {
-  std::vector<std::string> reversed(flags.rbegin(), flags.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::CallForHelp&) {
-    throw;
-  } catch (const CLI::ParseError& wrong) {
-    throw usage_error(wrong.what());
-  }
+  return from.result;
 }
 
 }  // namespace
@@ -147,47 +146,21 @@ std::string difference(const work& of, const result& found, const result& wanted
 }
 
 command parse_command(std::span<const std::string> flags) {
-  command asked;
-  raw given;
-  bool batch = false;
-  bool identity = false;
-  CLI::App app("Runs one of the spawn patterns and prints its record.");
-  add_work_flags(app, given);
-  app.add_flag("--batch", batch, "read a run's flags from each line of the input");
-  app.add_flag("--identity", identity, "say which system this is");
-  app.add_option("--profile", asked.profile_seconds, "say where the workers were, over so many seconds")
-      ->check(CLI::Range(0.01, 600.0))
-      ->option_text("SECONDS");
-  app.add_option("--workers", asked.workers)->check(CLI::Range(1, 4096))->option_text("COUNT");
-  const auto is = [&](const char* flag) { return std::ranges::find(flags, flag) != flags.end(); };
-  if (is("--batch") || is("--identity")) app.get_option("--pattern")->required(false);
-  try {
-    parse(app, flags);
-  } catch (const CLI::CallForHelp&) {
-    asked.what = command::mode::help;
-    asked.help = app.help();
-    return asked;
-  }
-  if (identity) {
-    asked.what = command::mode::identity;
-  } else if (batch) {
-    asked.what = command::mode::batch;
-  } else {
-    if (asked.profile_seconds > 0) asked.what = command::mode::profile;
-    asked.work = finished(std::move(given));
-  }
-  return asked;
+  flag_reader reader;
+  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  return finished(reader);
 }
 
 work parse_work(const std::string& line) {
-  std::istringstream words(line);
-  const std::vector<std::string> flags{std::istream_iterator<std::string>(words), {}};
-  CLI::App app;
-  app.set_help_flag();
-  raw given;
-  add_work_flags(app, given);
-  parse(app, flags);
-  return finished(std::move(given));
+  return parse_command(bench::words_of(line)).work;
 }
 
-}  // namespace teff::patterns
+std::string_view name(pattern of) {
+  return std::ranges::find(pattern_names, of, [](const auto& named) { return named.second; })->first;
+}
+
+std::string command_help() {
+  return flag_reader().app.help();
+}
+
+}  // namespace teff::spawn

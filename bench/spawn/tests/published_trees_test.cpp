@@ -4,7 +4,7 @@
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 TEST(tree, published_counts_come_out_of_plain_search) {
   for (const char* name : {"T1", "T2", "T3", "T5"}) {

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 // "abc", as FIPS 180 gives it.
 constexpr block abc{0x61626380, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 24};

@@ -6,7 +6,7 @@
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 /// A system that runs each task where it is spawned.
 struct direct {

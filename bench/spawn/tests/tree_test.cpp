@@ -4,7 +4,7 @@
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 TEST(tree, root_and_first_child_of_seed_42_have_the_known_digests) {
   const tree& t3 = *find_tree("T3");

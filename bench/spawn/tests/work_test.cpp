@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "teff/graphs/configuration.hpp"
+#include "teff/bench/failure.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 TEST(work, defaults_are_the_published_sizes) {
   EXPECT_EQ(parse_work("--pattern serial").tasks, 1 << 20);

@@ -56,7 +56,7 @@ def collect() -> bytes:
     Here.work.stop()
     outcome = Here.work.outcome()
     outcome.elapsed_seconds = 0
-    outcome.gap_share_before = outcome.gap_share_after = 0  # workers that all spin at once disturb each other
+    outcome.gap_share_before = outcome.gap_share_after = 0  # workers that all spin at once are noise to each other
     return bytes(outcome)
 
 

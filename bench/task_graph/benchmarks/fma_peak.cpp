@@ -5,7 +5,7 @@
 #include "kernels/vectors.hpp"
 #include "references.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using kernels::forget;
@@ -60,4 +60,4 @@ std::int64_t fma_peak<I>::independent(std::int64_t iterations) {
 
 template struct fma_peak<isa::TEFF_ISA>;
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -17,7 +17,7 @@
 #include "report.hpp"
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -242,10 +242,10 @@ int run(const options& options) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs
 
 int main(int argc, char** argv) {
-  teff::bench::options options;
+  teff::graphs::options options;
   CLI::App app("How near the kernels come to the peak of this machine");
   app.add_option("--repeats", options.repeats, "pairs of measurements")
       ->check(CLI::Range(1, 100000))
@@ -259,5 +259,5 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--json", options.json, "one JSON object in the place of tables");
   CLI11_PARSE(app, argc, argv);
-  return teff::bench::run(options);
+  return teff::graphs::run(options);
 }

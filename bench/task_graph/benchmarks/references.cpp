@@ -4,7 +4,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace teff::bench {
+namespace teff::graphs {
 
 void stream_copy_compiled(double* __restrict to, const double* __restrict from, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
@@ -19,4 +19,4 @@ void stream_copy_streaming(double* to, const double* from, std::size_t count) {
 #endif
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

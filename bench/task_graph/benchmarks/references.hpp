@@ -5,9 +5,9 @@
 
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
-/// What the kernels are judged by. Nothing here shares code with them.
+/// What the kernels are compared with. Nothing here shares code with them.
 
 /// As many multiply-adds at a time as the units take, and nothing else; the faster one is the peak. (Where
 /// multiplication and addition are separate instructions, the one may run short of registers and the other of
@@ -27,4 +27,4 @@ void stream_copy_compiled(double* to, const double* from, std::size_t count);
 /// aligned to 16 bytes and `count` even; where the architecture has no such stores, the same as compiled.
 void stream_copy_streaming(double* to, const double* from, std::size_t count);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 std::string as_json(const spread& s) {
@@ -51,4 +51,4 @@ std::string as_json(const std::vector<comparison>& rows) {
   return "[" + text + "]";
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

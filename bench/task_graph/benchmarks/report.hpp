@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 struct spread {
   double min, median, max;
@@ -12,7 +12,7 @@ struct spread {
 /// Of at least one value.
 [[nodiscard]] spread spread_of(std::vector<double> values);
 
-/// A kernel beside what it is judged by, each repeat of the one next to a repeat of the other in time, so
+/// A kernel beside what it is compared with, each repeat of the one next to a repeat of the other in time, so
 /// that the ratio of a pair is free of the machine's drift.
 struct comparison {
   std::string kernel;
@@ -33,4 +33,4 @@ struct comparison {
 /// A JSON array with an object a row.
 [[nodiscard]] std::string as_json(const std::vector<comparison>& rows);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -19,7 +19,7 @@
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -45,7 +45,7 @@ class team {
   team(int threads, std::int64_t width) : columns_(static_cast<std::size_t>(width)), edge_(threads + 1) {
     for (int thread = 0; thread < threads; ++thread)
       threads_.emplace_back([this, thread, threads] {
-        bind_to_core(thread);
+        bench::bind_to_core(thread);
         for (;;) {
           edge_.arrive_and_wait();
           if (!work_) return;
@@ -153,7 +153,7 @@ struct cost {
 
 cost measure(team& team, std::int64_t width, std::int64_t steps, std::int64_t iterations, int pairs) {
   // Whether a processor foresees the end of the kernel's loop is luck and a large share of so small a task:
-  // five lengths take turns, so that it is not one draw.
+  // five lengths alternate, so that it is not one draw.
   std::deque<workload> with, without;
   for (std::int64_t more = -2; more <= 2; ++more) {
     const std::int64_t length = iterations == 0 ? 0 : std::max<std::int64_t>(iterations + more, 1);
@@ -204,7 +204,7 @@ void report(team& team, std::int64_t width, std::int64_t steps, std::int64_t ite
 void report_all(std::int64_t steps, int pairs) {
   fmt::print("{:>7} {:>7} {:<20} {:>9} {:>7}  {:<25} {:>9} {:>7}  least\n", "threads", "columns", "kernel",
              "ns a task", "more", "median of pairs [95 %]", "ns a task", "more");
-  const int cores = usable_cores();
+  const int cores = bench::usable_cores();
   team all(cores, cores);
   constexpr std::int64_t columns = 16;
   team one(1, columns);
@@ -218,7 +218,7 @@ void report_all(std::int64_t steps, int pairs) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs
 
 int main(int argc, char** argv) {
   int pairs = 501;
@@ -232,5 +232,5 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(10, 10000000))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  teff::bench::report_all(steps, pairs);
+  teff::graphs::report_all(steps, pairs);
 }

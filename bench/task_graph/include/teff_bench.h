@@ -130,7 +130,7 @@ typedef struct teff_outcome {
   char error[512]; /* the first thing that was not right, or "" */
 } teff_outcome;
 
-/* Takes what this process's workers did; spins for half a millisecond to see how disturbed the machine is.
+/* Takes what this process's workers did; spins for half a millisecond to see how noisy the machine is.
  * Not while any task is executing. */
 void teff_take_outcome(const teff_workload* work, teff_outcome* outcome);
 
@@ -143,8 +143,8 @@ typedef struct teff_identity {
   int32_t ranks;       /* processes that execute tasks */
 } teff_identity;
 
-/* Judges a run: one line of JSON, without the newline, that says whether exactly the tasks and dependences of
- * the configuration were executed. `outcomes` are those of all processes; where count is 0, this process's
+/* Validates a run: one line of JSON, without the newline, that says whether exactly the tasks and dependences
+ * of the configuration were executed. `outcomes` are those of all processes; where count is 0, this process's
  * own. NULL only where memory is short. Belongs to the workload, until the next call for it. */
 const char* teff_record(teff_workload* work, const teff_identity* who, const teff_outcome* outcomes,
                         int32_t count);

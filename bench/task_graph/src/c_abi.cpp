@@ -1,4 +1,4 @@
-// libteff_bench.so: the core's functions, in C. No exception passes, and no decision is made here.
+// libteff_bench.so: task graphs and their sessions, in C. No exception passes, and no decision is made here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "measured_run.hpp"
-#include "session.hpp"
+#include "task_graph_benchmark.hpp"
+#include "teff/bench/cores.hpp"
 #include "teff/bench/failure.hpp"
-#include "teff/graphs/record.hpp"
+#include "teff/bench/session.hpp"
 #include "teff_bench.h"
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 struct teff_workload {
   teff_workload(configuration work, int workers) : run(std::move(work), workers) {
@@ -44,14 +46,15 @@ struct teff_workload {
   }
 
   measured_run run;
-  std::vector<std::vector<input>> spans;  ///< a worker's inputs, as the core takes them
+  std::vector<std::vector<input>> spans;  ///< a worker's inputs, as worker::execute takes them
   mutable std::mutex error_mutex;
   std::string error;   ///< of the adapter's, guarded by error_mutex
   std::string record;  ///< what teff_record returned last
 };
 
 struct teff_session {
-  command asked;
+  task_graph_benchmark kind;
+  request asked;
   bool over = false;
   identity who;
   std::optional<session> program;  ///< once it is known who answers
@@ -115,11 +118,12 @@ teff_outcome to_c(const outcome& of) {
   return result;
 }
 
-record judged(teff_workload& work, const identity& who, const teff_outcome* outcomes, std::int32_t count) {
+teff::graphs::record validated(teff_workload& work, const identity& who, const teff_outcome* outcomes,
+                               std::int32_t count) {
   std::vector<outcome> all;
   for (std::int32_t i = 0; i < count; ++i) all.push_back(from_c(outcomes[i]));
   if (all.empty()) all.push_back(work.take_outcome());
-  return judge(who, work.load(), all, work.run.started_at());
+  return validate(who, work.load(), all, work.run.started_at());
 }
 
 std::int64_t write(const point_range& range, std::int64_t* points, std::int64_t capacity) {
@@ -269,7 +273,7 @@ void teff_take_outcome(const teff_workload* work, teff_outcome* outcome) {
 const char* teff_record(teff_workload* work, const teff_identity* who, const teff_outcome* outcomes,
                         std::int32_t count) {
   return guarded<const char*>(nullptr, [&] {
-    work->record = to_json(judged(*work, from_c(*who), outcomes, count));
+    work->record = to_json(validated(*work, from_c(*who), outcomes, count));
     return work->record.c_str();
   });
 }
@@ -277,19 +281,18 @@ const char* teff_record(teff_workload* work, const teff_identity* who, const tef
 const char* teff_identity_json(const teff_identity* who) {
   return guarded<const char*>(nullptr, [&] {
     thread_local std::string text;
-    text = to_json(from_c(*who));
+    text = identity_json(from_c(*who), task_graph_benchmark().further_identity());
     return text.c_str();
   });
 }
 
 teff_session* teff_session_open(std::int32_t count, const char* const* flags) {
   return guarded<teff_session*>(nullptr, [&] {
-    const std::vector<std::string> words(flags, flags + count);
+    const teff::bench::flags words(flags, flags + count);
     auto opened = std::make_unique<teff_session>();
-    opened->asked = parse_command(words);
-    opened->over = opened->asked.what == command::mode::help;
-    if (opened->over) fmt::print("{}", opened->asked.help);
-    std::fflush(stdout);  // a caller's language has a buffer of its own
+    opened->asked = read_request(words);
+    check(opened->kind, opened->asked);
+    opened->over = answered_without_system(opened->kind, opened->asked);
     return opened.release();
   });
 }
@@ -301,7 +304,7 @@ std::int32_t teff_session_workers(const teff_session* session) {
 void teff_session_identify(teff_session* session, const teff_identity* who) {
   guarded(0, [&] {
     session->who = from_c(*who);
-    session->program.emplace(session->asked, session->who, true,
+    session->program.emplace(session->kind, session->asked, session->who, true,
                              [](std::string& line) { return bool(std::getline(std::cin, line)); });
     return 0;
   });
@@ -313,9 +316,9 @@ teff_workload* teff_session_next(teff_session* session, std::int32_t workers) {
     if (session->over) return nullptr;
     if (!session->program)
       throw usage_error("teff_session_identify has to be called before teff_session_next");
-    while (std::optional<configuration> next = session->program->next()) {
+    while (const std::optional<teff::bench::flags> next = session->program->next()) {
       try {
-        return &session->now.emplace(*std::move(next), workers);
+        return &session->now.emplace(parse_configuration(*next), workers);
       } catch (const std::exception& failure) {
         session->program->refuse(reason_of(failure));
       }
@@ -327,14 +330,14 @@ teff_workload* teff_session_next(teff_session* session, std::int32_t workers) {
 void teff_session_answer(teff_session* session, teff_workload* work, const teff_outcome* outcomes,
                          std::int32_t count) {
   const bool said = guarded(false, [&] {
-    session->program->answer(judged(*work, session->who, outcomes, count));
+    session->program->answer(to_answer(validated(*work, session->who, outcomes, count)));
     return true;
   });
   if (!said) guarded(0, [&] { return session->program->refuse(last_error()), 0; });
 }
 
 std::int32_t teff_session_close(teff_session* session) {
-  const std::int32_t unasked = session->over ? session::done : session::failed;
+  const std::int32_t unasked = session->over ? done : failed;
   const std::int32_t code = session->program ? session->program->code() : unasked;
   delete session;
   return code;

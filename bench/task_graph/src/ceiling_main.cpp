@@ -1,15 +1,15 @@
 // The ceiling: the rate of the kernels on all cores with no runtime at all, and how far apart the cores are.
 // Pinned threads, each with its own points, no dependences; run it with -type trivial.
-#include <barrier>
-#include <thread>
 #include <vector>
 
+#include "teff/bench/pinned_threads.hpp"
+#include "teff/bench/round_trip.hpp"
 #include "teff/graphs/adapter.hpp"
-#include "teff/graphs/round_trip.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 class ceiling final : public adapter {
  public:
@@ -23,15 +23,7 @@ class ceiling final : public adapter {
     for (std::size_t i = 0; i < work.graphs(); ++i)
       if (work.table(i).max_inputs() > 0)
         throw usage_error("the ceiling has no dependences: give it -type trivial");
-    std::barrier ready(workers_, [&]() noexcept { work.start(); });
-    std::vector<std::jthread> threads;
-    for (int worker = 0; worker < workers_; ++worker)
-      threads.emplace_back([&, worker] {
-        bind_to_core(worker);
-        ready.arrive_and_wait();
-        execute_share(work, worker);
-      });
-    threads.clear();  // joins
+    run_on_pinned_threads(workers_, [&] { work.start(); }, [&](int worker) { execute_share(work, worker); });
     work.stop();
     work.note_round_trip(measure_round_trip(workers_));
   }

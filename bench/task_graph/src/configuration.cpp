@@ -4,33 +4,33 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
-namespace teff::bench {
+#include "teff/bench/flags.hpp"
+
+namespace teff::graphs {
 namespace {
 
+using bench::usage_error;
 using std::int64_t;
 
 constexpr int64_t default_period = 3;
-constexpr int64_t most_workers = 4096;  // over all ranks; more is a typing error
 
-/// A whole number within [least, most], with a message that quotes the flag as the user knows it.
-CLI::Validator whole_number(int64_t least, std::string_view example,
-                            int64_t most = std::numeric_limits<int64_t>::max()) {
+/// A whole number of at least so much, with a message that quotes the flag as the user knows it.
+CLI::Validator whole_number(int64_t least, std::string_view example) {
   return CLI::Validator(
       [=](std::string& text) {
         int64_t value = 0;
         const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (failure == std::errc{} && end == text.data() + text.size() && value >= least && value <= most)
+        if (failure == std::errc{} && end == text.data() + text.size() && value >= least)
           return std::string{};
-        const std::string to =
-            most < std::numeric_limits<int64_t>::max() ? fmt::format(" to {}", most) : " up";
-        return fmt::format("'{}' is not a whole number from {}{}; for example {}", text, least, to, example);
+        return fmt::format("'{}' is not a whole number from {} up; for example {}", text, least, example);
       },
       "");
 }
@@ -82,14 +82,10 @@ constexpr std::array isas{isa::baseline, isa::avx2, isa::avx512};
 struct flag_reader {
   CLI::App app{"A task bench: runs task graphs, checks every task and dependence, prints one record."};
   graph_flags graph;
-  command result;
+  configuration result;
   std::string isa_name;
-  int64_t workers = 0;
   int64_t fields = 0;
   bool another_graph = false;
-  bool batch = false;
-  bool identity = false;
-  bool help = false;
   bool no_validate = false;
   bool skip_graph_validation = false;
 
@@ -166,27 +162,21 @@ struct flag_reader {
   void run_options() {
     constexpr auto group = "Run";
     const auto isa_of = [](isa each) { return name(each); };
-    app.add_option("--workers", workers, "workers [the cores that this process may use]")
-        ->check(whole_number(1, "--workers 2", most_workers))
-        ->group(group);
     app.add_option("--isa", isa_name,
                    fmt::format("instructions of the kernels: {} [the best here]", names(isas, isa_of)))
         ->check(one_of(isas, isa_of))
         ->group(group);
-    app.add_option("--nodes", result.work.nodes, "nodes for the estimate of local dependencies [0: none]")
+    app.add_option("--nodes", result.nodes, "nodes for the estimate of local dependencies [0: none]")
         ->check(whole_number(1, "-nodes 2"))
         ->group(group);
     app.add_flag("--report", result.report, "text for people in the place of a record")->group(group);
-    app.add_flag("--batch", batch, "read configurations from standard input, a line each")->group(group);
-    app.add_flag("--identity", identity, "print which system this is")->group(group);
     app.add_flag(
            "--no-validate", no_validate,
            "read the inputs without validating them, to measure what validation costs; the record says so")
         ->group(group);
-    app.add_flag("-v,--verbose", result.work.verbosity,
+    app.add_flag("-v,--verbose", result.verbosity,
                  "show the graphs before the run; twice: with reverse dependencies")
         ->group(group);
-    app.add_flag("-h,--help", help, "show this text")->group(group);
     app.add_option("--field", fields, "accepted for the published benchmark's scripts; without effect")
         ->group(group);
     app.add_flag(
@@ -203,93 +193,54 @@ struct flag_reader {
   }
 };
 
-/// Flags that stand for a repeated one.
+/// Words that stand for other flags.
 const std::map<std::string, std::vector<std::string>, std::less<>> abbreviations{
-    {"-vv", {"--verbose", "--verbose"}}, {"-v", {"--verbose"}}, {"-h", {"--help"}}};
+    {"-vv", {"--verbose", "--verbose"}}, {"-v", {"--verbose"}}};
 
-[[nodiscard]] bool is_flag(const std::string& word) {
-  return word.size() >= 2 && word[0] == '-' &&
-         (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
-}
-
-/// Rewrites flags as the library takes them: two dashes, values attached (so that a value may begin with a
-/// dash).
-std::vector<std::string> normalise(const flag_reader& reader, std::span<const std::string> flags) {
+std::vector<std::string> without_abbreviations(std::span<const std::string> flags) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < flags.size(); ++i) {
-    const std::string& word = flags[i];
-    if (const auto found = abbreviations.find(word); found != abbreviations.end()) {
-      words.insert(words.end(), found->second.begin(), found->second.end());
-      continue;
-    }
-    if (!is_flag(word))
-      throw usage_error(fmt::format("'{}' is not a flag; flags begin with a dash, see --help", word));
-    const std::string body = word.substr(
-        word.find_first_not_of('-') == std::string::npos ? word.size() : word.find_first_not_of('-'));
-    const CLI::Option* option = reader.app.get_option_no_throw("--" + body.substr(0, body.find('=')));
-    if (option == nullptr) throw usage_error(fmt::format("there is no flag '{}'; see --help", word));
-    if (option->get_items_expected_max() == 0 || body.find('=') != std::string::npos) {
-      words.push_back("--" + body);
+  for (const std::string& word : flags) {
+    const auto found = abbreviations.find(word);
+    if (found == abbreviations.end()) {
+      words.push_back(word);
     } else {
-      if (i + 1 == flags.size()) throw usage_error(fmt::format("flag '{}' needs a value; see --help", word));
-      words.push_back("--" + body + "=" + flags[++i]);
+      words.insert(words.end(), found->second.begin(), found->second.end());
     }
   }
   return words;
 }
 
-/// Whether a rewritten flag says something to the program rather than of the graphs.
-[[nodiscard]] bool is_for_program(std::string_view word) {
-  constexpr std::array flags{"--workers", "--report", "--batch", "--identity", "--verbose", "--help"};
-  return std::ranges::find(flags, word.substr(0, word.find('='))) != flags.end();
+/// Whether a rewritten flag says how a run is shown rather than what it runs.
+[[nodiscard]] bool is_for_people(std::string_view word) {
+  return word == "--report" || word == "--verbose";
 }
 
-void parse(flag_reader& reader, std::vector<std::string> words) {
-  std::ranges::reverse(words);  // the library takes them last first
-  try {
-    reader.app.parse(std::move(words));
-  } catch (const CLI::ParseError& failure) {
-    std::string reason = failure.what();
-    if (reason.starts_with("--")) reason.erase(0, 1);
-    throw usage_error(reason);
-  }
-}
-
-command finish(flag_reader& reader) {
-  command result = std::move(reader.result);
-  if (reader.help) {
-    result.what = command::mode::help;
-    result.help = reader.app.help();
-  } else if (reader.batch) {
-    result.what = command::mode::batch;
-  } else if (reader.identity) {
-    result.what = command::mode::identity;
-  }
-  if (reader.workers > 0) result.workers = static_cast<int>(reader.workers);
+configuration finish(flag_reader& reader) {
+  configuration result = std::move(reader.result);
   if (!reader.isa_name.empty()) {
-    result.work.isa = *parse_isa(reader.isa_name);
-    if (!supported(result.work.isa))
+    result.isa = *parse_isa(reader.isa_name);
+    if (!supported(result.isa))
       throw usage_error(fmt::format("-isa {}: this processor does not have it; the best here is {}",
                                     reader.isa_name, name(best_isa())));
   }
-  result.work.validate = !reader.no_validate;
+  result.validate = !reader.no_validate;
   return result;
 }
 
 }  // namespace
 
-command parse_command(std::span<const std::string> flags) {
+configuration parse_configuration(std::span<const std::string> flags) {
   flag_reader reader;
   std::vector<task_graph> graphs;
   std::vector<std::string> segment;
   std::string line;
   const auto end_graph = [&] {
     reader.graph = {};
-    parse(reader, std::exchange(segment, {}));
-    if (!reader.help) graphs.push_back(reader.graph.build(static_cast<int64_t>(graphs.size())));
+    bench::read_flags(reader.app, std::exchange(segment, {}));
+    graphs.push_back(reader.graph.build(static_cast<int64_t>(graphs.size())));
   };
-  for (std::string& word : normalise(reader, flags)) {
-    if (!is_for_program(word)) line += (line.empty() ? "" : " ") + word;
+  for (std::string& word : bench::rewritten(reader.app, without_abbreviations(flags))) {
+    if (!is_for_people(word)) line += (line.empty() ? "" : " ") + word;
     if (word == "--and") {
       end_graph();
     } else {
@@ -297,21 +248,18 @@ command parse_command(std::span<const std::string> flags) {
     }
   }
   end_graph();
-  command result = finish(reader);
-  result.work.graphs = std::move(graphs);
-  result.work.flags = std::move(line);
+  configuration result = finish(reader);
+  result.graphs = std::move(graphs);
+  result.flags = std::move(line);
   return result;
 }
 
 configuration parse_configuration(const std::string& line) {
-  std::istringstream stream(line);
-  const std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-  command result = parse_command(words);
-  if (result.what != command::mode::run || result.workers)
-    throw usage_error(
-        "a batch line describes graphs: --batch, --identity, --help and --workers belong on the command "
-        "line");
-  return std::move(result.work);
+  return parse_configuration(bench::words_of(line));
 }
 
-}  // namespace teff::bench
+std::string configuration_help() {
+  return flag_reader().app.help();
+}
+
+}  // namespace teff::graphs

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 /// What a function of a task's inputs gives, for each (timestep, point): computed once a dependence set where
@@ -45,7 +45,7 @@ memoised_by_set<Value, Function> memoise(const dependence_table& table, Function
 
 }  // namespace
 
-tally expected_tally(const dependence_table& table) {
+counters expected_counters(const dependence_table& table) {
   struct input_sum {
     std::int64_t count = 0;
     std::uint64_t weight = 1;
@@ -54,7 +54,7 @@ tally expected_tally(const dependence_table& table) {
     return input_sum{points.size(), inputs_weight(points)};
   });
   const task_graph& graph = table.graph();
-  tally total;
+  counters total;
   for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep) {
     const interval points = table.points(timestep);
     for (std::int64_t point = points.first; point <= points.last; ++point) {
@@ -90,4 +90,4 @@ locality estimate_locality(const dependence_table& table, std::int64_t nodes) {
   return total;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

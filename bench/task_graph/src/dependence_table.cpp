@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 dependence_table::dependence_table(const task_graph& graph)
     : graph_(graph), sets_(graph.dependence_sets()), varying_width_(graph.pattern->varying_width) {
@@ -26,4 +26,4 @@ dependence_table::dependence_table(const task_graph& graph)
   fill(reverse_, graph.pattern->reverse_dependencies);
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

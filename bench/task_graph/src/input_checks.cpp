@@ -2,7 +2,7 @@
 
 #include "teff/graphs/counters.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 input_checks::input_checks(const dependence_table& table)
     : table_(&table), width_(static_cast<std::uint64_t>(table.graph().width)) {
@@ -21,4 +21,4 @@ input_checks::input_checks(const dependence_table& table)
     }
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -10,7 +10,7 @@
 #include "kernels/windows.hpp"
 #include "teff/graphs/random.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using namespace kernels;
@@ -192,4 +192,4 @@ std::string check(const kernel& kernel, std::int64_t scratch_bytes) {
   return load_blas();
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

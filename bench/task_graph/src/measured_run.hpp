@@ -5,13 +5,13 @@
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// One run of a configuration in one process, from before its timed region to its outcome: all that is
 /// measured around what an adapter does.
 class measured_run {
  public:
-  /// Notes the time, makes the workload, and looks how disturbed the machine is.
+  /// Notes the time, makes the workload, and looks how noisy the machine is.
   measured_run(configuration work, int workers);
 
   [[nodiscard]] workload& load() { return load_; }
@@ -29,4 +29,4 @@ class measured_run {
   double gap_share_before_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

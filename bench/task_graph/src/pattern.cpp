@@ -9,7 +9,7 @@
 #include "teff/graphs/random.hpp"
 #include "teff/graphs/task_graph.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using graph = task_graph;
@@ -411,4 +411,4 @@ const pattern* find_pattern(std::string_view name) {
   return found == all_patterns.end() ? nullptr : found;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 struct siphash_state {
@@ -50,4 +50,4 @@ double uniform(std::span<const std::int64_t> words) {
   return static_cast<double>(random_bits(words)) * 0x1p-64;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -3,22 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-namespace teff::bench {
+#include "task_graph_benchmark.hpp"
+
+namespace teff::graphs {
 namespace {
 
-using json = nlohmann::ordered_json;
-
-constexpr std::string_view schema = "teff-record-1";
-
-json to_object(const identity& who) {
-  return {{"system", who.system},
-          {"variant", who.variant},
-          {"version", who.version},
-          {"workers", who.workers},
-          {"ranks", who.ranks}};
-}
+using bench::json;
 
 json to_object(const task_graph& graph) {
   return {{"type", graph.pattern->name},
@@ -37,7 +28,7 @@ json to_object(const task_graph& graph) {
 }
 
 /// Why what was done is not what had to be done, or nothing.
-std::string difference(const tally& done, const tally& expected) {
+std::string difference(const counters& done, const counters& expected) {
   if (done.tasks != expected.tasks)
     return fmt::format("{} tasks ran where the graph has {}", done.tasks, expected.tasks);
   if (done.dependencies != expected.dependencies)
@@ -51,8 +42,8 @@ std::string difference(const tally& done, const tally& expected) {
 
 }  // namespace
 
-record judge(const identity& who, const workload& work, const std::vector<outcome>& outcomes,
-             std::string started_at) {
+record validate(const bench::identity& who, const workload& work, const std::vector<outcome>& outcomes,
+                std::string started_at) {
   record run{
       .who = who, .work = work.work(), .expected = work.expected(), .started_at = std::move(started_at)};
   for (const outcome& each : outcomes) {
@@ -74,46 +65,28 @@ record judge(const identity& who, const workload& work, const std::vector<outcom
   return run;
 }
 
+bench::record to_record(const record& run) {
+  json own{{"isa", name(run.work.isa)}};
+  for (const task_graph& graph : run.work.graphs) own["graphs"].push_back(to_object(graph));
+  own["nodes"] = run.work.nodes;
+  own["tasks"] = run.done.tasks;
+  own["dependencies"] = run.done.dependencies;
+  own["flops"] = run.done.flops;
+  own["bytes"] = run.done.bytes;
+  own["local_dependencies"] = run.local ? json(run.local->local) : json();
+  own["nonlocal_dependencies"] = run.local ? json(run.local->nonlocal) : json();
+  const json validation{{"enabled", run.work.validate},
+                        {"passed", run.work.validate && run.error.empty()},
+                        {"checksum", fmt::format("{:#018x}", run.done.checksum)},
+                        {"expected", fmt::format("{:#018x}", run.expected.checksum)},
+                        {"error", run.error.empty() ? json() : json(run.error)}};
+  return {run.who,
+          bench::measurement{run.started_at, run.elapsed_seconds, run.seen, validation, std::nullopt},
+          run.error, std::move(own)};
+}
+
 std::string to_json(const record& run) {
-  json object{{"schema", schema}};
-  object.update(to_object(run.who));
-  object["isa"] = name(run.work.isa);
-  for (const task_graph& graph : run.work.graphs) object["graphs"].push_back(to_object(graph));
-  object["nodes"] = run.work.nodes;
-  object["elapsed_seconds"] = run.elapsed_seconds;
-  object["tasks"] = run.done.tasks;
-  object["dependencies"] = run.done.dependencies;
-  object["flops"] = run.done.flops;
-  object["bytes"] = run.done.bytes;
-  object["local_dependencies"] = run.local ? json(run.local->local) : json();
-  object["nonlocal_dependencies"] = run.local ? json(run.local->nonlocal) : json();
-  object["validation"] = {{"enabled", run.work.validate},
-                          {"passed", run.work.validate && run.error.empty()},
-                          {"checksum", fmt::format("{:#018x}", run.done.checksum)},
-                          {"expected", fmt::format("{:#018x}", run.expected.checksum)},
-                          {"error", run.error.empty() ? json() : json(run.error)}};
-  object["disturbance"] = {{"cpu_seconds", run.seen.cpu_seconds},
-                           {"voluntary_switches", run.seen.voluntary_switches},
-                           {"involuntary_switches", run.seen.involuntary_switches},
-                           {"gap_share_before", run.seen.gap_share_before},
-                           {"gap_share_after", run.seen.gap_share_after}};
-  if (run.seen.round_trip_seconds) object["disturbance"]["round_trip_seconds"] = *run.seen.round_trip_seconds;
-  object["started_at"] = run.started_at;
-  if (!run.error.empty()) object["error"] = run.error;
-  return object.dump();
-}
-
-std::string error_json(const identity& who, std::string_view error) {
-  json object{{"schema", schema}};
-  object.update(to_object(who));
-  object["error"] = error;
-  return object.dump();
-}
-
-std::string to_json(const identity& who) {
-  json object = to_object(who);
-  object["isa"] = name(best_isa());
-  return object.dump();
+  return bench::to_json(to_record(run), benchmark_name);
 }
 
 std::string graph_json(const configuration& work) {
@@ -136,4 +109,4 @@ std::string graph_json(const configuration& work) {
   return "[" + lines + "]";
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 std::string task_graph::check() const {
   if (steps < 1) return fmt::format("-steps {}: a graph has at least 1 timestep", steps);
@@ -22,7 +22,7 @@ std::string task_graph::check() const {
                        least);
   if (scratch_bytes < 0) return fmt::format("-scratch {}: give 0 or more bytes", scratch_bytes);
   if (std::string reason = pattern->check(*this); !reason.empty()) return reason;
-  return bench::check(kernel, scratch_bytes);
+  return graphs::check(kernel, scratch_bytes);
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -1,22 +1,16 @@
 // What flags describe, as text in the published benchmark's wording or as JSON; nothing is run.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "teff/graphs/configuration.hpp"
-#include "teff/graphs/record.hpp"
+#include "task_graph_benchmark.hpp"
+#include "teff/bench/session.hpp"
 
 int main(int argc, char** argv) try {
-  std::vector<std::string> flags(argv + 1, argv + argc);
-  const bool json = std::erase(flags, "--json") > 0;
-  const teff::bench::command asked = teff::bench::parse_command(flags);
-  if (asked.what == teff::bench::command::mode::help) {
-    fmt::print("{}", asked.help);
-  } else {
-    fmt::print("{}\n", json ? teff::bench::graph_json(asked.work) : teff::bench::describe(asked.work));
-  }
+  teff::bench::flags words(argv + 1, argv + argc);
+  const bool json = std::erase(words, "--json") > 0;
+  const teff::bench::request asked = teff::bench::read_request(words);
+  if (teff::bench::answered_without_system(teff::graphs::task_graph_benchmark(), asked)) return 0;
+  const teff::graphs::configuration work = teff::graphs::parse_configuration(asked.run);
+  fmt::print("{}\n", json ? teff::graphs::graph_json(work) : teff::graphs::describe(work));
   return 0;
 } catch (const std::exception& failure) {
   fmt::print(stderr, "error: {}\n", failure.what());

@@ -4,7 +4,7 @@
 
 #include "teff/graphs/record.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using text = std::back_insert_iterator<std::string>;
@@ -64,7 +64,7 @@ std::string describe(const configuration& work) {
 }
 
 std::string to_report(const record& run) {
-  const tally& done = run.done;
+  const counters& done = run.done;
   const double seconds = run.elapsed_seconds;
   std::string result;
   const text out = std::back_inserter(result);
@@ -83,4 +83,4 @@ std::string to_report(const record& run) {
   return result;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

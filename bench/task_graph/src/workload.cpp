@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -186,22 +186,28 @@ workload::workload(configuration work, int workers) : work_(std::move(work)) {
   for (int i = 0; i < workers; ++i) workers_.emplace_back(tables_, checks_, work_);
 }
 
-tally workload::done() const {
-  tally total;
-  for (const bench::worker& each : workers_) total += each.done();
+std::int64_t workload::steps() const {
+  std::int64_t most = 0;
+  for (const task_graph& graph : work_.graphs) most = std::max(most, graph.steps);
+  return most;
+}
+
+counters workload::done() const {
+  counters total;
+  for (const graphs::worker& each : workers_) total += each.done();
   return total;
 }
 
 std::string workload::error() const {
-  for (const bench::worker& each : workers_)
+  for (const graphs::worker& each : workers_)
     if (!each.error().empty()) return each.error();
   return {};
 }
 
-tally workload::expected() const {
-  tally total;
-  for (const dependence_table& table : tables_) total += expected_tally(table);
+counters workload::expected() const {
+  counters total;
+  for (const dependence_table& table : tables_) total += expected_counters(table);
   return total;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -78,7 +78,9 @@ static void run(const char* flags, enum fault fault, void (*look)(const char* re
 static void is_valid(const char* record) {
   expect(contains(record, "\"passed\":true") && !contains(record, "\"error\":\""), "a right run is valid",
          record);
-  expect(contains(record, "\"schema\":\"teff-record-1\",\"system\":\"test\",\"variant\":\"serial\""),
+  expect(contains(record,
+                  "\"schema\":\"teff-record-2\",\"benchmark\":\"task_graph\",\"system\":\"test\",\"variant\":"
+                  "\"serial\""),
          "the record says who ran", record);
 }
 
@@ -195,8 +197,8 @@ static void outcomes_of_processes_add_up(void) {
   outcomes[0].elapsed_seconds = 2.5;
   const char* record = teff_record(here, &who, outcomes, 2);
   is_valid(record);
-  expect(contains(record, "\"elapsed_seconds\":2.5,\"tasks\":2,"), "times given and tasks added stand",
-         record);
+  expect(contains(record, "\"elapsed_seconds\":2.5,") && contains(record, ",\"tasks\":2,"),
+         "times given and tasks added stand", record);
   expect(contains(teff_record(here, &who, outcomes, 1), "1 tasks ran where the graph has 2"),
          "half of the processes are not enough", NULL);
   teff_fail(there, "the network is gone");

@@ -2,13 +2,13 @@
 
 #include "teff/graphs/configuration.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 std::string refusal(const std::string& line) {
   try {
     static_cast<void>(parse_configuration(line));
-  } catch (const usage_error& failure) {
+  } catch (const bench::usage_error& failure) {
     return failure.what();
   }
   return "accepted";
@@ -48,4 +48,4 @@ TEST(flags, that_are_wrong_are_refused_in_one_line_that_quotes_them) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs

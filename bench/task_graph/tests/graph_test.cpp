@@ -10,7 +10,7 @@
 #include "teff/graphs/task_graph.hpp"
 #include "teff/graphs/task_rows.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using point_set = std::set<std::int64_t>;
@@ -229,4 +229,4 @@ TEST(every_pattern, answers_for_huge_graphs_without_overflow) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs

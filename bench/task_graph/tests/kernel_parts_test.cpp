@@ -16,7 +16,7 @@
 #include "supported_isas.hpp"
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using namespace kernels;
@@ -195,4 +195,4 @@ TEST(samples, follow_on_from_timestep_to_timestep_without_overflow) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs

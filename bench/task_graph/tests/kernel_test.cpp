@@ -15,7 +15,7 @@
 #include "kernels/windows.hpp"
 #include "supported_isas.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using namespace kernels;
@@ -291,4 +291,4 @@ TEST(names, are_read_as_they_are_written) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -4,7 +4,7 @@
 
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// The instruction sets that tests can run here.
 inline std::vector<isa> supported_isas() {
@@ -13,4 +13,4 @@ inline std::vector<isa> supported_isas() {
   return levels;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -8,7 +8,7 @@
 
 #include "teff/graphs/record.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 /// What a broken adapter does to a task that it is about to execute.
@@ -41,12 +41,12 @@ record run_serially(const configuration& work, const std::function<void(task&)>&
     std::swap(before, now);
   }
   load.stop();
-  return judge({"test", "serial", "1"}, load, {outcome{load.done(), {}, 1, load.error()}}, "");
+  return validate({"test", "serial", "1"}, load, {outcome{load.done(), {}, 1, load.error()}}, "");
 }
 
 configuration stencil() {
   const std::vector<std::string> flags{"-type", "stencil_1d", "-steps", "6", "-width", "5", "-output", "48"};
-  return parse_command(flags).work;
+  return parse_configuration(flags);
 }
 
 bool is_middle(const task& each) {
@@ -59,7 +59,7 @@ TEST(validation, passes_a_right_run_of_every_pattern) {
       const std::vector<std::string> flags{
           "-type",   std::string(shape.name),      "-steps", "9", "-width", width,
           "-period", shape.uses_period ? "2" : "0"};
-      const record run = run_serially(parse_command(flags).work, [](task&) {});
+      const record run = run_serially(parse_configuration(flags), [](task&) {});
       EXPECT_EQ(run.error, "") << shape.name << " width " << width;
       EXPECT_EQ(run.done, run.expected);
     }
@@ -103,7 +103,7 @@ configuration small(const pattern& shape, const char* output) {
   const std::vector<std::string> flags{
       "-type",   std::string(shape.name),      "-steps", "9", "-width", "6", "-radix", "3", "-output", output,
       "-period", shape.uses_period ? "2" : "0"};
-  return parse_command(flags).work;
+  return parse_configuration(flags);
 }
 
 struct fault {
@@ -238,4 +238,4 @@ TEST(validation, that_is_off_is_said_in_the_record) {
 }
 
 }  // namespace
-}  // namespace teff::bench
+}  // namespace teff::graphs

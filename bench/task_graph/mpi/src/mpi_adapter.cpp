@@ -13,7 +13,7 @@
 
 #include "teff/bench/failure.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using namespace std::chrono_literals;
@@ -87,7 +87,7 @@ void call_together(const std::function<void()>& step, MPI_Comm ranks) {
     step();
   } catch (const std::exception& failure) {
     mine = std::current_exception();
-    reason = reason_of(failure);
+    reason = bench::reason_of(failure);
   }
   reason = agree_among(std::move(reason), ranks);
   if (mine) std::rethrow_exception(mine);
@@ -96,8 +96,8 @@ void call_together(const std::function<void()>& step, MPI_Comm ranks) {
 
 /// An outcome's numbers as they are, then its error.
 struct numbers {
-  tally done;
-  disturbance seen;
+  counters done;
+  bench::noise seen;
   double elapsed_seconds;
 };
 static_assert(std::is_trivially_copyable_v<numbers>);
@@ -129,15 +129,6 @@ void check_ranks() {
   const char* const asked = std::getenv("TEFF_RANKS");
   if (asked != nullptr && std::to_string(ranks_of(MPI_COMM_WORLD)) != asked)
     end_job(fmt::format("should be one of {}: {} and its launcher do not fit", asked, library_version()));
-}
-
-/// Whether the flags ask for more than an answer that rank 0 gives alone: help, or what is wrong with them.
-bool has_to_run(int argc, char** argv) {
-  try {
-    return parse_command(std::vector<std::string>(argv + 1, argv + argc)).what != command::mode::help;
-  } catch (const usage_error&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -190,14 +181,14 @@ void mpi_adapter::run(workload& work) {
   try {
     prepare(work);
   } catch (const std::exception& failure) {
-    reason = reason_of(failure);
+    reason = bench::reason_of(failure);
   }
   reason = agree(std::move(reason));
   if (!reason.empty()) throw std::runtime_error(reason);
   try {
     execute(work);
   } catch (const std::exception& failure) {
-    give_up(reason_of(failure));  // the others wait for its messages
+    give_up(bench::reason_of(failure));  // the others wait for its messages
   }
 }
 
@@ -245,7 +236,7 @@ std::vector<rank_columns> mpi_adapter::make_columns(const workload& work) const 
   return all;
 }
 
-identity mpi_adapter::identify(std::string system, std::string variant) const {
+bench::identity mpi_adapter::identify(std::string system, std::string variant) const {
   return {.system = std::move(system),
           .variant = std::move(variant),
           .version = library_version(),
@@ -271,9 +262,9 @@ int drive_ranks(int argc, char** argv, int thread_level,
     return made;
   };
   int code = 0;
-  if (rank == 0 || has_to_run(argc, argv)) code = drive(argc, argv, make_on_all);
+  if (rank == 0 || needs_system(argc, argv)) code = drive(argc, argv, make_on_all);
   MPI_Finalize();
   return code;
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 constexpr auto not_kept = static_cast<std::uint32_t>(-1);
@@ -90,4 +90,10 @@ void rank_columns::add_receives(plan& to, std::int64_t set, const partition& blo
   }
 }
 
-}  // namespace teff::bench
+std::size_t most_messages(std::span<const rank_columns> graphs) {
+  std::size_t messages = 0;
+  for (const rank_columns& each : graphs) messages += each.max_sends() + each.max_receives();
+  return messages;
+}
+
+}  // namespace teff::graphs

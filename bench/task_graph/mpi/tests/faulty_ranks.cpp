@@ -12,6 +12,7 @@
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 constexpr int failing_rank = 1;
 

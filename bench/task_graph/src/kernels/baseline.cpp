@@ -1,3 +1,3 @@
 #include "kernels/vectorized.ipp"
 
-template struct teff::bench::kernels::vectorized<teff::bench::isa::baseline>;
+template struct teff::graphs::kernels::vectorized<teff::graphs::isa::baseline>;

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 namespace {
 
 // The interface of CBLAS with 32-bit integers, the layout and the transposition being C enumerations.
@@ -68,4 +68,4 @@ void multiply_matrices(std::span<std::byte> scratch) {
   dgemm(row_major, no_transpose, no_transpose, n, n, n, 1.0, a, n, b, n, 0.0, c, n);
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

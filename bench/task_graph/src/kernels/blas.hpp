@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 /// N of the three N x N matrices that fit `scratch_bytes`: floor(sqrt(scratch_bytes / 24)).
 [[nodiscard]] std::int64_t matrix_order(std::int64_t scratch_bytes);
@@ -19,4 +19,4 @@ namespace teff::bench::kernels {
 /// load_blas() gives a reason.
 void multiply_matrices(std::span<std::byte> scratch);
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

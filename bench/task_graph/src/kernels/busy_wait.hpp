@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 /// The multiplier and the modulus of the MINSTD generator: a full period, so the chain never gets stuck.
 inline constexpr std::uint64_t busy_wait_multiplier = 48271;
@@ -15,4 +15,4 @@ inline constexpr std::uint64_t busy_wait_modulus = 2147483647;
   return state;
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

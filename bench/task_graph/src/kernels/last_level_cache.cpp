@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 namespace {
 
 struct cache {
@@ -53,4 +53,4 @@ std::int64_t streaming_threshold() {
   return threshold;
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

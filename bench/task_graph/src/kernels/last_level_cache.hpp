@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 /// A scratch of this many bytes is too large for the last-level cache, so that copies had better go past it.
 ///
@@ -11,4 +11,4 @@ namespace teff::bench::kernels {
 /// up to 24 MiB a core, a streaming one by a quarter from 32 MiB.
 [[nodiscard]] std::int64_t streaming_threshold();
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

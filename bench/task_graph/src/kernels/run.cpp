@@ -14,7 +14,7 @@
 #include "kernels/windows.hpp"
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 namespace {
 
 using namespace kernels;
@@ -155,4 +155,4 @@ void prepare_scratch(std::span<std::byte> scratch) {
   std::ranges::fill(scratch.subspan(count * sizeof(double)), std::byte{});
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 namespace {
 
 [[noreturn]] void fail(int error, const std::string& what) {
@@ -77,4 +77,4 @@ scratch_file& scratch_file::of_this_thread() {
   return file;
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 /// A temporary file without a name, in TMPDIR or /tmp: it is gone with this object, however the process ends.
 /// Every member throws std::system_error.
@@ -29,4 +29,4 @@ class scratch_file {
   std::array<std::int64_t, block_bytes / sizeof(std::int64_t)> block_{};
 };
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

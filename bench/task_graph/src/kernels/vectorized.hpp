@@ -5,7 +5,7 @@
 
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 inline constexpr std::size_t compute_bound_values = 64;
 inline constexpr std::size_t compute_bound2_values = 32;
@@ -35,4 +35,4 @@ struct vectorized {
   static void stream_fence();
 };
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

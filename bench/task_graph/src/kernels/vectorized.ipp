@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 namespace {
 
 template <isa I>
@@ -193,4 +193,4 @@ void vectorized<I>::stream_fence() {
 #endif
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

@@ -8,7 +8,7 @@
 
 #include "teff/graphs/kernel.hpp"
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 template <isa I>
 inline constexpr std::size_t lanes = I == isa::avx512 ? 8
@@ -38,4 +38,4 @@ template <class T>
 #endif
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace teff::bench::kernels {
+namespace teff::graphs::kernels {
 
 inline constexpr std::int64_t smallest_window = 2 * sizeof(double);
 
@@ -49,4 +49,4 @@ void for_each_sample(std::int64_t samples, std::int64_t iterations, std::int64_t
   }
 }
 
-}  // namespace teff::bench::kernels
+}  // namespace teff::graphs::kernels

@@ -2,9 +2,15 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 namespace teff::bench {
+
+/// Bad input. what() is one line that names the value, the rule and the way out.
+class usage_error : public std::invalid_argument {
+  using invalid_argument::invalid_argument;
+};
 
 /// What an exception says to a person.
 inline std::string reason_of(const std::exception& failure) {

@@ -6,9 +6,9 @@
 
 namespace teff::bench {
 
-/// How disturbed a timed region was. On a virtual machine the steal time says nothing; gaps in a spin loop
-/// do.
-struct disturbance {
+/// What of the machine a timed region did not get. On a virtual machine the steal time says nothing; gaps in
+/// a spin loop do.
+struct noise {
   double cpu_seconds = 0;  ///< CPU time of the process in the region
   std::int64_t voluntary_switches = 0;
   std::int64_t involuntary_switches = 0;
@@ -18,7 +18,7 @@ struct disturbance {
   std::optional<double> round_trip_seconds;
 
   /// Over ranks: times and counts add up, the worst gap stands.
-  disturbance& operator+=(const disturbance& other);
+  noise& operator+=(const noise& other);
 };
 
 /// A timed region with the CPU time and the context switches in it.
@@ -28,15 +28,16 @@ class region_meter {
   void stop();
   [[nodiscard]] std::chrono::duration<double> elapsed() const { return elapsed_; }
   [[nodiscard]] std::chrono::steady_clock::time_point started() const { return start_; }
-  [[nodiscard]] const disturbance& seen() const { return seen_; }
+  [[nodiscard]] const noise& seen() const { return seen_; }
 
  private:
   std::chrono::steady_clock::time_point start_{};
   std::chrono::duration<double> elapsed_{};
-  disturbance seen_;
+  noise seen_;
 };
 
-/// Spins on the clock for `length` and returns the part of it that was lost in gaps over one microsecond.
-[[nodiscard]] double measure_gap_share(std::chrono::microseconds length);
+/// Spins on the clock for half a millisecond and returns the part of it that was lost in gaps over one
+/// microsecond.
+[[nodiscard]] double measure_gap_share();
 
 }  // namespace teff::bench

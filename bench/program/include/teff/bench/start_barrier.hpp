@@ -1,4 +1,3 @@
-// What a program without threads of its own wakes all of its system's workers with.
 #pragma once
 
 #include <atomic>
@@ -7,15 +6,17 @@
 
 namespace teff::bench {
 
-/// Where a task for each worker waits for the others: all of them are awake then. No longer than 20 ms, for
-/// systems that promise no task a worker of its own.
-class meeting {
+/// Wakes all workers of a system that does not let us have its threads: a task for each worker waits here for
+/// the others, so all of them are awake when it returns. It waits 20 ms at most: some systems promise no task
+/// a worker of its own.
+class start_barrier {
  public:
-  explicit meeting(int workers) : expected_(workers) {}
+  explicit start_barrier(int workers) : expected_(workers) {}
 
-  void attend() {
-    come_.fetch_add(1, std::memory_order_relaxed);
-    while (come_.load(std::memory_order_relaxed) < expected_ && std::chrono::steady_clock::now() < deadline_)
+  void arrive_and_wait() {
+    arrived_.fetch_add(1, std::memory_order_relaxed);
+    while (arrived_.load(std::memory_order_relaxed) < expected_ &&
+           std::chrono::steady_clock::now() < deadline_)
       std::this_thread::yield();
   }
 
@@ -23,7 +24,7 @@ class meeting {
   const int expected_;
   const std::chrono::steady_clock::time_point deadline_ =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-  std::atomic<int> come_ = 0;  // relaxed: it orders nothing else
+  std::atomic<int> arrived_ = 0;  // relaxed: it orders nothing else
 };
 
 }  // namespace teff::bench

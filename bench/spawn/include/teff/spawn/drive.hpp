@@ -4,19 +4,19 @@
 #include <memory>
 #include <string>
 
-#include "teff/graphs/adapter.hpp"
+#include "teff/bench/identity.hpp"
 #include "teff/bench/noise.hpp"
 #include "teff/spawn/spawn_patterns.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 
-/// A system as the driver sees it.
-class runner {
+/// A system with its workers, which runs patterns.
+class pattern_runner {
  public:
-  runner() = default;
-  runner(const runner&) = delete;
-  runner& operator=(const runner&) = delete;
-  virtual ~runner() = default;
+  pattern_runner() = default;
+  pattern_runner(const pattern_runner&) = delete;
+  pattern_runner& operator=(const pattern_runner&) = delete;
+  virtual ~pattern_runner() = default;
 
   [[nodiscard]] virtual bench::identity describe() const = 0;
   /// Why it can't run this, or nothing.
@@ -25,17 +25,14 @@ class runner {
   [[nodiscard]] virtual result run(const work& asked, bench::region_meter& region) = 0;
 };
 
-/// Lives as long as the system's workers do. System is constructed with their number and has, besides what
-/// spawn_patterns.hpp wants,
-///   bench::identity describe() const;
-///   void run(body);    calls body() once, where its patterns may start, with its workers awake.
+/// The same of a system as task_system.hpp describes it.
 template <class System>
-class runner_of final : public runner {
+class runner_of final : public pattern_runner {
  public:
   explicit runner_of(int workers) : system_(workers) {}
   [[nodiscard]] bench::identity describe() const override { return system_.describe(); }
   [[nodiscard]] std::string missing(const work& asked) const override {
-    return patterns::missing<System>(asked);
+    return spawn::missing<System>(asked);
   }
   [[nodiscard]] result run(const work& asked, bench::region_meter& region) override {
     result found;
@@ -52,12 +49,14 @@ class runner_of final : public runner {
 };
 
 /// The main program of a system's spawn patterns; see bench::drive.
-int drive(int argc, char** argv, const std::function<std::unique_ptr<runner>(int workers)>& make,
+int drive(int argc, char** argv, const std::function<std::unique_ptr<pattern_runner>(int workers)>& make,
           int workers);
 
 template <class System>
-int drive(int argc, char** argv, int workers = bench::usable_cores()) {
-  return drive(argc, argv, [](int count) { return std::make_unique<runner_of<System>>(count); }, workers);
+int drive(int argc, char** argv) {
+  return drive(
+      argc, argv, [](int count) { return std::make_unique<runner_of<System>>(count); },
+      default_workers<System>());
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

@@ -2,15 +2,15 @@
 
 #include <cstdint>
 
-namespace teff::patterns {
+namespace teff::spawn {
 
 /// Which null tasks have run: their number, and the sum of their indices, which tells a task that ran twice
 /// from one that did not run.
-struct null_tally {
+struct null_counts {
   std::int64_t tasks = 0;
   std::int64_t index_sum = 0;
 
-  friend bool operator==(const null_tally&, const null_tally&) = default;
+  friend bool operator==(const null_counts&, const null_counts&) = default;
 };
 
 /// A task that does nothing but count itself, in a place of its thread. It lies in another file than whatever
@@ -18,7 +18,7 @@ struct null_tally {
 void null_task(std::int64_t index) noexcept;
 
 /// What all threads have counted since the last reset. Both want no null task to be running.
-[[nodiscard]] null_tally null_tasks_run();
+[[nodiscard]] null_counts null_tasks_run();
 void reset_null_tasks();
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "teff/graphs/adapter.hpp"
+#include "teff/bench/identity.hpp"
 #include "teff/spawn/work.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 
 /// An address of the program: where it lies in the file it was loaded from.
 struct code_place {
@@ -69,4 +69,4 @@ class sampler {
   std::vector<timer_t> timers_;
 };
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

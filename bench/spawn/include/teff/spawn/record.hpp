@@ -1,31 +1,30 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 
-#include "teff/graphs/adapter.hpp"
+#include "teff/bench/record.hpp"
 #include "teff/spawn/work.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 
-/// Everything that a validated run of a pattern has to say. spawn_record.schema.json describes its JSON.
+/// Everything that a validated run of a pattern has to say.
 struct record {
   bench::identity who;
   work asked;
   result found;
   result wanted;
-  double elapsed_seconds = 0;
-  bench::disturbance seen;
-  std::int64_t peak_resident_bytes = 0;
-  std::int64_t empty_resident_bytes = 0;  ///< the peak of this program before its runtime was there
-  double generator_seconds = 0;           ///< of one node, where a tree was searched
-  std::string started_at;
-  std::string error;  ///< why the run does not count, or empty
+  std::optional<bench::measurement> measured;  ///< but for its validation; nothing where nothing ran
+  std::int64_t empty_resident_bytes = 0;       ///< the peak of this program before its runtime was there
+  double generator_seconds = 0;                ///< of one node, where a tree was searched
+  std::string error;                           ///< why the run does not count, or empty
 };
 
-/// One line of JSON, without the newline.
-[[nodiscard]] std::string to_json(const record& run);
-/// The record of a line that could not be read.
-[[nodiscard]] std::string error_json(const bench::identity& who, std::string_view error);
+/// As record.schema.json describes its JSON.
+[[nodiscard]] bench::record to_record(const record& run);
 
-}  // namespace teff::patterns
+/// What the pattern was run with, as its record says it.
+[[nodiscard]] bench::json parameters(const work& of);
+
+}  // namespace teff::spawn

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace teff::patterns {
+namespace teff::spawn {
 
 /// A SHA-1 digest as its five words, each in the order of this machine.
 using digest = std::array<std::uint32_t, 5>;
@@ -21,4 +21,4 @@ using block = std::array<std::uint32_t, 16>;
 [[nodiscard]] digest sha1_ni(const block& message);
 [[nodiscard]] bool has_sha_ni();
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

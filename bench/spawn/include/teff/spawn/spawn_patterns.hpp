@@ -6,35 +6,14 @@
 #include <string>
 
 #include "teff/spawn/null_task.hpp"
+#include "teff/spawn/task_system.hpp"
 #include "teff/spawn/tree.hpp"
 #include "teff/spawn/work.hpp"
 
-/// The four spawn patterns, each written once for every system. A system is a type with some of
-///
-///   static void scope(body);          calls body(tasks), in which tasks.spawn(f) makes f() a task of its
-///   own;
-///                                     returns when all of them have run. Nests in tasks at will.
-///   static std::pair<A, B> fork2(f, g);  both, one of them as a task; what they return.
-///   static void fork2_void(f, g);     the same where they return nothing; of a system that has fork2 only,
-///                                     they return a char.
-///   static std::pair<A, B> fork_both(f, g);  both, each as a task of its own; what they return.
-///   static void spawn_each(n, f);     a parallel loop, in which f(0) to f(n - 1) are tasks of their own.
-///
-/// f and g are compile-time closures that the caller's frame outlives. Where a system's tasks are no plain
-/// calls (coroutines, macros), it gives the pattern itself instead, under the names below: serial_spawn(n),
-/// parallel_spawn(n), fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). These come first.
-namespace teff::patterns {
-
-template <class System>
-concept has_scope = requires { System::scope([](auto& tasks) { tasks.spawn([] {}); }); };
-template <class System>
-concept has_fork2 = requires { System::fork2([] { return 1; }, [] { return 2; }).second; };
-template <class System>
-concept has_fork2_void = requires { System::fork2_void([] {}, [] {}); };
-template <class System>
-concept has_fork_both = requires { System::fork_both([] { return 1; }, [] { return 2; }).second; };
-template <class System>
-concept has_spawn_each = requires { System::spawn_each(std::int64_t{1}, [](std::int64_t) {}); };
+/// The four spawn patterns, each written once for every system (task_system.hpp). A system whose tasks are no
+/// plain calls gives the pattern itself, under the names below: serial_spawn(n), parallel_spawn(n),
+/// fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). These come first.
+namespace teff::spawn {
 
 template <class System>
 concept gives_serial_spawn = requires { System::serial_spawn(std::int64_t{1}); };
@@ -229,4 +208,4 @@ template <class System>
   return found;
 }
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

@@ -7,7 +7,7 @@
 
 #include "teff/spawn/sha1.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 
 /// What a search of a tree has seen.
 struct tree_counts {
@@ -63,4 +63,4 @@ struct tree {
 /// Seconds that one node takes of the generator alone: its digest and the number of its children.
 [[nodiscard]] double generator_seconds();
 
-}  // namespace teff::patterns
+}  // namespace teff::spawn

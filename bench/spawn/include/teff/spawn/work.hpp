@@ -1,14 +1,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "teff/spawn/null_task.hpp"
 #include "teff/spawn/tree.hpp"
 
-namespace teff::patterns {
+namespace teff::spawn {
 
 enum class pattern : std::uint8_t { serial, parallel, fibonacci, tree };
 
@@ -21,12 +21,12 @@ struct work {
   std::int64_t tasks = std::int64_t{1} << 20;  ///< null tasks, of the serial and the parallel spawn
   std::int32_t n = 30;                         ///< of Fibonacci
   spawning children = spawning::both;          ///< of Fibonacci
-  patterns::tree tree = *find_tree("T3");      ///< of the tree search
+  spawn::tree tree = *find_tree("T3");         ///< of the tree search
 };
 
 /// What a run of a pattern has found. Only what belongs to its pattern is set.
 struct result {
-  null_tally null_tasks;
+  null_counts null_tasks;
   std::int64_t fibonacci = 0;
   tree_counts tree;
 
@@ -41,19 +41,22 @@ struct result {
 /// Why what was found is not what had to be found, or nothing.
 [[nodiscard]] std::string difference(const work& of, const result& found, const result& wanted);
 
-/// What a program of the spawn patterns is asked to do.
+/// What the flags of a run say.
 struct command {
-  enum class mode : std::uint8_t { run, profile, batch, identity, help };
-  mode what = mode::run;
-  patterns::work work;
-  std::optional<int> workers;  ///< default: the cores that this process may use
-  double profile_seconds = 0;  ///< in mode::profile: of timed regions, at least
-  std::string help;            ///< in mode::help
+  spawn::work work;
+  double profile_seconds =
+      0;  ///< say where the workers were, over so much time in timed regions; 0: just run
 };
 
-/// Reads flags as they stand on a command line, without the program's name. Throws bench::usage_error.
+/// Reads the flags of a run, with one dash or two. Throws bench::usage_error.
 [[nodiscard]] command parse_command(std::span<const std::string> flags);
-/// Reads a line of batch mode: flags separated by blanks. Throws bench::usage_error.
+/// What a line of flags asks to be run.
 [[nodiscard]] work parse_work(const std::string& line);
 
-}  // namespace teff::patterns
+/// "serial" and so on, as --pattern takes it.
+[[nodiscard]] std::string_view name(pattern of);
+
+/// The flags of a run, for people.
+[[nodiscard]] std::string command_help();
+
+}  // namespace teff::spawn

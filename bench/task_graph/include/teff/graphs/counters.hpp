@@ -5,18 +5,18 @@
 #include "teff/graphs/dependence_table.hpp"
 #include "teff/graphs/random.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
-/// What was done, and an order-independent fingerprint of it: tallies of workers add up to the tally of a
-/// run.
-struct tally {
+/// What was done, and a fingerprint of it in which the order does not show. The counters of workers add up to
+/// those of a run.
+struct counters {
   std::int64_t tasks = 0;
   std::int64_t dependencies = 0;  ///< consumed inputs
   std::int64_t flops = 0;
   std::int64_t bytes = 0;
   std::uint64_t checksum = 0;
 
-  constexpr tally& operator+=(const tally& other) {
+  constexpr counters& operator+=(const counters& other) {
     tasks += other.tasks;
     dependencies += other.dependencies;
     flops += other.flops;
@@ -24,7 +24,7 @@ struct tally {
     checksum += other.checksum;
     return *this;
   }
-  friend constexpr bool operator==(const tally&, const tally&) = default;
+  friend constexpr bool operator==(const counters&, const counters&) = default;
 };
 
 /// The checksum of a run is the sum, modulo 2^64, over its tasks of
@@ -48,7 +48,7 @@ struct tally {
 }
 
 /// What a valid run of this graph has to add up to, from its definition alone.
-[[nodiscard]] tally expected_tally(const dependence_table& table);
+[[nodiscard]] counters expected_counters(const dependence_table& table);
 
 /// Dependences whose two ends share a node, and those that don't, where point p of a graph of width W lives
 /// on node p * nodes / W.
@@ -58,4 +58,4 @@ struct locality {
 };
 [[nodiscard]] locality estimate_locality(const dependence_table& table, std::int64_t nodes);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -7,7 +7,7 @@
 #include "teff/graphs/interval.hpp"
 #include "teff/graphs/task_graph.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// The dependence sets of a graph, computed once: what an adapter walks on a task's critical path, where a
 /// random pattern's hashes would otherwise be paid again at each timestep. Memory is O(sets x width x radix),
@@ -60,4 +60,4 @@ class dependence_table {
   rows reverse_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -6,7 +6,7 @@
 #include "teff/graphs/interval.hpp"
 #include "teff/graphs/task_graph.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// For systems that keep the outputs of two timesteps in memory that all tasks share: the edges from timestep
 /// t to t + 1, where an output of t is overwritten at t + 2. Task (t + 1, c) has to wait for (t, p) if it
@@ -69,4 +69,4 @@ class edges {
   rows backward_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -7,7 +7,7 @@
 
 #include "teff/graphs/dependence_table.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// What the tasks of a graph are checked against, worked out before the timed region: a row for each point of
 /// each dependence set, where the graph's width never changes. Memory is O(sets x width). The table has to
@@ -39,4 +39,4 @@ class input_checks {
   std::vector<row> rows_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

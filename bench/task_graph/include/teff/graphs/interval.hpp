@@ -8,7 +8,7 @@
 #include <span>
 #include <type_traits>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// The points first..last, both included; empty where last < first.
 struct interval {
@@ -118,4 +118,4 @@ class point_range {
   interval bounds_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

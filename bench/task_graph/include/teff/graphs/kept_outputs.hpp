@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <span>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "teff/graphs/task_rows.hpp"
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// The outputs of a graph's last `kept` timesteps, a power of two, shared by all workers of a process: that
 /// of timestep t is overwritten at t + kept. They lie side by side: small ones of neighbours cross to another
@@ -50,4 +51,20 @@ class kept_outputs {
   task_rows<std::vector<input>> inputs_;
 };
 
-}  // namespace teff::bench
+/// One of each graph of a workload.
+inline std::deque<kept_outputs> keep_outputs(const workload& work, std::int64_t kept) {
+  std::deque<kept_outputs> all;
+  for (std::size_t i = 0; i < work.graphs(); ++i) all.emplace_back(work.table(i), kept);
+  return all;
+}
+
+/// Executes a task of a graph, whose outputs these are, on a worker: the inputs are the outputs of the
+/// timestep before.
+inline void execute(workload& work, kept_outputs& outputs, std::size_t graph, std::int64_t timestep,
+                    std::int64_t point, int worker) {
+  thread_local std::vector<input> scratch;
+  work.worker(worker).execute(graph, timestep, point, outputs.at(timestep, point),
+                              outputs.inputs(timestep, point, scratch));
+}
+
+}  // namespace teff::graphs

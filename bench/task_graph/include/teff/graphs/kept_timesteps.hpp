@@ -7,11 +7,12 @@
 
 #include "teff/graphs/dependence_table.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 namespace detail {
 
-/// Of up to 64 points, a bit each: those at timestep + 1 that read an output of `points` at timestep.
+/// The points at timestep + 1 that read an output of `points` at timestep. A set of points is a word with a
+/// bit for each, so there are at most 64.
 inline std::uint64_t readers(const dependence_table& table, std::int64_t timestep, std::uint64_t points) {
   std::uint64_t all = 0;
   for (; points != 0; points &= points - 1)
@@ -58,4 +59,4 @@ inline std::optional<std::int64_t> kept_timesteps(const dependence_table& table,
   return {};
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

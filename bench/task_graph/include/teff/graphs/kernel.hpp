@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// What a task computes. The names are the published Task Bench's.
 enum class kernel_kind : std::uint8_t {
@@ -79,4 +79,4 @@ using kernel_function = void (*)(const kernel& kernel, std::int64_t iterations, 
 /// Touches every page: fills the scratch with doubles in [0.5, 1). Call it on the worker that will use it.
 void prepare_scratch(std::span<std::byte> scratch);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

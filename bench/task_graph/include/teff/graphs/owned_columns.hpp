@@ -10,10 +10,10 @@
 #include "teff/graphs/task_order.hpp"
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// Which worker has which points of a graph, and which task waits for which.
-class columns {
+class owned_columns {
  public:
   /// The tasks that wait for a task: points at the timestep after it, those of one worker side by side.
   struct successors {
@@ -35,7 +35,7 @@ class columns {
   };
 
   /// A task waits for its inputs only, or as task_order says: so that outputs of two timesteps are enough.
-  columns(const workload& work, std::size_t index, int workers, bool inputs_only)
+  owned_columns(const workload& work, std::size_t index, int workers, bool inputs_only)
       : table_(work.table(index)), order_(table_), inputs_only_(inputs_only) {
     for (int worker = 0; worker < workers; ++worker)
       owners_.resize(static_cast<std::size_t>(worker + 1) * width_ / static_cast<std::size_t>(workers),
@@ -113,4 +113,4 @@ class columns {
   std::vector<std::int32_t> predecessors_;  ///< by layer(timestep - 1) and point
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

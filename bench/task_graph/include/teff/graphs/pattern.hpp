@@ -7,7 +7,7 @@
 
 #include "teff/graphs/interval.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 struct task_graph;
 
@@ -15,7 +15,7 @@ struct task_graph;
 /// parameters. Source: Slaughter et al., "Task Bench", SC 2020, Tables 1 and 2, and its public reference
 /// implementation. All of `patterns()` are defined in pattern.cpp; adding one touches nothing else.
 ///
-/// A *dependence set* is one of the finitely many shapes that the timesteps of a graph take in turn. Points
+/// A *dependence set* is one of the finitely many shapes that a timestep of a graph can have. Points
 /// of dependence set s at timestep t depend on points at t - 1. Patterns answer for unlimited timesteps: the
 /// graph clips their answer to the points that exist at t - 1 (or t + 1).
 struct pattern {
@@ -46,4 +46,4 @@ struct pattern {
 /// The pattern of this name, or nullptr.
 [[nodiscard]] const pattern* find_pattern(std::string_view name);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -5,7 +5,7 @@
 
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// A stretch of timesteps that look alike, `length` after `length`: the same points with the same
 /// dependences. Length is even, as outputs are kept of two timesteps. No stretch: length is 0.
@@ -31,8 +31,7 @@ inline bool look_alike(const workload& work, std::int64_t one, std::int64_t othe
 /// The stretch around the middle timestep with the shortest period, if it is at least half of all.
 inline period find_period(const workload& work) {
   constexpr std::int64_t longest = 512;
-  std::int64_t steps = 0;
-  for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+  const std::int64_t steps = work.steps();
   for (std::int64_t length = 2; length <= std::min(longest, steps / 4); length += 2) {
     const std::int64_t middle = (steps - length) / 2;
     std::int64_t first = middle;
@@ -45,4 +44,4 @@ inline period find_period(const workload& work) {
   return {};
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <span>
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// SipHash-2-4 with 64-bit output and the key bytes 01 02 .. 0f 00, over `words` as little-endian 64-bit
 /// integers. The published Task Bench draws its random graphs from this very function, so that graphs and
@@ -26,4 +26,4 @@ namespace teff::bench {
   return x ^ (x >> 31);
 }
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -2,35 +2,31 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "teff/graphs/adapter.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
-/// Everything that a validated run has to say. record.schema.json describes its JSON.
+/// Everything that a validated run has to say.
 struct record {
-  identity who;
+  bench::identity who;
   configuration work;
   double elapsed_seconds = 0;
-  tally done;
-  tally expected;
+  counters done;
+  counters expected;
   std::optional<locality> local;  ///< where -nodes is given
-  disturbance seen;
+  bench::noise seen;
   std::string started_at;
   std::string error;  ///< why the run does not count, or empty
 };
 
-/// Puts the ranks' outcomes together and judges them.
-[[nodiscard]] record judge(const identity& who, const workload& work, const std::vector<outcome>& outcomes,
-                           std::string started_at);
+/// Puts the ranks' outcomes together and compares them with what the graphs ask for.
+[[nodiscard]] record validate(const bench::identity& who, const workload& work,
+                              const std::vector<outcome>& outcomes, std::string started_at);
 
-/// One line of JSON, without the newline.
+/// One line of JSON, without the newline, as record.schema.json describes it.
 [[nodiscard]] std::string to_json(const record& run);
-/// The record of a configuration that could not run at all.
-[[nodiscard]] std::string error_json(const identity& who, std::string_view error);
-[[nodiscard]] std::string to_json(const identity& who);
 
 /// The published Task Bench's report, in its wording.
 [[nodiscard]] std::string to_report(const record& run);
@@ -39,4 +35,4 @@ struct record {
 /// The tasks and their dependencies, as a list of {"timestep", "point", "dependencies"}, each task a line.
 [[nodiscard]] std::string graph_json(const configuration& work);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -8,7 +8,7 @@
 #include "teff/graphs/kernel.hpp"
 #include "teff/graphs/pattern.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// A task's output is filled with these pairs, repeated: the task's name, which its consumers check.
 struct payload {
@@ -22,11 +22,11 @@ struct task_graph {
   std::int64_t index = 0;  ///< among the graphs that run at once; it seeds random patterns and imbalance
   std::int64_t steps = 4;
   std::int64_t width = 4;
-  const bench::pattern* pattern = find_pattern("trivial");
+  const graphs::pattern* pattern = find_pattern("trivial");
   std::int64_t radix = 3;
   std::int64_t period = 0;  ///< of patterns that use one
   double fraction = 0.25;   ///< of the possible dependencies that a random pattern keeps
-  bench::kernel kernel;
+  graphs::kernel kernel;
   std::int64_t output_bytes = sizeof(payload);
   std::int64_t scratch_bytes = 0;  ///< a worker's
 
@@ -64,4 +64,4 @@ struct task_graph {
   [[nodiscard]] std::string check() const;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

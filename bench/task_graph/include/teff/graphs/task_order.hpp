@@ -9,7 +9,7 @@
 #include "teff/graphs/dependence_table.hpp"
 #include "teff/graphs/edges.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// Which task waits for which, where outputs are kept as edges.hpp says: the edges of all timesteps, computed
 /// once for each pair of dependence sets that follow each other.
@@ -71,4 +71,4 @@ class task_order {
   std::vector<const edges*> layer_of_;  ///< of each pair of sets
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

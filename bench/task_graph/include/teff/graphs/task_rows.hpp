@@ -8,12 +8,13 @@
 
 #include "teff/graphs/dependence_table.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
-/// What a system looks up of a task, looked up before the timed region: a row for each task of a cycle. A row
-/// may hold what follows from a task's dependences, from those of the tasks before it whose outputs are still
-/// kept, and from where outputs lie, if a timestep's lie where those of `kept` timesteps before lay. Where a
-/// graph's width is steady, all of it comes round. Where it varies, or where rows would take much memory, a
+/// What a system has to know of each task, looked up before the timed region. Where a graph's width is
+/// steady, the same dependences come again after a cycle of timesteps, and so do the places of outputs if a
+/// timestep's lie where those of `kept` timesteps before lay: there is a row for each task of one cycle. A
+/// row may hold what follows from a task's dependences, from those of the tasks before it whose outputs are
+/// still kept, and from where outputs lie. Where the width varies, or where rows would take much memory, a
 /// row is made when it is asked for. The table has to outlive them; only the constructor changes them.
 template <class Row>
 class task_rows {
@@ -49,8 +50,8 @@ class task_rows {
   static constexpr std::size_t most_inputs = std::size_t{1} << 20;
 
   [[nodiscard]] std::size_t index(std::int64_t timestep, std::int64_t point) const {
-    const std::int64_t turn = mask_ != 0 ? timestep & mask_ : timestep % cycle_;
-    return static_cast<std::size_t>(turn * columns_.size() + point - columns_.first);
+    const std::int64_t row = mask_ != 0 ? timestep & mask_ : timestep % cycle_;
+    return static_cast<std::size_t>(row * columns_.size() + point - columns_.first);
   }
 
   interval columns_;
@@ -60,4 +61,4 @@ class task_rows {
   std::vector<Row> rows_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "teff/graphs/configuration.hpp"
-#include "teff/graphs/dependence_table.hpp"
 #include "teff/bench/noise.hpp"
-#include "teff/graphs/input_checks.hpp"
+#include "teff/graphs/configuration.hpp"
 #include "teff/graphs/counters.hpp"
+#include "teff/graphs/dependence_table.hpp"
+#include "teff/graphs/input_checks.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// An input of a task: the output of a task of the timestep before, wherever the system has brought it.
 using input = std::span<const std::byte>;
@@ -37,7 +37,7 @@ class alignas(128) worker {
     execute(graphs_[graph], timestep, point, output.data(), output.size(), inputs.data(), inputs.size());
   }
 
-  [[nodiscard]] const tally& done() const { return done_; }
+  [[nodiscard]] const counters& done() const { return done_; }
   /// The first thing that was not right, or an empty string.
   [[nodiscard]] const std::string& error() const { return error_; }
 
@@ -45,7 +45,7 @@ class alignas(128) worker {
   /// What every task of a graph needs, side by side.
   struct alignas(128) prepared_graph {
     kernel_function run;
-    const bench::kernel* kernel;
+    const graphs::kernel* kernel;
     std::int64_t iterations;
     std::span<std::byte> scratch;
     bool same_for_all;  ///< whether iterations, flops and bytes hold for every task
@@ -71,7 +71,7 @@ class alignas(128) worker {
                                          std::int64_t point, std::size_t output_bytes, const input* inputs,
                                          std::size_t count);
 
-  tally done_;
+  counters done_;
   bool validate_;
   std::vector<prepared_graph> graphs_;
   std::unique_ptr<std::byte[]> scratch_memory_;
@@ -89,8 +89,10 @@ class workload {
   [[nodiscard]] std::size_t graphs() const { return tables_.size(); }
   [[nodiscard]] const task_graph& graph(std::size_t index) const { return tables_[index].graph(); }
   [[nodiscard]] const dependence_table& table(std::size_t index) const { return tables_[index]; }
+  /// The greatest number of timesteps of a graph.
+  [[nodiscard]] std::int64_t steps() const;
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
-  [[nodiscard]] bench::worker& worker(int index) { return workers_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] graphs::worker& worker(int index) { return workers_[static_cast<std::size_t>(index)]; }
 
   /// Called by the adapter once: when all workers are ready and no task has started ...
   void start() { region_.start(); }
@@ -101,20 +103,20 @@ class workload {
   void note_round_trip(std::optional<double> seconds) { round_trip_ = seconds; }
   [[nodiscard]] std::optional<double> round_trip() const { return round_trip_; }
 
-  [[nodiscard]] const region_meter& region() const { return region_; }
+  [[nodiscard]] const bench::region_meter& region() const { return region_; }
   /// What this process's workers did, and the first error.
-  [[nodiscard]] tally done() const;
+  [[nodiscard]] counters done() const;
   [[nodiscard]] std::string error() const;
   /// What all processes together have to have done.
-  [[nodiscard]] tally expected() const;
+  [[nodiscard]] counters expected() const;
 
  private:
   configuration work_;
   std::vector<dependence_table> tables_;
   std::vector<input_checks> checks_;  ///< none where nothing is validated
-  std::deque<bench::worker> workers_;
-  region_meter region_;
+  std::deque<graphs::worker> workers_;
+  bench::region_meter region_;
   std::optional<double> round_trip_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

@@ -10,7 +10,7 @@
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/rank_columns.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// An adapter of several MPI ranks. Where one of them fails before the timed region, the run's record says
 /// why; a rank that fails in the region, where others wait for it, says so on stderr and ends the job.
@@ -51,7 +51,7 @@ class mpi_adapter : public adapter {
   [[nodiscard]] std::vector<rank_columns> make_columns(const workload& work) const;
   /// The communicator of a graph: its own, so that tags need to tell points apart and nothing else.
   [[nodiscard]] MPI_Comm communicator(std::size_t graph) const { return communicators_[graph]; }
-  [[nodiscard]] identity identify(std::string system, std::string variant) const;
+  [[nodiscard]] bench::identity identify(std::string system, std::string variant) const;
 
  private:
   int rank_ = 0;
@@ -66,4 +66,4 @@ class mpi_adapter : public adapter {
 int drive_ranks(int argc, char** argv, int thread_level,
                 const std::function<std::unique_ptr<adapter>(int workers)>& make);
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

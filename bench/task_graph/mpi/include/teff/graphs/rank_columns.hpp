@@ -11,7 +11,7 @@
 #include "teff/graphs/task_rows.hpp"
 #include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// Which columns of a graph belong to which rank: contiguous blocks. A rank has workers / ranks workers (give
 /// or take one), and columns in proportion to them.
@@ -133,4 +133,7 @@ class rank_columns {
   std::optional<task_rows<std::vector<input>>> inputs_;
 };
 
-}  // namespace teff::bench
+/// The most messages that leave and come at once, of all graphs together.
+[[nodiscard]] std::size_t most_messages(std::span<const rank_columns> graphs);
+
+}  // namespace teff::graphs

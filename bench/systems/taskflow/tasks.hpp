@@ -1,11 +1,13 @@
-// The spawn patterns as asynchronous tasks of Taskflow: a task_group a scope, whose corun() takes tasks while
+// Asynchronous tasks of Taskflow: a task_group a scope, whose corun() takes tasks while
 // it waits.
+#pragma once
+
 #include <pthread.h>
 
 #include <taskflow/taskflow.hpp>
 #include <utility>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
@@ -27,10 +29,11 @@ void let_stacks_grow() {
   pthread_attr_destroy(&attributes);
 }
 
-class task_groups {
+class task_system {
  public:
-  explicit task_groups(int workers)
-      : executor_(static_cast<std::size_t>(workers), tf::make_worker_interface<pinned>()) {
+  explicit task_system(int workers)
+      : executor_((let_stacks_grow(), static_cast<std::size_t>(workers)),
+                  tf::make_worker_interface<pinned>()) {
     here = &executor_;
   }
 
@@ -78,8 +81,3 @@ class task_groups {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  let_stacks_grow();
-  return teff::patterns::drive<task_groups>(argc, argv);
-}

@@ -1,16 +1,18 @@
-// The spawn patterns on oneTBB: a task_group a scope, and parallel_for down to single iterations.
+// Tasks of oneTBB: a task_group a scope, and parallel_for down to single iterations.
+#pragma once
+
 #include <oneapi/tbb/parallel_for.h>
 
 #include <utility>
 
 #include "pinned_arena.hpp"
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
-class groups {
+class task_system {
  public:
-  explicit groups(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_system(int workers) : workers_(workers), arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "tbb", .variant = "spawn", .version = tbb_version(), .workers = workers_};
@@ -66,7 +68,3 @@ class groups {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return teff::patterns::drive<groups>(argc, argv);
-}

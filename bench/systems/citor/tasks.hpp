@@ -1,22 +1,24 @@
-// The spawn patterns by citor's forkJoin. It pushes all children but the last, which it calls: so it has no
+// Tasks by citor's forkJoin. It pushes all children but the last, which it calls: so it has no
 // fork of two tasks, and a serial spawn is a forkJoin of them all. How many children a node has is known only
 // at run time, which is what forkJoinAll is for.
+#pragma once
+
 #include <citor/hints.h>
 #include <citor/thread_pool.h>
 #include <citor/version.h>
 
 #include <utility>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 using hints = citor::CcdLocalForkJoinHints;
 
-class fork_join {
+class task_system {
  public:
-  explicit fork_join(int workers) : pool_(static_cast<std::size_t>(workers)) { here = &pool_; }
+  explicit task_system(int workers) : pool_(static_cast<std::size_t>(workers)) { here = &pool_; }
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "citor",
@@ -67,7 +69,3 @@ class fork_join {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<fork_join>(argc, argv);
-}

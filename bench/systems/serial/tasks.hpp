@@ -1,13 +1,15 @@
-// The floor of the spawn patterns: a task is a call, on one core whatever was asked for. The compiler has to
+// The floor of all tasks: a task is a call, on one core whatever was asked for. The compiler has to
 // make each: in line, most of Fibonacci's calls would be gone.
+#pragma once
+
 #include <string>
 #include <utility>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 template <class Function>
 [[gnu::noinline]] auto called(Function function) {
@@ -15,9 +17,9 @@ template <class Function>
   return function();
 }
 
-class calls {
+class task_system {
  public:
-  explicit calls(int) { teff::bench::bind_to_core(0); }
+  explicit task_system(int) { teff::bench::bind_to_core(0); }
 
   [[nodiscard]] static teff::bench::identity describe() {
     return {.system = "serial",
@@ -65,7 +67,3 @@ class calls {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<calls>(argc, argv);
-}

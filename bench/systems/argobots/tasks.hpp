@@ -1,5 +1,7 @@
-// The spawn patterns as Argobots' user-level threads: an execution stream a worker, each with a pool of its
+// Tasks as Argobots' user-level threads: an execution stream a worker, each with a pool of its
 // own and a scheduler that steals from the others'.
+#pragma once
+
 #include <abt.h>
 
 #include <memory>
@@ -7,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
@@ -15,10 +17,10 @@ void check(int code) {
   if (code != ABT_SUCCESS) throw std::runtime_error("Argobots fails with code " + std::to_string(code));
 }
 
-class user_level_threads {
+class task_system {
  public:
   /// The thread that calls becomes the first stream.
-  explicit user_level_threads(int workers) : streams_(static_cast<std::size_t>(workers)) {
+  explicit task_system(int workers) : streams_(static_cast<std::size_t>(workers)) {
     check(ABT_init(0, nullptr));
     pools.resize(streams_.size());
     for (ABT_pool& each : pools)
@@ -37,12 +39,12 @@ class user_level_threads {
       }
     }
   }
-  ~user_level_threads() {
+  ~task_system() {
     for (std::size_t i = 1; i < streams_.size(); ++i) ABT_xstream_free(&streams_[i]);  // joins
     ABT_finalize();
   }
-  user_level_threads(const user_level_threads&) = delete;
-  user_level_threads& operator=(const user_level_threads&) = delete;
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "argobots",
@@ -107,7 +109,3 @@ class user_level_threads {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return teff::patterns::drive<user_level_threads>(argc, argv);
-}

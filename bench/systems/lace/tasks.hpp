@@ -1,13 +1,15 @@
-// The spawn patterns as Lace's own tasks. They are C macros with typed arguments, which is what lets an
+// Lace's own tasks. They are C macros with typed arguments, which is what lets an
 // unstolen task be a direct call, so the patterns are given whole. Children are waited for in the reverse
 // order of their spawning.
+#pragma once
+
 #include <lace.h>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 using entry = void (*)(void*);
 
@@ -67,12 +69,12 @@ TASK_3(tree_counts, below, const tree*, of, const node*, parent, std::int32_t, i
 
 namespace {
 
-class lace {
+class task_system {
  public:
-  explicit lace(int workers) { lace_start(static_cast<unsigned>(workers), deque_size); }
-  ~lace() { lace_stop(); }
-  lace(const lace&) = delete;
-  lace& operator=(const lace&) = delete;
+  explicit task_system(int workers) { lace_start(static_cast<unsigned>(workers), deque_size); }
+  ~task_system() { lace_stop(); }
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
 
   [[nodiscard]] static teff::bench::identity describe() {
     return {.system = "lace",
@@ -109,7 +111,3 @@ class lace {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<lace>(argc, argv);
-}

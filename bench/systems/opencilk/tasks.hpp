@@ -1,5 +1,7 @@
-// The spawn patterns in OpenCilk's C++. A function waits for what it spawned before it returns, so no other
+// Tasks in OpenCilk's C++. A function waits for what it spawned before it returns, so no other
 // function can spawn for it, and the patterns are given whole.
+#pragma once
+
 #include <cilk/cilk.h>
 #include <cilk/cilk_api.h>
 
@@ -7,11 +9,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 std::int64_t fib_both(std::int32_t n) {
   if (n < 2) return n;
@@ -54,10 +56,10 @@ tree_counts search_below(const tree& of, const node& from) {
   return search_children(of, from, children);
 }
 
-class cilk {
+class task_system {
  public:
   /// The runtime has read its environment before main, and nothing tells it otherwise.
-  explicit cilk(int workers) {
+  explicit task_system(int workers) {
     if (__cilkrts_get_nworkers() != static_cast<unsigned>(workers) || !std::getenv("CILK_DEQDEPTH"))
       throw std::runtime_error("OpenCilk wants to be started with CILK_NWORKERS=" + std::to_string(workers) +
                                " CILK_DEQDEPTH=65536 CILK_STACKSIZE=8192000 in the environment");
@@ -99,7 +101,3 @@ class cilk {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<cilk>(argc, argv);
-}

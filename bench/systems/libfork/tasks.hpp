@@ -1,13 +1,15 @@
-// The spawn patterns as libfork's coroutines. A worker that forks goes on with the child, and others steal
+// Tasks as libfork's coroutines. A worker that forks goes on with the child, and others steal
 // the rest of the parent. Coroutines are no plain calls, so the patterns are given whole.
+#pragma once
+
 #include <libfork.hpp>
 #include <string>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 constexpr auto null = [](auto, std::int64_t i) LF_STATIC_CALL -> lf::task<> {
   null_task(i);
@@ -63,9 +65,9 @@ constexpr auto below = [](auto below, const tree* of, node from) LF_STATIC_CALL 
   co_return seen;
 };
 
-class coroutines {
+class task_system {
  public:
-  explicit coroutines(int workers) : workers_(workers), pool_(static_cast<std::size_t>(workers)) {
+  explicit task_system(int workers) : workers_(workers), pool_(static_cast<std::size_t>(workers)) {
     here = &pool_;
   }
 
@@ -100,7 +102,3 @@ class coroutines {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<coroutines>(argc, argv);
-}

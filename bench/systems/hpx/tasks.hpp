@@ -1,5 +1,7 @@
-// The spawn patterns as HPX's lightweight threads: futures where a task waits for what it spawned, a
+// Tasks as HPX's lightweight threads: futures where a task waits for what it spawned, a
 // task_group where there are many, a for_loop whose iterations are threads of their own.
+#pragma once
+
 #include <algorithm>
 #include <cstdint>
 #include <hpx/algorithm.hpp>
@@ -15,14 +17,15 @@
 #include <vector>
 
 #include "teff/bench/start_barrier.hpp"
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/null_task.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
 using hpx::execution::experimental::with_hint;
 
 /// A task of the worker that calls, and run on the stack of who waits for it if nobody has begun it. By
-/// default HPX gives tasks to the workers in turn and each its stack, which takes four times as long here,
+/// default HPX deals tasks out to the workers and gives each its stack, which takes four times as long here,
 /// and so does launch::fork: the queues being first in, first out, forks search a tree breadth first.
 hpx::launch::async_policy own() {
   return with_hint(hpx::launch::async,
@@ -31,22 +34,22 @@ hpx::launch::async_policy own() {
                                                       hpx::threads::thread_execution_hint::run_as_child));
 }
 
-class futures {
+class task_system {
  public:
   /// No more workers than cores: HPX refuses them.
-  explicit futures(int workers) : workers_(std::min(workers, teff::bench::usable_cores())) {
-    char name[] = "hpx_spawn";  // its own flags: those of this program are not for HPX
+  explicit task_system(int workers) : workers_(std::min(workers, teff::bench::usable_cores())) {
+    char name[] = "hpx";  // its own flags: those of this program are not for HPX
     char* flags[] = {name, nullptr};
     hpx::init_params with;
     with.cfg = {"hpx.os_threads=" + std::to_string(workers_), "hpx.use_process_mask!=1"};
     if (!hpx::start(nullptr, 1, flags, with)) throw std::runtime_error("HPX does not start");
   }
-  ~futures() {
+  ~task_system() {
     hpx::post([] { hpx::finalize(); });
     hpx::stop();
   }
-  futures(const futures&) = delete;
-  futures& operator=(const futures&) = delete;
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {
@@ -101,7 +104,7 @@ class futures {
   /// Without a future a task: nobody waits for a single one.
   static void serial_spawn(std::int64_t count) {
     hpx::experimental::task_group all;
-    for (std::int64_t i = 0; i < count; ++i) all.run([i] { teff::patterns::null_task(i); });
+    for (std::int64_t i = 0; i < count; ++i) all.run([i] { teff::spawn::null_task(i); });
     all.wait();
   }
 
@@ -119,10 +122,10 @@ class futures {
  private:
   /// Returns when all workers are awake, or may not be: HPX promises no task a worker of its own.
   void wake_all() const {
-    teff::bench::meeting all(workers_);
+    teff::bench::start_barrier all(workers_);
     std::vector<hpx::future<void>> others;
-    for (int i = 1; i < workers_; ++i) others.push_back(hpx::async([&] { all.attend(); }));
-    all.attend();
+    for (int i = 1; i < workers_; ++i) others.push_back(hpx::async([&] { all.arrive_and_wait(); }));
+    all.arrive_and_wait();
     hpx::wait_all(others);
   }
 
@@ -130,7 +133,3 @@ class futures {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return teff::patterns::drive<futures>(argc, argv);
-}

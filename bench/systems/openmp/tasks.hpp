@@ -1,14 +1,17 @@
-// The spawn patterns as OpenMP tasks: one thread of a team begins, the others take tasks.
+// OpenMP tasks: one thread of a team begins, the others take tasks.
+#pragma once
+
 #include <utility>
 
 #include "runtime.hpp"
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
-class omp_tasks {
+class task_system {
  public:
-  explicit omp_tasks(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  explicit task_system(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  static int default_workers() { return cores(); }
 
   [[nodiscard]] teff::bench::identity describe() const { return identify("spawn", workers_); }
 
@@ -62,7 +65,3 @@ class omp_tasks {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return teff::patterns::drive<omp_tasks>(argc, argv, cores());
-}

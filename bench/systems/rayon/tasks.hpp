@@ -1,10 +1,14 @@
-// The program of rayon's spawn patterns: the patterns are src/lib.rs, what they count and how they are driven
-// is C++.
+// Tasks of rayon: the spawn patterns on them are src/lib.rs, what those count and how they are driven is C++.
+#pragma once
+
 #include <stdexcept>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/bench/cores.hpp"
+#include "teff/spawn/null_task.hpp"
+#include "teff/spawn/task_system.hpp"
+#include "teff/spawn/tree.hpp"
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
 extern "C" {
 // What lib.rs offers.
@@ -33,9 +37,9 @@ void teff_pin(int worker) {
 
 namespace {
 
-class rayon {
+class task_system {
  public:
-  explicit rayon(int workers) : workers_(workers) {
+  explicit task_system(int workers) : workers_(workers) {
     if (!rayon_start(workers)) throw std::runtime_error("rayon's thread pool can't be started");
   }
 
@@ -63,7 +67,3 @@ class rayon {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<rayon>(argc, argv);
-}

@@ -1,5 +1,7 @@
-// The spawn patterns as qthreads: each task is a thread with a small stack of its own. A scope counts its
+// Tasks as qthreads: each task is a thread with a small stack of its own. A scope counts its
 // tasks with a sinc; of two, one is waited for by the full/empty bit of what it returns.
+#pragma once
+
 #include <qthread/qthread.h>
 #include <qthread/sinc.h>
 
@@ -9,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/task_system.hpp"
 
 namespace {
 
@@ -20,20 +22,21 @@ aligned_t call(void* function) {
   return 0;
 }
 
-class qthreads {
+class task_system {
  public:
   /// A shepherd a worker: workers that share one hand the thread of main() around, which only the first may
-  /// run. No more of them than cores: they wait for each other in spin locks that are handed on in turn.
-  explicit qthreads(int workers) {
+  /// run. No more of them than cores: a spin lock is handed on in order of arrival, to a worker that has lost
+  /// its core, too.
+  explicit task_system(int workers) {
     const std::string count = std::to_string(std::min(workers, teff::bench::usable_cores()));
     setenv("QT_NUM_SHEPHERDS", count.c_str(), 1);
     setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1);
     setenv("QT_HWPAR", count.c_str(), 1);
     if (qthread_initialize() != QTHREAD_SUCCESS) throw std::runtime_error("Qthreads does not start");
   }
-  ~qthreads() { qthread_finalize(); }
-  qthreads(const qthreads&) = delete;
-  qthreads& operator=(const qthreads&) = delete;
+  ~task_system() { qthread_finalize(); }
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
 
   [[nodiscard]] static teff::bench::identity describe() {
     return {.system = "qthreads",
@@ -92,7 +95,3 @@ class qthreads {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return teff::patterns::drive<qthreads>(argc, argv);
-}

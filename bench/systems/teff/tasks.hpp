@@ -1,19 +1,21 @@
-// The spawn patterns on libteff: teff::scope, teff::join and teff::join_tasks, halving by join for the loop
+// Tasks of libteff: teff::scope, teff::join and teff::join_tasks, halving by join for the loop
 // of tasks, and one join a child for the tree. (Iterations of teff::parallel_for are no tasks until somebody
 // is idle, so they would not be what the pattern counts.)
+#pragma once
+
 #include <teff/teff.hpp>
 
 #include <utility>
 
-#include "teff/spawn/drive.hpp"
+#include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
 
-using namespace teff::patterns;
+using namespace teff::spawn;
 
-class fork_join {
+class task_system {
  public:
-  explicit fork_join(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
+  explicit task_system(int workers) : runtime_({.workers = static_cast<unsigned>(workers)}) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "teff",
@@ -70,7 +72,3 @@ class fork_join {
 };
 
 }  // namespace
-
-int main(int argc, char** argv) {
-  return drive<fork_join>(argc, argv);
-}

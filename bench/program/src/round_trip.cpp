@@ -1,4 +1,4 @@
-#include "teff/graphs/round_trip.hpp"
+#include "teff/bench/round_trip.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "teff/graphs/adapter.hpp"
+#include "teff/bench/cores.hpp"
 
 namespace teff::bench {
 namespace {
