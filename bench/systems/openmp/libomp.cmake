@@ -35,8 +35,8 @@ function(compile_for_libomp source object libraries)
   set(result "${CMAKE_CURRENT_BINARY_DIR}/${name}.libomp.o")
   add_custom_command(
     OUTPUT "${result}"
-    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${clang}" -std=c++${CMAKE_CXX_STANDARD} ${flags} -Wall -Wextra
-            $<$<BOOL:${TEFF_WERROR}>:-Werror> -fopenmp -fPIE "-I$<JOIN:${includes},;-I>" ${ARGN}
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${clang}" -std=c++${CMAKE_CXX_STANDARD} ${flags} -Wall -Wextra -Wno-missing-field-initializers
+            $<$<BOOL:${TEFF_WERROR}>:-Werror> -fopenmp -fPIE "-I$<JOIN:$<REMOVE_DUPLICATES:${includes}>,;-I>" ${ARGN}
             -MD -MF "${result}.d" -o "${result}" -c "${source}"
     DEPENDS "${source}"
     DEPFILE "${result}.d"
