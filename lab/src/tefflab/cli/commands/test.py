@@ -19,7 +19,7 @@ def command(
     """
     from tefflab import project_root
     from tefflab.host.terminal import output, progress
-    from tools.checks import run_checks
+    from tools.running import run_checks
 
     code = run_checks(project_root(), names or [], quick=quick, results=output(), progress=progress())
     raise typer.Exit(code)
