@@ -7,7 +7,7 @@ sees of it comes when it has ended, in one piece.
 import contextlib
 import time
 import traceback
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
@@ -17,7 +17,6 @@ import psutil
 from rich.console import Console, Group
 from rich.live import Live
 from rich.markup import escape
-from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -79,13 +78,11 @@ class Display:
 
     def __init__(self, console: Console) -> None:
         self.running: dict[Check, Workshop] = {}
-        self._spinners: dict[Check, Spinner] = {}
         self._console = console
         self._live = Live(console=console, get_renderable=self._lines, refresh_per_second=5, transient=True)
 
     def begin(self, check: Check, shop: Workshop) -> None:
         self.running[check] = shop
-        self._spinners[check] = Spinner("dots")
         if not self._console.is_terminal:
             self._console.print(f"teff: {check.name}: {check.about} …", soft_wrap=True)
 
@@ -107,14 +104,9 @@ class Display:
     def _lines(self) -> Group:
         return Group(*(self._line(check, shop) for check, shop in list(self.running.items())))
 
-    def _line(self, check: Check, shop: Workshop) -> Table:
-        line = Table.grid(padding=(0, 1))
-        line.add_column(no_wrap=True)
-        line.add_column(no_wrap=True)
-        line.add_column(no_wrap=True, overflow="ellipsis")
-        about = f"{check.name}: {check.about} ({shop.seconds:.0f} s)"
-        line.add_row(self._spinners[check], about, Text(shop.last_line(), style="dim"))
-        return line
+    def _line(self, check: Check, shop: Workshop) -> Text:
+        about = f"… {check.name:<8} {check.about} ({shop.seconds:.0f} s) "
+        return Text.assemble(about, (shop.last_line(), "dim"), no_wrap=True, overflow="ellipsis")
 
 
 def _side_by_side(checks: Sequence[Check], root: Path, quick: bool, console: Console) -> Generator[Outcome, None, None]:
@@ -141,7 +133,7 @@ def _side_by_side(checks: Sequence[Check], root: Path, quick: bool, console: Con
         raise
 
 
-def _next(waiting: Sequence[Check], running: Sequence[Check] | dict[Check, Workshop]) -> Check | None:
+def _next(waiting: Sequence[Check], running: Iterable[Check]) -> Check | None:
     """Of the steps that may begin, the one that most others wait for; None where all must wait."""
     unfinished = {check.name for check in [*waiting, *running]}
     ready = [check for check in waiting if unfinished.isdisjoint(check.after)]

@@ -122,7 +122,7 @@ def _ctest(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
 
 def _lab(shop: Workshop) -> Count:
     cache = shop.root / ".teff" / "pytest"
-    command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}"]
+    command = [sys.executable, "-u", "-m", "pytest", "-o", f"cache_dir={cache}"]
     if shop.quick:
         command += ["-m", "not browser and not slow"]
     code = run_logged(command, shop.log, folder=shop.root / "lab", append=True)

@@ -13,7 +13,7 @@ def command(
         bool, typer.Option("--quick", help="Leave out the sanitizers, the second compiler and the browser.")
     ] = False,
 ) -> None:
-    """Check everything: format, lint, the C++ tests, the sanitizers, the lab.
+    """Check everything: format, lint, the laws of the layout, the C++ tests, the sanitizers, the lab.
 
     Example:  teff test --quick format lab
     """
