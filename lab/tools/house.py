@@ -36,7 +36,7 @@ WORDS_OF_CASES = {"sweep": "a command of teff", "both": "English"}
 # What a way in is known by, besides the folder of its mechanics.
 WAYS_IN = {"graph", "replay"}
 # Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
-FOUNDATIONS = {"scheduler", "ready", "fork_join"}
+FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
 
 SYSTEMS = "bench/systems"
 PROGRAMS = ".teff/build/bin"
@@ -101,7 +101,7 @@ def _named(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
     for file in files:
         place = file.relative_to(root).as_posix()
         left = {name for name in names if name not in WORDS or not place.startswith(WORDS[name][0])}
-        one = "|".join(sorted(left))
+        one = "|".join(sorted(left)) or "(?!)"  # which matches nothing
         yield from _hits(root, [file], re.compile(rf"(?<![A-Za-z0-9])({one})(?![A-Za-z0-9])", re.IGNORECASE))
 
 
