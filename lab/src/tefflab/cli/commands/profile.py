@@ -4,10 +4,17 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli import completion
+
 
 def command(
     systems: Annotated[
-        str, typer.Option("--systems", help="Names from `teff systems`, by commas. [all that can be profiled]")
+        str,
+        typer.Option(
+            "--systems",
+            help="Names from `teff systems`, by commas. [all that can be profiled]",
+            autocompletion=completion.systems,
+        ),
     ] = "",
     patterns: Annotated[str, typer.Option("--patterns", help="Of serial,parallel,fib-both,fib-one,tree. [all]")] = "",
     trees: Annotated[str, typer.Option("--trees", help="Of T1,T1L,T2,T3,T5.")] = "T3",
