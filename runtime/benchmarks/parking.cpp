@@ -6,8 +6,8 @@
 // from the same other core, in turns. What libteff adds is the queue, the census and the look for the job.
 #include <teff/teff.hpp>
 
-#include "futex.hpp"
-#include "ticks.hpp"
+#include "platform/futex.hpp"
+#include "platform/ticks.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>

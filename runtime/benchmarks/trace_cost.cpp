@@ -5,7 +5,7 @@
 // The untraced fib is to be compared with the same of an older libteff: it must not have become slower.
 #include <teff/teff.hpp>
 
-#include "ticks.hpp"
+#include "platform/ticks.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // The deque's code on its interleavings: every pushed slot is run exactly once, and read only by whom may.
 #include <gtest/gtest.h>
-#include <teff/detail/split_deque.hpp>
+#include <teff/detail/scheduler/split_deque.hpp>
 
 #include "interleavings.hpp"
 

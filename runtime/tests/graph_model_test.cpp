@@ -1,9 +1,9 @@
 // The lock-free pieces of a task graph on their interleavings: a message arrives once and whole, a key that
 // several workers count becomes ready once, a ready task is taken once, and no message is left to a sleeper.
 #include <gtest/gtest.h>
-#include <teff/detail/key_chains.hpp>
-#include <teff/detail/message_ring.hpp>
-#include <teff/detail/ready_deque.hpp>
+#include <teff/detail/graph/key_chains.hpp>
+#include <teff/detail/graph/message_ring.hpp>
+#include <teff/detail/ready/ready_deque.hpp>
 
 #include "interleavings.hpp"
 

@@ -1,8 +1,8 @@
 // The parking code on its interleavings: no published work is left while everybody sleeps.
 #include <gtest/gtest.h>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
 
 #include <memory>
 #include <string>

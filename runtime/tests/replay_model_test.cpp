@@ -1,9 +1,9 @@
 // What the workers of a replay tell each other, on its interleavings.
 #include <gtest/gtest.h>
-#include <teff/detail/replay_flag.hpp>
+#include <teff/detail/replay/replay_flag.hpp>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
 
 #include <functional>
 #include <iostream>

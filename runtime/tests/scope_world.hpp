@@ -1,11 +1,11 @@
 // What a scope's own code runs on in the checker: workers, tasks that are known by a number, and faults.
 #pragma once
 
-#include <teff/detail/scope_state.hpp>
+#include <teff/detail/fork_join/scope_state.hpp>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
-#include "stolen_tasks.hpp"
+#include "scheduler/idle_gate.hpp"
+#include "scheduler/stolen_tasks.hpp"
 
 #include <array>
 #include <cstddef>

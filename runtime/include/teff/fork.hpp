@@ -1,7 +1,7 @@
 // fork(f): a task whose value is asked for later.
 #pragma once
 
-#include <teff/detail/task_row.hpp>
+#include <teff/detail/fork_join/task_row.hpp>
 
 #include <cstddef>
 #include <exception>

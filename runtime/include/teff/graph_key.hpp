@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <teff/detail/fields.hpp>
+#include <teff/detail/graph/fields.hpp>
 
 namespace teff {
 

@@ -1,7 +1,7 @@
 // join(f, g...): closures that may run in parallel.
 #pragma once
 
-#include <teff/detail/task_row.hpp>
+#include <teff/detail/fork_join/task_row.hpp>
 
 #include <cstddef>
 #include <type_traits>

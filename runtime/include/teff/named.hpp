@@ -19,7 +19,8 @@ struct literal {
   }
 };
 
-// The compiler's spelling of a type, somewhere in the text; a trace_file cuts it out (runtime/src/trace.cpp).
+// The compiler's spelling of a type, somewhere in the text; a trace_file cuts it out
+// (runtime/src/trace/trace.cpp).
 template <class T>
 const char* spelling_of() noexcept {
   return __PRETTY_FUNCTION__;

@@ -1,9 +1,9 @@
 // replay: a task graph that has run once is run again, without asking it anything.
 #pragma once
 
-#include <teff/detail/graph_recorder.hpp>
-#include <teff/detail/replay_core.hpp>
-#include <teff/detail/tracing.hpp>
+#include <teff/detail/replay/graph_recorder.hpp>
+#include <teff/detail/replay/replay_core.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/task_graph.hpp>
 
 #include <algorithm>

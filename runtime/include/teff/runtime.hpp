@@ -1,8 +1,8 @@
 // runtime: the workers that tasks run on.
 #pragma once
 
-#include <teff/detail/job.hpp>
-#include <teff/detail/join_task.hpp>
+#include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/error.hpp>
 
 #include <atomic>
@@ -89,7 +89,7 @@ class runtime {
   // Of one worker. Throws std::out_of_range.
   [[nodiscard]] teff::counters counters(unsigned worker) const;
 
-  // The scheduler, for ways in that are built on it (detail/job.hpp).
+  // The scheduler, for ways in that are built on it (detail/scheduler/job.hpp).
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
 
  private:

@@ -1,8 +1,8 @@
 // task_graph: tasks that are named by a key and start when what they depend on has been done.
 #pragma once
 
-#include <teff/detail/keyed_graph.hpp>
-#include <teff/detail/tracing.hpp>
+#include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/named.hpp>
 #include <teff/runtime.hpp>
 

@@ -1,0 +1,195 @@
+// A task graph's tasks, from their first fulfilled dependence until they ran (README, "Task graphs").
+#pragma once
+
+#include <teff/detail/graph/function_of.hpp>
+#include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/graph/graph_worker.hpp>
+#include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/graph_key.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+// The graph's answers to questions about a key, of any callable types: one indirect call each.
+template <class Key>
+struct graph_functions {
+  function_of<int, Key> indegree;
+  function_of<void, Key> body;
+  function_of<unsigned, Key> place;
+  function_of<int, Key> priority;
+  function_of<bool, Key> arrived;  // whether the key counts
+};
+
+// The graph and the station that the task belongs to which the calling thread runs.
+struct running_graph {
+  const graph_core* graph = nullptr;
+  void* station = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local running_graph running_on;
+
+template <class Key, class Hash>
+class keyed_graph final : public graph_core {
+  using station = graph_station<Key>;
+  using node = graph_node<Key>;
+  using chains = key_chains<node>;
+
+ public:
+  keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers) {
+    for (unsigned i = 0; i < workers; ++i) stations_.push_back(std::make_unique<station>(i, workers, nodes_));
+  }
+
+  // What is left of a graph whose runtime was shut down.
+  ~keyed_graph() override {
+    const auto destroy = [](node* left) { left->key.~Key(); };
+    for (auto& each : stations_) each->placed.clear(destroy);
+    if (unplaced_owner_) unplaced_owner_->clear(destroy);
+  }
+
+  graph_functions<Key> functions;
+  // While it is recorded or replayed: keys are fulfilled where somebody listens, and nowhere else.
+  std::atomic<bool> listened_to{false};
+
+  void fulfill(const Key& key) {
+    if (running_on.graph == this) [[likely]] {
+      fulfill_from(*static_cast<station*>(running_on.station), key);
+    } else {
+      fulfill_from_elsewhere(key);
+    }
+  }
+
+  bool run(unsigned worker) noexcept override;
+  bool sees_work(unsigned worker) noexcept override;
+
+ private:
+  // Within a task of this graph, on the station's worker.
+  void fulfill_from(station& here, const Key& key) {
+    if (cancelled()) [[unlikely]]
+      return;
+    const unsigned place = functions.place ? functions.place(key) : any_worker;
+    if (place == here.index) [[likely]] {
+      count_placed(here, key);
+    } else if (place == any_worker) {
+      count_unplaced(here, key);
+    } else if (const unsigned reader = place % workers(); reader == here.index) {
+      count_placed(here, key);
+    } else {
+      send(here, reader, key);
+    }
+  }
+  void fulfill_from_elsewhere(const Key& key);
+
+  void fail_over_fulfilled(const node& task) noexcept;
+
+  [[nodiscard]] unsigned place_of(const Key& key) {
+    if (!functions.place) return any_worker;
+    const unsigned place = functions.place(key);
+    return place < workers() || place == any_worker ? place : place % workers();
+  }
+
+  [[nodiscard]] int priority_of(const Key& key) const {
+    return functions.priority ? functions.priority(key) : 0;
+  }
+
+  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. Most fulfilments are
+  // neither a task's first nor its last: these two are called at the end, so that the others save no
+  // registers.
+  void count_placed(station& here, const Key& key);
+  [[gnu::noinline]] void make_placed(station& here, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(station& here, node& task);
+  void count_unplaced(station& here, const Key& key);
+  void forget_ran(station& here, node& task);
+  void settle(station& here, typename chains::outcome outcome) {
+    if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
+    while (outcome.ready != nullptr)
+      ready_unplaced(here, std::exchange(outcome.ready, outcome.ready->next_in_line));
+  }
+  [[gnu::noinline]] void drop_spare(station& here, node* spare) noexcept;
+  void ready_unplaced(station& here, node* ready);
+  void send(station& here, unsigned place, const Key& key);
+
+  void count_arrived(station& here, const Key& key);
+  bool receive(station& here) noexcept;
+  bool receive_outside(station& here) noexcept;
+  template <class Count>
+  void try_count(Count count) noexcept;
+  node* find_task(station& here) noexcept;
+  [[gnu::noinline]] node* find_by_priority(station& here) noexcept;
+  node* steal(station& here) noexcept;
+  void execute(station& here, node* task) noexcept;
+  void say_ended(station& here) noexcept;
+  chains& unplaced();
+
+  void forget_placed(unsigned worker, leftovers& all) override;
+  void forget_unplaced(leftovers& all) override;
+  [[nodiscard]] std::string running_key(unsigned worker) const override;
+  void note(const node& left, leftovers& all) const;
+
+  static constexpr std::size_t unplaced_buckets = std::size_t{1} << 16;
+  static constexpr std::size_t inbox_batch = 64;
+  // After so many tasks a worker looks whether there is anything else for it; so often without a task, too.
+  static constexpr unsigned tasks_in_a_turn = 256;
+  static constexpr unsigned looks_in_a_turn = 128;
+  // Of equal priority, before it looks for messages (README, "Task graphs").
+  static constexpr unsigned tasks_between_looks = 8;
+
+  Hash hash_;
+  node_exchange<node> nodes_;
+  std::vector<std::unique_ptr<station>> stations_;
+  key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
+  std::once_flag unplaced_made_;
+  std::atomic<chains*> unplaced_{nullptr};
+  std::unique_ptr<chains> unplaced_owner_;
+};
+
+// ---- The end ----
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::note(const node& left, leftovers& all) const {
+  ++all.count;
+  if (all.names.size() == most_names) return;
+  all.names.push_back(key_text(left.key) + " (" + std::to_string(left.received) + " of " +
+                      std::to_string(left.needed) + ")");
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
+  auto& here = *stations_[worker];
+  here.placed.clear([&](node* left) {
+    note(*left, all);
+    here.drop_node(left);
+  });
+  here.unplaced = 0;  // forget_unplaced() comes next
+  account(worker).waiting.store(0, std::memory_order_relaxed);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
+  if (auto* const made = unplaced_.load(std::memory_order_acquire)) {
+    node* free = nullptr;
+    made->clear([&](node* left) {
+      note(*left, all);
+      left->key.~Key();
+      left->next = std::exchange(free, left);
+    });
+    if (free != nullptr) nodes_.put(free);
+  }
+}
+
+template <class Key, class Hash>
+std::string keyed_graph<Key, Hash>::running_key(unsigned worker) const {
+  const auto* const key = stations_[worker]->running;
+  return key == nullptr ? std::string() : key_text(*key);
+}
+
+}  // namespace teff::detail
+
+// The other members: those that count, and those of a worker's turn.
+#include <teff/detail/graph/keyed_graph_counting.hpp>
+#include <teff/detail/graph/keyed_graph_running.hpp>

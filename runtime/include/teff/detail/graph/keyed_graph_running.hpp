@@ -1,0 +1,188 @@
+// A worker's turn in a task graph: it counts what others have sent, and runs what is ready.
+#pragma once
+
+#include <teff/detail/graph/keyed_graph.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace teff::detail {
+
+template <class Key, class Hash>
+template <class Count>
+void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
+  if (cancelled()) return;
+  try {
+    count();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_arrived(station& here, const Key& key) {
+  if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
+}
+
+// Counts what others have sent. Says whether there was anything.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::receive(station& here) noexcept {
+  const auto before = here.taken;
+  for (auto& each : here.from) {
+    // Acquire: pairs with the release in send().
+    auto* const ring = each.load(std::memory_order_acquire);
+    if (ring == nullptr) continue;
+    typename station::message message;
+    while (ring->receive(message)) {
+      ++here.taken;
+      if constexpr (travels_plainly<Key>) {
+        try_count([&] { count_arrived(here, message); });
+      } else {
+        const std::unique_ptr<Key> box(message);
+        try_count([&] { count_arrived(here, *box); });
+      }
+    }
+  }
+  if (!here.inbox.empty()) [[unlikely]] {
+    for (const Key& key : here.inbox.take(inbox_batch)) {
+      ++here.taken;
+      try_count([&] { count_arrived(here, key); });
+    }
+  }
+  return here.taken != before;
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::receive_outside(station& here) noexcept {
+  if (outside_.empty()) return false;
+  const auto keys = outside_.take(inbox_batch);
+  for (const Key& key : keys) {
+    ++here.taken;
+    try_count([&] { count_unplaced(here, key); });
+  }
+  return !keys.empty();
+}
+
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(station& here) noexcept {
+  if (here.following != nullptr) return std::exchange(here.following, nullptr);
+  // Not functions.priority: without a task in hand, that may just be being set.
+  if (!here.stealable_by_priority.empty()) [[unlikely]]
+    return find_by_priority(here);
+  if (node* const task = here.ready.pop()) return task;
+  if (node* const task = here.stealable.take()) {
+    ++here.taken;
+    return task;
+  }
+  return nullptr;
+}
+
+// Of equal ones the one that is placed here: the other may be run by a thief meanwhile.
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(station& here) noexcept {
+  receive_outside(here);  // there may be a higher one among them
+  if (node* const task = here.stealable_by_priority.take(here.ready.front())) {
+    ++here.taken;
+    return task;
+  }
+  return here.ready.pop();
+}
+
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(station& here) noexcept {
+  here.random ^= here.random << 13;
+  here.random ^= here.random >> 7;
+  here.random ^= here.random << 17;
+  const auto count = stations_.size();
+  for (std::size_t i = 0, at = here.random % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
+    auto& victim = *stations_[at];
+    node* task = victim.stealable.steal();
+    if (task == nullptr) task = victim.stealable_by_priority.take();
+    if (task != nullptr) {
+      ++here.taken;
+      return task;
+    }
+  }
+  return nullptr;
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::execute(station& here, node* task) noexcept {
+  if (!cancelled()) {
+    const auto* const outer = std::exchange(here.running, &task->key);
+    try {
+      functions.body(task->key);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    here.running = outer;
+  }
+  // Only now: until here, another fulfilment is found to be one too many.
+  if (!task->placed) return forget_ran(here, *task);
+  here.placed.erase(task);
+  here.drop_node(task);
+}
+
+// All that this worker took has come to its end, if no task of this graph lies further down on its stack.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::say_ended(station& here) noexcept {
+  auto& mine = account(here.index);
+  mine.waiting.store(static_cast<std::int64_t>(here.placed.size()) + here.unplaced,
+                     std::memory_order_relaxed);
+  // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
+  mine.ended.store(here.taken, std::memory_order_release);
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
+  auto& here = *stations_[worker];
+  const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
+  const auto outer = std::exchange(running_on, {this, &here});
+  unsigned tasks = 0;
+  for (unsigned looks = 0; looks < looks_in_a_turn;) {
+    if (here.ready.empty() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
+    if (node* const task = find_task(here)) {
+      execute(here, task);
+      looks = 0;
+      if (++tasks == (nested ? 1 : tasks_in_a_turn)) break;
+      continue;
+    }
+    if (receive_outside(here)) continue;
+    if (!nested && looks == 0) say_ended(here);
+    if (node* const task = steal(here)) {
+      execute(here, task);
+      ++tasks;
+      looks = 0;
+    } else {
+      looks += tasks == 0 ? looks_in_a_turn : 1;
+    }
+  }
+  running_on = outer;
+  if (!nested) this->leave(worker);
+  if (tasks != 0) return true;
+  if (!nested) look_for_rest(worker);
+  return false;
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
+  auto& here = *stations_[worker];
+  if (here.running == nullptr) look_for_rest(worker);
+  if (here.following != nullptr || !here.ready.empty() || !here.inbox.empty() || !outside_.empty())
+    return true;
+  for (const auto& each : here.from) {
+    const auto* const ring = each.load(std::memory_order_acquire);
+    if (ring != nullptr && ring->has_message()) return true;
+  }
+  for (const auto& each : stations_) {
+    if (!each->stealable.empty() || !each->stealable_by_priority.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,169 @@
+// A worker: a thread, its deque, and how it finds something to do.
+#pragma once
+
+#include <teff/detail/fork_join/scope_state.hpp>
+#include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/runtime.hpp>
+
+#include "scheduler/activities.hpp"
+#include "scheduler/job_queue.hpp"
+#include "scheduler/nearest_first.hpp"
+#include "scheduler/slot_array.hpp"
+#include "scheduler/sources.hpp"
+#include "scheduler/stolen_tasks.hpp"
+#include "trace/trace.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace teff::detail {
+
+class scheduler;
+
+// What a worker may run while it waits (README, "Waiting within a graph").
+enum class helping : std::uint8_t {
+  its_thief,   // what the thief of the awaited slot has
+  graphs,      // besides, tasks of graphs, pieces of them, and what was submitted to this worker by name
+  everything,  // besides, jobs and any tasks
+};
+
+class worker {
+ public:
+  // `ring`: null unless the runtime is traced. Throws std::system_error if the memory of the deque can't be
+  // had.
+  worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring);
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  // Starts the thread; it announces itself to the scheduler before it looks for work. Throws
+  // std::system_error.
+  void start(std::size_t stack_size);
+  void join() noexcept;
+
+  // The worker that the calling thread is; null on other threads.
+  [[nodiscard]] static worker* current() noexcept { return current_; }
+  // Runs other tasks on the calling worker, those of graphs at least, until `done(what)`.
+  static void help_until(bool (*done)(const void*), const void* what) noexcept;
+  // Spins, then sleeps on the calling worker until `done(what)`.
+  static void block_until(bool (*done)(const void*), const void* what) noexcept;
+
+  // Runs other tasks until `pending` is 0.
+  void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
+  // Runs other tasks until the thief of this slot has ended.
+  void wait_for_thief(task_slot& slot) noexcept;
+  // Wakes a sleeper for work that has just become public, unless somebody searches.
+  void published() noexcept;
+  void wake_owner(const task_slot* slot) noexcept;
+  void ended(scope_state& scope) noexcept { stolen_.ended(scope); }
+
+  [[nodiscard]] scheduler& all() const noexcept { return all_; }
+  [[nodiscard]] unsigned index() const noexcept { return index_; }
+  [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
+  [[nodiscard]] lane& deque() const noexcept { return *deque_; }
+  [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
+  [[nodiscard]] class errands& errands() noexcept { return errands_; }
+  // Whether it sleeps, or is about to, while it may help with graphs and not with everything.
+  [[nodiscard]] bool waits_for_graphs() const noexcept {
+    return waits_for_graphs_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] counters counted() const noexcept;
+
+  // Filled in by the scheduler: the others.
+  nearest_first<worker*> victims;
+
+ private:
+  struct tally {  // written by its worker only, read by anyone
+    std::atomic<std::uint64_t> value{0};
+    void operator+=(std::uint64_t more) noexcept {
+      value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+    void operator++() noexcept { *this += 1; }
+  };
+  // Time spent in a state, in ticks, that of now included. A reader may miss a stretch that ends just then.
+  struct stopwatch {
+    tally total;
+    std::atomic<std::uint64_t> since{0};  // 0: not in that state
+    void start() noexcept { since.store(ticks::now(), std::memory_order_relaxed); }
+    // When it was started.
+    std::uint64_t stop() noexcept {
+      const auto began = since.load(std::memory_order_relaxed);
+      since.store(0, std::memory_order_relaxed);
+      total += ticks::now() - began;
+      return began;
+    }
+    [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept;
+  };
+
+  // Initial-exec, as `self`.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
+
+  static void* thread_main(void* self) noexcept;
+  void main() noexcept;
+  void work_until_stopped() noexcept;
+  template <class Done>
+  void work_until(Done done, helping with, const task_slot* awaited) noexcept;
+  [[nodiscard]] helping may_help() const noexcept;
+  bool run_something(helping with, const task_slot* awaited, bool& searching) noexcept;
+  task_slot* steal_from_anyone(worker*& victim) noexcept;
+  bool run_job_of(job_queue& queue, bool& searching) noexcept;
+  void run_stolen(worker& victim, task_slot& slot) noexcept;
+  void run_job(job& job) noexcept;
+  task_slot* steal_from(worker& victim) noexcept;
+  worker* thief_of(const task_slot* awaited) const noexcept;
+  void start_search(bool& searching) noexcept;
+  void stop_search(bool& searching) noexcept;
+  void sleep() noexcept;
+  void record_instant(activity what, const worker* other = nullptr) noexcept;
+  void woke_one() noexcept;
+  void hand_over() noexcept;
+  void ask_everyone() noexcept;
+  bool seize_from_anyone() noexcept;
+  [[nodiscard]] bool sees_graph_work() noexcept;
+  [[nodiscard]] bool sees_work() noexcept;
+  void refresh_sources() noexcept;
+  bool run_sources(bool& searching) noexcept;
+  void spin_until(bool (*done)(const void*), const void* what) noexcept;
+  template <class Done>
+  void park(Done& done, helping with, const task_slot* awaited) noexcept;
+  template <class Done>
+  [[nodiscard]] bool finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept;
+  [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
+
+  scheduler& all_;
+  const unsigned index_;
+  slot_array slots_;
+  lane* deque_ = nullptr;  // in the thread's own storage
+  job_queue inbox_;
+  source_list sources_;  // as of `sources_version_`
+  std::uint64_t sources_version_ = 0;
+  const std::byte* stack_middle_ = nullptr;
+  std::uint64_t random_;
+  const worker* last_victim_ = nullptr;
+  class errands errands_;
+  std::atomic<bool> waits_for_graphs_{false};
+  stolen_tasks<calling_worker> stolen_;
+  pthread_t thread_{};
+  trace_ring* const ring_;
+  tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;
+  stopwatch idle_, parked_;  // what is parked is idle, too
+};
+
+// While it lives, the worker is in the middle of this.
+class running_errand {
+ public:
+  running_errand(worker& me, errand what) noexcept : me_(me) {
+    me_.errands().begin(what, me_.deque().head());
+  }
+  ~running_errand() { me_.errands().end(); }
+  running_errand(const running_errand&) = delete;
+  running_errand& operator=(const running_errand&) = delete;
+
+ private:
+  worker& me_;
+};
+
+}  // namespace teff::detail

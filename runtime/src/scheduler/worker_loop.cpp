@@ -1,0 +1,288 @@
+// A worker that waits: it runs what it finds, looks on for a while, parks; and wakes others (README, "Waiting
+// for a task", "Parking").
+#include <teff/detail/scheduler/gang.hpp>
+
+#include "scheduler/runtime_registry.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/worker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace teff::detail {
+
+namespace {
+
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+void help_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::help_until(done, what);
+}
+
+void block_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::block_until(done, what);
+}
+
+void worker::work_until_stopped() noexcept {
+  work_until([this] { return all_.stopping(); }, helping::everything, nullptr);
+}
+
+void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
+  const traced_span span(activity::waiting, nullptr);
+  // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_help(), nullptr);
+}
+
+void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  // What it waits for may be what only this worker can do.
+  me.work_until([=] { return done(what); }, std::max(me.may_help(), helping::graphs), nullptr);
+}
+
+void worker::wait_for_thief(task_slot& slot) noexcept {
+  const traced_span span(activity::waiting, nullptr);
+  // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
+  work_until(
+      [&slot] {
+        const auto state = slot.state.load(std::memory_order_seq_cst);
+        return state == slot_state::ended || state == slot_state::failed;
+      },
+      may_help(), &slot);
+}
+
+// In the census it is never a searcher, who would be expected to find what others publish, but for the moment
+// between getting up and sitting down.
+void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  auto& gate = me.all_.gate();
+  me.stolen_.tell();
+  for (;;) {
+    me.spin_until(done, what);
+    if (done(what)) return;
+    gate.start_search();
+    if (gate.sit_down(me.index_, false)) me.hand_over();
+    // From here on, whoever makes it true sees the seat, or is seen by this look.
+    me.all_.fences().everywhere();
+    if (done(what)) {
+      gate.get_up(me.index_, false);
+    } else {
+      me.sleep();
+    }
+    if (gate.stop_search()) me.hand_over();
+  }
+}
+
+// Gives up after the time that a worker looks for work before it parks.
+void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
+  constexpr unsigned looks_between_clock_readings = 64;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 1; !done(what); ++look) {
+    relax();
+    if (look % looks_between_clock_readings != 0) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline) return;
+    if (look == looks_between_clock_readings) deadline = now + all_.settings().spin;
+    if (all_.crowded()) std::this_thread::yield();
+  }
+}
+
+bool worker::has_room_for_foreign_tasks() const noexcept {
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
+}
+
+helping worker::may_help() const noexcept {
+  if (!has_room_for_foreign_tasks()) return helping::its_thief;
+  return errands_.any() ? helping::graphs : helping::everything;
+}
+
+// The loop of a worker that has nothing of its own to do until `done()`: it runs other workers' tasks, else
+// it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits for one: its
+// thief is asked first (leapfrogging).
+template <class Done>
+void worker::work_until(Done done, helping with, const task_slot* awaited) noexcept {
+  bool searching = false;
+  constexpr unsigned looks_between_clock_readings = 16;
+  constexpr unsigned looks_between_seizures = 128;
+  constexpr unsigned looks_before_search = 8;
+  unsigned fruitless = 0;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 0; !done(); ++look) {
+    if (run_something(with, awaited, searching)) {
+      deadline = std::chrono::steady_clock::time_point::max();
+      fruitless = 0;
+      continue;
+    }
+    stolen_.tell();
+    if (!searching) {
+      // A source's next work may come from another core within a cache line's way, again and again: as long
+      // as that, the census, which all share, is left alone.
+      if (!sources_.empty() && ++fruitless < looks_before_search) {
+        relax();
+        continue;
+      }
+      start_search(searching);
+      look = 0;
+    }
+    if (look % looks_between_clock_readings != 0) {
+      relax();
+      continue;
+    }
+    ask_everyone();
+    const auto now = std::chrono::steady_clock::now();
+    if (look == 0) {
+      deadline = now + all_.settings().spin;
+    } else if (now >= deadline) {
+      park(done, with, awaited);
+      look = 0;
+      deadline = std::chrono::steady_clock::now() + all_.settings().spin;
+    } else if (with == helping::everything && look % looks_between_seizures == 0) {
+      seize_from_anyone();
+    } else if (all_.crowded()) {
+      std::this_thread::yield();
+    }
+  }
+  stolen_.tell();
+  stop_search(searching);
+}
+
+template <class Done>
+void worker::park(Done& done, helping with, const task_slot* awaited) noexcept {
+  auto& gate = all_.gate();
+  const bool open = with == helping::everything;
+  if (with == helping::graphs) all_.begin_graph_wait(waits_for_graphs_);
+  if (gate.sit_down(index_, open)) hand_over();
+  if (finds_reason_to_get_up(done, with, awaited)) {
+    gate.get_up(index_, open);
+  } else {
+    sleep();
+  }
+  if (with == helping::graphs) all_.end_graph_wait(waits_for_graphs_);
+}
+
+// The last look before it sleeps.
+template <class Done>
+bool worker::finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept {
+  // Whoever pushes from now on shares at once; what was shared before is seen by this look.
+  if (with == helping::everything) ask_everyone();
+  // From here on, whoever brings a source something sees the seat, or is seen by this look.
+  refresh_sources();
+  if (with != helping::its_thief && !sources_.empty()) all_.fences().everywhere();
+  if (done()) return true;
+  if (with == helping::everything) return sees_work() || seize_from_anyone();
+  const auto* const thief = thief_of(awaited);
+  return (thief != nullptr && thief->deque().has_public()) || (with == helping::graphs && sees_graph_work());
+}
+
+void worker::sleep() noexcept {
+  ++parks_;
+  parked_.start();
+  all_.gate().sleep(index_);
+  const auto began = parked_.stop();
+  if (ring_ != nullptr) record(*ring_, activity::parked, nullptr, began);
+}
+
+bool worker::sees_graph_work() noexcept {
+  if (!inbox_.empty()) return true;
+  refresh_sources();
+  for (const auto& each : sources_) {
+    if (each->sees_work(index_)) return true;
+  }
+  return false;
+}
+
+bool worker::sees_work() noexcept {
+  if (!all_.jobs().empty() || sees_graph_work()) return true;
+  for (const auto* const other : victims) {
+    if (other->deque().has_public()) return true;
+  }
+  return false;
+}
+
+// Whether another worker has public work, or has been made to have some.
+bool worker::seize_from_anyone() noexcept {
+  for (auto* const other : victims) {
+    if (!all_.fences().available()) break;
+    ++seizures_;
+    if (other->deque().seize([this] { all_.fences().everywhere(); })) {
+      record_instant(activity::seizure);
+      return true;
+    }
+  }
+  return false;
+}
+
+void worker::ask_everyone() noexcept {
+  for (auto* const other : victims) other->deque().ask();
+}
+
+void worker::start_search(bool& searching) noexcept {
+  all_.gate().start_search();
+  searching = true;
+  idle_.start();
+}
+
+void worker::stop_search(bool& searching) noexcept {
+  if (!searching) return;
+  searching = false;
+  const auto began = idle_.stop();
+  if (ring_ != nullptr) record(*ring_, activity::searching, nullptr, began);
+  if (all_.gate().stop_search()) hand_over();
+}
+
+// Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
+// become public before is looked for here.
+void worker::hand_over() noexcept {
+  ask_everyone();
+  if (sees_work() && all_.gate().wake_any(index_ + 1)) woke_one();
+}
+
+void worker::published() noexcept {
+  ++shares_;
+  if (all_.gate().notify_work(index_ + 1)) woke_one();
+}
+
+void worker::woke_one() noexcept {
+  ++wakes_;
+  record_instant(activity::wake);
+}
+
+void worker::record_instant(activity what, const worker* other) noexcept {
+  if (ring_ == nullptr) return;
+  const auto now = ticks::now();
+  ring_->add({.began = now,
+              .ended = now,
+              .name = nullptr,
+              .other = other == nullptr ? 0 : other->index_,
+              .what = what});
+}
+
+void worker::wake_owner(const task_slot* slot) noexcept {
+  const auto* owner = last_victim_;
+  if (owner == nullptr || !owner->slots_.owns(slot)) {
+    if (slots_.owns(slot)) return;
+    owner = nullptr;
+    for (const auto* const other : victims) {
+      if (other->slots_.owns(slot)) owner = other;
+    }
+  }
+  if (owner == nullptr) return living_runtimes::wake_owner(slot);
+  if (all_.gate().wake(owner->index_)) woke_one();
+}
+
+}  // namespace teff::detail
