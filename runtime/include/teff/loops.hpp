@@ -100,7 +100,7 @@ struct splitting_loop {
 template <loop_index I, class Body>
 void run_loop(I first, I last, Body& body) {
   splitting_loop<I, Body> loop{body};
-  const traced_span span(activity::loop, name_of<std::remove_cv_t<Body>>());
+  const traced_span span(event_kind::loop, name_of<std::remove_cv_t<Body>>());
   loop.run(first, last);
 }
 

@@ -110,12 +110,12 @@ class recording {
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
-      compared_body listener(key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
+      compared_body observer(key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
                              own.fulfilled.data() + own.fulfilled_end[task]);
-      const detail::listening_here here(
-          {parts_->graph.get(), static_cast<detail::fulfil_listener<Key>*>(&listener)});
+      const detail::observed_here here(
+          {parts_->graph.get(), static_cast<detail::release_observer<Key>*>(&observer)});
       parts_->graph->functions.body(key);
-      listener.end();
+      observer.end();
     };
     run(times, step, step);  // it is the graph's body that a trace sees
   }
@@ -151,7 +151,7 @@ class recording {
   };
 
   // Compares what a body fulfils with the keys it fulfilled when recorded, in any order.
-  class compared_body final : public detail::fulfil_listener<Key> {
+  class compared_body final : public detail::release_observer<Key> {
    public:
     compared_body(const Key& task, const Key* first, const Key* last)
         : task_(task), first_(first), next_(first), last_(last) {}
@@ -197,14 +197,14 @@ class recording {
       TracedStep& traced;
     } what{*parts_, times, step, traced};
     using context = decltype(what);
-    const detail::sole_listener sole(parts_->graph->listened_to);
+    const detail::sole_observer sole(parts_->graph->being_observed);
     parts_->core.replay({&what, [](void* given, std::size_t part) noexcept {
                            const auto& me = *static_cast<context*>(given);
                            try {
                              if (detail::ring_here() == nullptr) [[likely]] {
                                run_part(me.all, part, me.times, me.step);
                              } else {
-                               const detail::traced_span span(detail::activity::run, "replay");
+                               const detail::traced_span span(detail::event_kind::run, "replay");
                                run_part(me.all, part, me.times, me.traced);
                              }
                            } catch (...) {
@@ -218,7 +218,7 @@ class recording {
     auto& core = all.core;
     const detail::replay_part& part = core.parts()[index];
     const list& own = all.lists[index];
-    const detail::listening_here nobody({});
+    const detail::observed_here nobody({});
     for (std::uint64_t i = 0; i < times; ++i) {
       const auto* wait = part.waits.data();
       const auto* signal = part.signals.data();
@@ -259,7 +259,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   if (!kept->functions.indegree || !kept->functions.body)
     throw misuse("teff::record: the graph has no indegree() or no body()");
   graph.wait();
-  const detail::sole_listener sole(kept->listened_to);
+  const detail::sole_observer sole(kept->being_observed);
   detail::graph_recorder recorder(*kept, kept->workers(), next);
   std::exception_ptr error;
   try {

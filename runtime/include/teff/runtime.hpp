@@ -44,7 +44,7 @@ struct counters {
   std::uint64_t jobs = 0;           // calls of run() from outside, and what other ways in submitted
   std::uint64_t steals = 0;         // tasks taken from another worker's deque
   std::uint64_t failed_steals = 0;  // attempts that found nothing, or lost the race
-  std::uint64_t seizures = 0;       // looks at another worker's private tasks, each with a membarrier
+  std::uint64_t exposures = 0;      // looks at another worker's private tasks, each with a membarrier
   std::uint64_t shares = 0;         // times a worker made private tasks public
   std::uint64_t parks = 0;          // times a worker went to sleep
   std::uint64_t wakes = 0;          // times a worker woke another
@@ -123,7 +123,7 @@ struct call : awaited_job {
       : awaited_job{{[](job& this_job) noexcept {
           auto& me = static_cast<call&>(this_job);
           try {
-            const traced_span span(activity::run, name_of<std::remove_cvref_t<F>>());
+            const traced_span span(event_kind::run, name_of<std::remove_cvref_t<F>>());
             new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
           } catch (...) {
             me.error = std::current_exception();

@@ -32,7 +32,7 @@ struct traced_body {
   void operator()(Arguments&&... arguments) {
     if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
       record_spawn(*ring);
-    const traced_span span(activity::task, name_of<std::remove_cvref_t<Body>>());
+    const traced_span span(event_kind::task, name_of<std::remove_cvref_t<Body>>());
     std::invoke(body, std::forward<Arguments>(arguments)...);
   }
 };

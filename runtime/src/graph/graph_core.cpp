@@ -1,4 +1,5 @@
 #include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
@@ -98,9 +99,9 @@ void graph_core::refuse_to_wait_for_ever() const {
 }
 
 void graph_core::wait() {
-  std::optional<blocked_errands> blocked;
+  std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {
-    blocked.emplace(me->errands(), static_cast<const source*>(this));
+    blocked.emplace(me->activities(), static_cast<const source*>(this));
     if (blocked->for_ever()) refuse_to_wait_for_ever();
   }
   std::uint64_t ticket = 0;

@@ -1,10 +1,11 @@
-#include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/replay/replay_core.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
 
 #include <optional>
 #include <utility>
@@ -27,13 +28,13 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
 
 void replay_core::replay(part_runner runner) {
   const auto at = here();
-  std::optional<blocked_errands> blocked;
+  std::optional<blocked_activities> blocked;
   if (at.runtime == &runtime_) {
-    const auto& errands = worker::current()->errands();
-    if (errands.replaying())
+    const auto& activities = worker::current()->activities();
+    if (activities.any_of_gang())
       throw misuse(
           "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
-    blocked.emplace(errands, this);
+    blocked.emplace(activities, this);
     if (blocked->for_ever())
       throw misuse(
           "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
@@ -62,7 +63,7 @@ void replay_core::start() noexcept {
 
 void replay_core::run_part(std::size_t part) noexcept {
   {
-    const running_errand here(*worker::current(), {.of = this, .replay = true});
+    const within_activity here(*worker::current(), {.of = this, .of_gang = true});
     runner_.run(runner_.what, part);
   }
   // Release: what this part did. Acquire: what all did, for the one that ends last.
@@ -84,7 +85,7 @@ void replay_core::fail(std::exception_ptr error) noexcept {
 }
 
 bool replay_core::wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept {
-  const traced_span span(activity::waiting, nullptr);
+  const traced_span span(event_kind::waiting, nullptr);
   struct awaited {
     const replay_core& core;
     const replay_wait& wait;

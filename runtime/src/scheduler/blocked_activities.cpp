@@ -9,16 +9,16 @@ namespace teff::detail {
 
 namespace {
 
-struct blocked {
-  const blocked_errands* by;
-  const void* errand;
+struct blocked_activity {
+  const blocked_activities* noted_by;
+  const void* activity;
   const void* awaited;
 };
 
 // Of all runtimes of the process.
 constinit std::mutex mutex;
-std::vector<blocked>& all() {
-  static std::vector<blocked> list;
+std::vector<blocked_activity>& all() {
+  static std::vector<blocked_activity> list;
   return list;
 }
 
@@ -28,7 +28,7 @@ bool waits_for(const void* from, const void* to) {
   for (std::size_t i = 0; i < reached.size(); ++i) {
     if (reached[i] == to) return true;
     for (const auto& each : all()) {
-      if (each.errand == reached[i] && std::ranges::find(reached, each.awaited) == reached.end())
+      if (each.activity == reached[i] && std::ranges::find(reached, each.awaited) == reached.end())
         reached.push_back(each.awaited);
     }
   }
@@ -37,18 +37,19 @@ bool waits_for(const void* from, const void* to) {
 
 }  // namespace
 
-blocked_errands::blocked_errands(const errands& errands, const void* awaited) : noted_(errands.any()) {
+blocked_activities::blocked_activities(const activities& blocked, const void* awaited)
+    : noted_(blocked.any()) {
   if (!noted_) return;
   const std::lock_guard lock(mutex);
-  errands.each([&](const void* errand) { for_ever_ = for_ever_ || waits_for(awaited, errand); });
+  blocked.each([&](const void* activity) { for_ever_ = for_ever_ || waits_for(awaited, activity); });
   if (for_ever_) return;
-  errands.each([&](const void* errand) { all().push_back({this, errand, awaited}); });
+  blocked.each([&](const void* activity) { all().push_back({this, activity, awaited}); });
 }
 
-blocked_errands::~blocked_errands() {
+blocked_activities::~blocked_activities() {
   if (!noted_) return;
   const std::lock_guard lock(mutex);
-  std::erase_if(all(), [this](const blocked& each) { return each.by == this; });
+  std::erase_if(all(), [this](const blocked_activity& each) { return each.noted_by == this; });
 }
 
 }  // namespace teff::detail

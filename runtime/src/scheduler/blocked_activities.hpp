@@ -1,21 +1,22 @@
-// Who waits for what: finds waits that could never end.
+// Which activities wait for which: finds waits that could never end.
 #pragma once
 
 #include "scheduler/activities.hpp"
 
 namespace teff::detail {
 
-// While it lives, the calling worker waits for a graph or a replay, so that none of its errands can end
-// before that does.
-class blocked_errands {
+// While it lives, the calling worker waits for something that it did not spawn, so that none of the
+// activities that it is in the middle of can end before that does.
+class blocked_activities {
  public:
-  // Throws std::bad_alloc.
-  blocked_errands(const errands& errands, const void* awaited);
-  ~blocked_errands();
-  blocked_errands(const blocked_errands&) = delete;
-  blocked_errands& operator=(const blocked_errands&) = delete;
+  // `awaited`: as enclosing_activity::of. Throws std::bad_alloc.
+  blocked_activities(const activities& blocked, const void* awaited);
+  ~blocked_activities();
+  blocked_activities(const blocked_activities&) = delete;
+  blocked_activities& operator=(const blocked_activities&) = delete;
 
-  // Whether what is awaited waits, by tasks of its own that wait and so on, for one of those errands.
+  // Whether what is awaited can't end before one of those activities does: through tasks of its own that wait
+  // for others, and so on. Then this wait is not noted.
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
 
  private:

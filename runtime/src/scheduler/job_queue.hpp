@@ -16,7 +16,7 @@ class job_queue {
     added.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &added;
     last_ = &added;
-    // seq_cst: before the submitter's look at the census, against the sleeper's last look at empty().
+    // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
     count_.fetch_add(1, std::memory_order_seq_cst);
   }
 

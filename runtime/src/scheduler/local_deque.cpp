@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-constinit thread_local lane self;
+constinit thread_local local_deque self;
 
 bool share() noexcept {
   if (self.asked_to_share() && self.share()) worker::current()->published();

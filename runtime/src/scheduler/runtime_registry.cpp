@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-namespace teff::detail::living_runtimes {
+namespace teff::detail::runtime_registry {
 
 namespace {
 
@@ -43,4 +43,4 @@ void wake_owner(const task_slot* slot) noexcept {
   }
 }
 
-}  // namespace teff::detail::living_runtimes
+}  // namespace teff::detail::runtime_registry

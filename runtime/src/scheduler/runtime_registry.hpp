@@ -8,7 +8,7 @@ namespace teff::detail {
 
 class scheduler;
 
-namespace living_runtimes {
+namespace runtime_registry {
 
 void add(scheduler& begun);
 void remove(const scheduler& ended) noexcept;
@@ -18,5 +18,5 @@ void wake(const scheduler& runtime, unsigned worker) noexcept;
 // Wakes the worker whose deque has this slot, if it still lives.
 void wake_owner(const task_slot* slot) noexcept;
 
-}  // namespace living_runtimes
+}  // namespace runtime_registry
 }  // namespace teff::detail

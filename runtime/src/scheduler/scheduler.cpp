@@ -27,7 +27,7 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   if (waiter.runtime == nullptr) {
     futex_wake(ended);  // takes its address only
   } else {
-    living_runtimes::wake(*waiter.runtime, waiter.index);
+    runtime_registry::wake(*waiter.runtime, waiter.index);
   }
 }
 
@@ -61,7 +61,7 @@ scheduler::scheduler(const options& given)
   }
   arrived_.wait();
   try {
-    living_runtimes::add(*this);
+    runtime_registry::add(*this);
   } catch (...) {
     stop_workers(count);
     throw;
@@ -70,7 +70,7 @@ scheduler::scheduler(const options& given)
 
 scheduler::~scheduler() {
   shut_down();
-  living_runtimes::remove(*this);
+  runtime_registry::remove(*this);
 }
 
 // Those that were never started are counted as having arrived and left.
@@ -135,23 +135,23 @@ void scheduler::submit_to(unsigned index, job& job) noexcept {
   gate_.wake(index);
 }
 
-// seq_cst, as the seat: both before the worker's last look.
-void scheduler::begin_graph_wait(std::atomic<bool>& waits) noexcept {
-  waits.store(true, std::memory_order_seq_cst);
-  graph_waits_.fetch_add(1, std::memory_order_seq_cst);
+// seq_cst, as idle_gate::prepare_sleep(): both before the worker's last look.
+void scheduler::begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
+  sleeps.store(true, std::memory_order_seq_cst);
+  sleep_for_sources_.fetch_add(1, std::memory_order_seq_cst);
 }
-void scheduler::end_graph_wait(std::atomic<bool>& waits) noexcept {
-  graph_waits_.fetch_sub(1, std::memory_order_relaxed);
-  waits.store(false, std::memory_order_relaxed);
+void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
+  sleep_for_sources_.fetch_sub(1, std::memory_order_relaxed);
+  sleeps.store(false, std::memory_order_relaxed);
 }
 
 void scheduler::source_published() noexcept {
   fences_.here();
   gate_.notify_work(0);
-  if (graph_waits_.load(std::memory_order_relaxed) == 0) [[likely]]
+  if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   for (const auto& each : workers_) {
-    if (each->waits_for_graphs()) gate_.wake(each->index());
+    if (each->sleeps_for_sources()) gate_.wake(each->index());
   }
 }
 
@@ -177,8 +177,8 @@ void end_gang(scheduler& runtime) noexcept {
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
   runtime.sources().add(std::move(added));
-  // A worker that did not see the new version when it looked sat down before this: who brings the source
-  // something sees its seat.
+  // A worker that did not see the new version at its last look was about to sleep before this: who brings
+  // the source something sees that it sleeps.
   runtime.fences().everywhere();
 }
 void detach(scheduler& runtime, const source& removed) noexcept {

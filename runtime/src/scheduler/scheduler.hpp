@@ -62,10 +62,10 @@ class scheduler {
   // More workers than cores: a spinning worker keeps another from running.
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
 
-  // A worker that may help with graphs, and not with everything, is about to sleep on a closed seat; it has
-  // got up. Between the two, published() wakes it by name.
-  void begin_graph_wait(std::atomic<bool>& waits) noexcept;
-  void end_graph_wait(std::atomic<bool>& waits) noexcept;
+  // A worker that may run work of sources, but not everything, is about to sleep; it has woken up. Between
+  // the two source_published() wakes it by name.
+  void begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
+  void end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
   // A source has something that any worker may do.
   void source_published() noexcept;
 
@@ -89,7 +89,7 @@ class scheduler {
   gang_queue gangs_;
   detail::sources sources_;
   std::atomic<bool> stop_{false};
-  std::atomic<unsigned> graph_waits_{0};
+  std::atomic<unsigned> sleep_for_sources_{0};  // so many workers
   std::vector<std::unique_ptr<worker>> workers_;
   std::latch arrived_;
   std::latch left_;

@@ -63,30 +63,23 @@ void worker::main() noexcept {
 }
 
 counters worker::counted() const noexcept {
-  const auto read = [](const tally& counter) { return counter.value.load(std::memory_order_relaxed); };
   const auto now = ticks::now();
   const auto idle = idle_.read(now);
   const auto parked = std::min(parked_.read(now), idle);
   const auto time = [scale = all_.scale().nanoseconds_per_tick()](std::uint64_t ticks) {
     return std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(ticks) * scale));
   };
-  return {.jobs = read(jobs_),
-          .steals = read(steals_),
-          .failed_steals = read(failed_steals_),
-          .seizures = read(seizures_),
-          .shares = read(shares_),
-          .parks = read(parks_),
-          .wakes = read(wakes_),
+  return {.jobs = jobs_.read(),
+          .steals = steals_.read(),
+          .failed_steals = failed_steals_.read(),
+          .exposures = exposures_.read(),
+          .shares = shares_.read(),
+          .parks = parks_.read(),
+          .wakes = wakes_.read(),
           .searching = time(idle - parked),
           .parked = time(parked),
           .spawned = ring_ == nullptr ? 0 : ring_->spawned.load(std::memory_order_relaxed),
           .tasks = ring_ == nullptr ? 0 : ring_->tasks.load(std::memory_order_relaxed)};
-}
-
-std::uint64_t worker::stopwatch::read(std::uint64_t now) const noexcept {
-  const auto before = total.value.load(std::memory_order_relaxed);
-  const auto began = since.load(std::memory_order_relaxed);
-  return before + (began == 0 || began > now ? 0 : now - began);
 }
 
 place here() noexcept {

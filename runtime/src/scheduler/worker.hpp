@@ -12,6 +12,7 @@
 #include "scheduler/slot_array.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/stolen_tasks.hpp"
+#include "scheduler/worker_counters.hpp"
 #include "trace/trace.hpp"
 
 #include <pthread.h>
@@ -24,11 +25,11 @@ namespace teff::detail {
 
 class scheduler;
 
-// What a worker may run while it waits (README, "Waiting within a graph").
-enum class helping : std::uint8_t {
-  its_thief,   // what the thief of the awaited slot has
-  graphs,      // besides, tasks of graphs, pieces of them, and what was submitted to this worker by name
-  everything,  // besides, jobs and any tasks
+// What a waiting worker may run (README, "Waiting within an activity").
+enum class may_run : std::uint8_t {
+  awaited_thief,  // what the thief of the awaited slot has in its deque
+  sources,        // besides, work of sources, tasks that belong to activities, and this worker's own jobs
+  everything,     // besides, jobs for any worker, and any tasks
 };
 
 class worker {
@@ -46,7 +47,7 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
-  // Runs other tasks on the calling worker, those of graphs at least, until `done(what)`.
+  // Runs other tasks on the calling worker, work of sources at least, until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
@@ -63,12 +64,12 @@ class worker {
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
-  [[nodiscard]] lane& deque() const noexcept { return *deque_; }
+  [[nodiscard]] local_deque& deque() const noexcept { return *deque_; }
   [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
-  [[nodiscard]] class errands& errands() noexcept { return errands_; }
-  // Whether it sleeps, or is about to, while it may help with graphs and not with everything.
-  [[nodiscard]] bool waits_for_graphs() const noexcept {
-    return waits_for_graphs_.load(std::memory_order_relaxed);
+  [[nodiscard]] class activities& activities() noexcept { return activities_; }
+  // Whether it sleeps, or is about to, and may be woken for work of sources, but not for any other.
+  [[nodiscard]] bool sleeps_for_sources() const noexcept {
+    return sleeps_for_sources_.load(std::memory_order_relaxed);
   }
   [[nodiscard]] counters counted() const noexcept;
 
@@ -76,28 +77,6 @@ class worker {
   nearest_first<worker*> victims;
 
  private:
-  struct tally {  // written by its worker only, read by anyone
-    std::atomic<std::uint64_t> value{0};
-    void operator+=(std::uint64_t more) noexcept {
-      value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-    }
-    void operator++() noexcept { *this += 1; }
-  };
-  // Time spent in a state, in ticks, that of now included. A reader may miss a stretch that ends just then.
-  struct stopwatch {
-    tally total;
-    std::atomic<std::uint64_t> since{0};  // 0: not in that state
-    void start() noexcept { since.store(ticks::now(), std::memory_order_relaxed); }
-    // When it was started.
-    std::uint64_t stop() noexcept {
-      const auto began = since.load(std::memory_order_relaxed);
-      since.store(0, std::memory_order_relaxed);
-      total += ticks::now() - began;
-      return began;
-    }
-    [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept;
-  };
-
   // Initial-exec, as `self`.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
 
@@ -105,9 +84,9 @@ class worker {
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
-  void work_until(Done done, helping with, const task_slot* awaited) noexcept;
-  [[nodiscard]] helping may_help() const noexcept;
-  bool run_something(helping with, const task_slot* awaited, bool& searching) noexcept;
+  void work_until(Done done, may_run limit, const task_slot* awaited) noexcept;
+  [[nodiscard]] may_run may_run_now() const noexcept;
+  bool run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
@@ -117,53 +96,39 @@ class worker {
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
   void sleep() noexcept;
-  void record_instant(activity what, const worker* other = nullptr) noexcept;
+  void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
   void ask_everyone() noexcept;
-  bool seize_from_anyone() noexcept;
-  [[nodiscard]] bool sees_graph_work() noexcept;
+  bool expose_anything() noexcept;
+  [[nodiscard]] bool sees_source_work() noexcept;
   [[nodiscard]] bool sees_work() noexcept;
   void refresh_sources() noexcept;
   bool run_sources(bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  void park(Done& done, helping with, const task_slot* awaited) noexcept;
+  void park(Done& done, may_run limit, const task_slot* awaited) noexcept;
   template <class Done>
-  [[nodiscard]] bool finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   scheduler& all_;
   const unsigned index_;
   slot_array slots_;
-  lane* deque_ = nullptr;  // in the thread's own storage
+  local_deque* deque_ = nullptr;  // in the thread's own storage
   job_queue inbox_;
   source_list sources_;  // as of `sources_version_`
   std::uint64_t sources_version_ = 0;
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
-  class errands errands_;
-  std::atomic<bool> waits_for_graphs_{false};
+  class activities activities_;
+  std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
   pthread_t thread_{};
   trace_ring* const ring_;
-  tally jobs_, steals_, failed_steals_, seizures_, shares_, parks_, wakes_;
-  stopwatch idle_, parked_;  // what is parked is idle, too
-};
-
-// While it lives, the worker is in the middle of this.
-class running_errand {
- public:
-  running_errand(worker& me, errand what) noexcept : me_(me) {
-    me_.errands().begin(what, me_.deque().head());
-  }
-  ~running_errand() { me_.errands().end(); }
-  running_errand(const running_errand&) = delete;
-  running_errand& operator=(const running_errand&) = delete;
-
- private:
-  worker& me_;
+  worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;
+  worker_stopwatch idle_, parked_;  // what is parked is idle, too
 };
 
 }  // namespace teff::detail

@@ -1,5 +1,5 @@
-// A worker that waits: it runs what it finds, looks on for a while, parks; and wakes others (README, "Waiting
-// for a task", "Parking").
+// The loop of a worker that waits: it runs what it finds, spins for a while, parks; and how it wakes others
+// (README, "Waiting for a task", "Parking").
 #include <teff/detail/scheduler/gang.hpp>
 
 #include "scheduler/runtime_registry.hpp"
@@ -40,34 +40,34 @@ void block_until(bool (*done)(const void*), const void* what) noexcept {
 }
 
 void worker::work_until_stopped() noexcept {
-  work_until([this] { return all_.stopping(); }, helping::everything, nullptr);
+  work_until([this] { return all_.stopping(); }, may_run::everything, nullptr);
 }
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
-  const traced_span span(activity::waiting, nullptr);
+  const traced_span span(event_kind::waiting, nullptr);
   // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
-  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_help(), nullptr);
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), nullptr);
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = *current();
-  // What it waits for may be what only this worker can do.
-  me.work_until([=] { return done(what); }, std::max(me.may_help(), helping::graphs), nullptr);
+  // What it waits for may be work that only this worker can do.
+  me.work_until([=] { return done(what); }, std::max(me.may_run_now(), may_run::sources), nullptr);
 }
 
 void worker::wait_for_thief(task_slot& slot) noexcept {
-  const traced_span span(activity::waiting, nullptr);
+  const traced_span span(event_kind::waiting, nullptr);
   // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
   work_until(
       [&slot] {
         const auto state = slot.state.load(std::memory_order_seq_cst);
         return state == slot_state::ended || state == slot_state::failed;
       },
-      may_help(), &slot);
+      may_run_now(), &slot);
 }
 
-// In the census it is never a searcher, who would be expected to find what others publish, but for the moment
-// between getting up and sitting down.
+// It does not count as a searcher, who would be expected to find what others publish, but for the moment
+// between its waking up and its preparing to sleep.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = *current();
   auto& gate = me.all_.gate();
@@ -76,11 +76,11 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     me.spin_until(done, what);
     if (done(what)) return;
     gate.start_search();
-    if (gate.sit_down(me.index_, false)) me.hand_over();
-    // From here on, whoever makes it true sees the seat, or is seen by this look.
+    if (gate.prepare_sleep(me.index_, wake_for::name)) me.hand_over();
+    // From here on, whoever makes it true sees that this worker sleeps, or is seen by this look.
     me.all_.fences().everywhere();
     if (done(what)) {
-      gate.get_up(me.index_, false);
+      gate.cancel_sleep(me.index_, wake_for::name);
     } else {
       me.sleep();
     }
@@ -106,32 +106,32 @@ bool worker::has_room_for_foreign_tasks() const noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
 }
 
-helping worker::may_help() const noexcept {
-  if (!has_room_for_foreign_tasks()) return helping::its_thief;
-  return errands_.any() ? helping::graphs : helping::everything;
+may_run worker::may_run_now() const noexcept {
+  if (!has_room_for_foreign_tasks()) return may_run::awaited_thief;
+  return activities_.any() ? may_run::sources : may_run::everything;
 }
 
-// The loop of a worker that has nothing of its own to do until `done()`: it runs other workers' tasks, else
-// it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits for one: its
-// thief is asked first (leapfrogging).
+// The loop of a worker that has nothing of its own to do until `done()`: it runs what it finds within
+// `limit`, else it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits
+// for one: it steals from that slot's thief first (leapfrogging).
 template <class Done>
-void worker::work_until(Done done, helping with, const task_slot* awaited) noexcept {
+void worker::work_until(Done done, may_run limit, const task_slot* awaited) noexcept {
   bool searching = false;
   constexpr unsigned looks_between_clock_readings = 16;
-  constexpr unsigned looks_between_seizures = 128;
+  constexpr unsigned looks_between_exposures = 128;
   constexpr unsigned looks_before_search = 8;
   unsigned fruitless = 0;
   auto deadline = std::chrono::steady_clock::time_point::max();
   for (unsigned look = 0; !done(); ++look) {
-    if (run_something(with, awaited, searching)) {
+    if (run_something(limit, awaited, searching)) {
       deadline = std::chrono::steady_clock::time_point::max();
       fruitless = 0;
       continue;
     }
     stolen_.tell();
     if (!searching) {
-      // A source's next work may come from another core within a cache line's way, again and again: as long
-      // as that, the census, which all share, is left alone.
+      // A source's next work is often on its way from another core: for as long as a cache line takes, the
+      // idle counters, which all workers share, are left alone.
       if (!sources_.empty() && ++fruitless < looks_before_search) {
         relax();
         continue;
@@ -148,11 +148,11 @@ void worker::work_until(Done done, helping with, const task_slot* awaited) noexc
     if (look == 0) {
       deadline = now + all_.settings().spin;
     } else if (now >= deadline) {
-      park(done, with, awaited);
+      park(done, limit, awaited);
       look = 0;
       deadline = std::chrono::steady_clock::now() + all_.settings().spin;
-    } else if (with == helping::everything && look % looks_between_seizures == 0) {
-      seize_from_anyone();
+    } else if (limit == may_run::everything && look % looks_between_exposures == 0) {
+      expose_anything();
     } else if (all_.crowded()) {
       std::this_thread::yield();
     }
@@ -162,31 +162,32 @@ void worker::work_until(Done done, helping with, const task_slot* awaited) noexc
 }
 
 template <class Done>
-void worker::park(Done& done, helping with, const task_slot* awaited) noexcept {
+void worker::park(Done& done, may_run limit, const task_slot* awaited) noexcept {
   auto& gate = all_.gate();
-  const bool open = with == helping::everything;
-  if (with == helping::graphs) all_.begin_graph_wait(waits_for_graphs_);
-  if (gate.sit_down(index_, open)) hand_over();
-  if (finds_reason_to_get_up(done, with, awaited)) {
-    gate.get_up(index_, open);
+  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
+  if (limit == may_run::sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
+  if (gate.prepare_sleep(index_, wakes)) hand_over();
+  if (finds_reason_to_stay_awake(done, limit, awaited)) {
+    gate.cancel_sleep(index_, wakes);
   } else {
     sleep();
   }
-  if (with == helping::graphs) all_.end_graph_wait(waits_for_graphs_);
+  if (limit == may_run::sources) all_.end_sleep_for_sources(sleeps_for_sources_);
 }
 
 // The last look before it sleeps.
 template <class Done>
-bool worker::finds_reason_to_get_up(Done& done, helping with, const task_slot* awaited) noexcept {
+bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept {
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
-  if (with == helping::everything) ask_everyone();
-  // From here on, whoever brings a source something sees the seat, or is seen by this look.
+  if (limit == may_run::everything) ask_everyone();
+  // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
   refresh_sources();
-  if (with != helping::its_thief && !sources_.empty()) all_.fences().everywhere();
+  if (limit != may_run::awaited_thief && !sources_.empty()) all_.fences().everywhere();
   if (done()) return true;
-  if (with == helping::everything) return sees_work() || seize_from_anyone();
+  if (limit == may_run::everything) return sees_work() || expose_anything();
   const auto* const thief = thief_of(awaited);
-  return (thief != nullptr && thief->deque().has_public()) || (with == helping::graphs && sees_graph_work());
+  return (thief != nullptr && thief->deque().has_public()) ||
+         (limit == may_run::sources && sees_source_work());
 }
 
 void worker::sleep() noexcept {
@@ -194,10 +195,10 @@ void worker::sleep() noexcept {
   parked_.start();
   all_.gate().sleep(index_);
   const auto began = parked_.stop();
-  if (ring_ != nullptr) record(*ring_, activity::parked, nullptr, began);
+  if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
 }
 
-bool worker::sees_graph_work() noexcept {
+bool worker::sees_source_work() noexcept {
   if (!inbox_.empty()) return true;
   refresh_sources();
   for (const auto& each : sources_) {
@@ -207,20 +208,20 @@ bool worker::sees_graph_work() noexcept {
 }
 
 bool worker::sees_work() noexcept {
-  if (!all_.jobs().empty() || sees_graph_work()) return true;
+  if (!all_.jobs().empty() || sees_source_work()) return true;
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
   }
   return false;
 }
 
-// Whether another worker has public work, or has been made to have some.
-bool worker::seize_from_anyone() noexcept {
+// Whether another worker has public work, or private work of which half is now public.
+bool worker::expose_anything() noexcept {
   for (auto* const other : victims) {
     if (!all_.fences().available()) break;
-    ++seizures_;
-    if (other->deque().seize([this] { all_.fences().everywhere(); })) {
-      record_instant(activity::seizure);
+    ++exposures_;
+    if (other->deque().expose([this] { all_.fences().everywhere(); })) {
+      record_instant(event_kind::exposure);
       return true;
     }
   }
@@ -241,7 +242,7 @@ void worker::stop_search(bool& searching) noexcept {
   if (!searching) return;
   searching = false;
   const auto began = idle_.stop();
-  if (ring_ != nullptr) record(*ring_, activity::searching, nullptr, began);
+  if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);
   if (all_.gate().stop_search()) hand_over();
 }
 
@@ -259,10 +260,10 @@ void worker::published() noexcept {
 
 void worker::woke_one() noexcept {
   ++wakes_;
-  record_instant(activity::wake);
+  record_instant(event_kind::wake);
 }
 
-void worker::record_instant(activity what, const worker* other) noexcept {
+void worker::record_instant(event_kind what, const worker* other) noexcept {
   if (ring_ == nullptr) return;
   const auto now = ticks::now();
   ring_->add({.began = now,
@@ -281,7 +282,7 @@ void worker::wake_owner(const task_slot* slot) noexcept {
       if (other->slots_.owns(slot)) owner = other;
     }
   }
-  if (owner == nullptr) return living_runtimes::wake_owner(slot);
+  if (owner == nullptr) return runtime_registry::wake_owner(slot);
   if (all_.gate().wake(owner->index_)) woke_one();
 }
 

@@ -2,6 +2,7 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 
 #include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
 #include <cstddef>
@@ -11,20 +12,20 @@ namespace teff::detail {
 
 namespace {
 
-// What the worker runs is another's: the body that waits below does not hear what it fulfils.
-class unheard {
+// What the worker runs is another's: who observes the task that waits below is not told what it releases.
+class unobserved {
  public:
-  unheard() noexcept = default;
-  unheard(const unheard&) = delete;
-  unheard& operator=(const unheard&) = delete;
-  ~unheard() { listening = outer_; }
+  unobserved() noexcept = default;
+  unobserved(const unobserved&) = delete;
+  unobserved& operator=(const unobserved&) = delete;
+  ~unobserved() { observed = outer_; }
 
  private:
-  const listened_body outer_ = std::exchange(listening, {});
+  const observed_task outer_ = std::exchange(observed, {});
 };
 
-// Nor does it spawn into a scope of what waits below.
-class on_its_own : unheard {
+// Besides, it does not spawn into a scope of the task that waits below.
+class on_its_own : unobserved {
  public:
   on_its_own() noexcept = default;
   ~on_its_own() { self.innermost = outer_; }
@@ -48,7 +49,7 @@ void worker::refresh_sources() noexcept {
   sources_version_ = version;
 }
 
-// What they run may look here again, and find other sources.
+// What they run may call this again, and find another list of sources.
 bool worker::run_sources(bool& searching) noexcept {
   refresh_sources();
   for (std::size_t i = 0; i < sources_.size(); ++i) {
@@ -59,23 +60,23 @@ bool worker::run_sources(bool& searching) noexcept {
     }
     stolen_.tell();
     const on_its_own here;
-    const running_errand turn(*this, {&each});
+    const within_activity enclosing(*this, {&each});
     if (each.run(index_)) return true;
   }
   return false;
 }
 
-bool worker::run_something(helping with, const task_slot* awaited, bool& searching) noexcept {
-  if (with != helping::its_thief && run_sources(searching)) return true;
+bool worker::run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept {
+  if (limit != may_run::awaited_thief && run_sources(searching)) return true;
   worker* victim = thief_of(awaited);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
-  if (slot == nullptr && with != helping::its_thief && run_job_of(inbox_, searching)) return true;
-  if (slot == nullptr && with == helping::everything && run_job_of(all_.jobs(), searching)) return true;
-  if (slot == nullptr && with != helping::its_thief && has_room_for_foreign_tasks())
+  if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && limit == may_run::everything && run_job_of(all_.jobs(), searching)) return true;
+  if (slot == nullptr && limit != may_run::awaited_thief && has_room_for_foreign_tasks())
     slot = steal_from_anyone(victim);
   if (slot == nullptr) return false;
   stop_search(searching);
-  record_instant(activity::steal, victim);
+  record_instant(event_kind::steal, victim);
   run_stolen(*victim, *slot);
   return true;
 }
@@ -101,12 +102,12 @@ task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
   return slot;
 }
 
-// Within an errand only what is a piece of one (README, "Waiting within a graph"). Not even the thief of the
-// awaited slot is exempt: what that had in its deque before is the oldest there.
+// Within an activity only a task that belongs to one (README, "Waiting within an activity"). That holds for
+// the thief of the awaited slot, too: the oldest task in its deque may have been there before.
 task_slot* worker::steal_from(worker& victim) noexcept {
-  const bool within = errands_.any();
+  const bool within = activities_.any();
   auto* const slot = victim.deque().steal(
-      [&](const task_slot* oldest) { return !within || victim.errands().of_slot(oldest).of != nullptr; });
+      [&](const task_slot* oldest) { return !within || victim.activities().of_slot(oldest).of != nullptr; });
   if (slot == nullptr) {
     ++failed_steals_;
   } else {
@@ -115,14 +116,14 @@ task_slot* worker::steal_from(worker& victim) noexcept {
   return slot;
 }
 
-// What it spawned may be run here after it, and is not to be listened to either.
+// Tasks that it spawned may run here after it; they are not observed either.
 void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   // Relaxed: only a hint, where the owner looks for work while it waits.
   slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
   last_victim_ = &victim;
-  const unheard here;
-  if (const auto of = victim.errands().of_slot(&slot); of.of != nullptr) {
-    const running_errand piece(*this, of);
+  const unobserved here;
+  if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
+    const within_activity enclosing(*this, of);
     stolen_.run(slot);
   } else {
     stolen_.run(slot);

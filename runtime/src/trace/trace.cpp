@@ -18,8 +18,8 @@ namespace teff::detail {
 
 namespace {
 
-constexpr std::array<const char*, 9> activity_names{"task",   "run",   "loop",    "waiting", "searching",
-                                                    "parked", "steal", "seizure", "wake"};
+constexpr std::array<const char*, 9> event_names{"task",   "run",   "loop",     "waiting", "searching",
+                                                 "parked", "steal", "exposure", "wake"};
 
 std::string path_of(const std::string& pattern) {
   static std::atomic<unsigned> traces{0};
@@ -81,7 +81,7 @@ class writer {
       }
       instant(worker, event);
       // From the victim to what the thief does next: the task.
-      if (event.what == activity::steal && i + 1 < all.size()) arrow(worker, event, all[i + 1].began);
+      if (event.what == event_kind::steal && i + 1 < all.size()) arrow(worker, event, all[i + 1].began);
     }
   }
 
@@ -101,7 +101,7 @@ class writer {
     return static_cast<std::uint64_t>(static_cast<double>(ticks - origin_) * nanoseconds_per_tick_);
   }
   void name(const trace_event& event) {
-    const char* const category = activity_names[static_cast<std::size_t>(event.what)];
+    const char* const category = event_names[static_cast<std::size_t>(event.what)];
     const char* const named = event.name == nullptr ? category : event.name;
     auto& text = names_[named];
     if (text.empty()) text = quoted(type_in(named));
@@ -121,7 +121,7 @@ class writer {
     time("ts", nanoseconds(event.began));
     name(event);
     std::fputs(",\"s\":\"t\"", file_);
-    if (event.what == activity::steal)
+    if (event.what == event_kind::steal)
       std::fprintf(file_, ",\"args\":{\"from\":\"worker %" PRIu32 "\"}", event.other);
     std::fputs("}", file_);
   }
@@ -150,7 +150,7 @@ void record_spawn(trace_ring& ring) noexcept {
   trace_ring::count(ring.spawned);
 }
 
-void record(trace_ring& ring, activity what, const char* name, std::uint64_t began) noexcept {
+void record(trace_ring& ring, event_kind what, const char* name, std::uint64_t began) noexcept {
   ring.add({.began = began, .ended = ticks::now(), .name = name, .other = 0, .what = what});
 }
 

@@ -20,7 +20,7 @@ struct trace_event {
   std::uint64_t ended;  // the same for an instant
   const char* name;     // null: the activity's own
   std::uint32_t other;  // another worker's index: a steal's victim
-  activity what;
+  event_kind what;
 };
 static_assert(sizeof(trace_event) == 32, "two events a cache line");
 
@@ -35,7 +35,7 @@ class trace_ring {
     events_[next_] = event;
     next_ = next_ + 1 == capacity_ ? 0 : next_ + 1;
     ++added_;
-    if (event.what == activity::task) count(tasks);
+    if (event.what == event_kind::task) count(tasks);
   }
   static void count(std::atomic<std::uint64_t>& counter) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -69,7 +69,7 @@ template <class G, class Evaluate>
 void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
   auto state = slot_state::ended;
   try {
-    const traced_span task(activity::task, name_of<std::remove_cvref_t<G>>());
+    const traced_span task(event_kind::task, name_of<std::remove_cvref_t<G>>());
     evaluate();
   } catch (...) {
     new (slot.data) std::exception_ptr(std::current_exception());

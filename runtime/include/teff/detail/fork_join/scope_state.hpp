@@ -23,7 +23,7 @@ struct calling_worker {
   template <class T>
   using plain = T;
 
-  static lane& own() noexcept { return self; }
+  static local_deque& own() noexcept { return self; }
   // The scope whose task is, or was, in the slot.
   static scope_state* scope_of(task_slot& slot) noexcept { return stored<scope_state*>(slot); }
   // The newest slot, which a scope pushed: takes it if it was not stolen.
@@ -142,7 +142,7 @@ class basic_scope : public scope_tasks<Worker> {
   // traced.
   static constexpr std::uint8_t cancelled_flag = 1;
   static constexpr std::uint8_t failed_flag = 4;
-  static_assert(cancelled_flag != lane::watch);  // the other flag
+  static_assert(cancelled_flag != local_deque::watch);  // the other flag
   typename Worker::template atomic<std::uint8_t> flags_;
   // Written by whoever set failed_flag, read after `pending_` is 0.
   typename Worker::template plain<std::exception_ptr> error_{};
@@ -165,7 +165,7 @@ std::exception_ptr basic_scope<Worker>::end() {
     if (!is_innermost() || Worker::own().head() != this->top_) refuse_to_wait();
     this->end_tasks();
   }
-  flags_.fetch_and(lane::watch, std::memory_order_relaxed);
+  flags_.fetch_and(local_deque::watch, std::memory_order_relaxed);
   return std::exchange(error_, nullptr);
 }
 
@@ -229,7 +229,7 @@ void basic_scope<Worker>::put(slot* at, F&& task) {
 template <class Worker>
 template <class F>
 void basic_scope<Worker>::execute_traced(F task) noexcept {
-  const traced_span span(activity::task, name_of<F>());
+  const traced_span span(event_kind::task, name_of<F>());
   try {
     task();
   } catch (...) {

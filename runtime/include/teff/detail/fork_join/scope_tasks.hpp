@@ -65,7 +65,7 @@ class scope_tasks {
   // Has `push(slot)` push a task of this scope into the part of `host`. Throws what that throws.
   template <class Push>
   void push_into(scope_tasks& host, Push push) {
-    // Before the push, from which on a thief may seize the task and end it. Relaxed: the task that spawns is
+    // Before the push, from which on a thief may expose the task and end it. Relaxed: the task that spawns is
     // itself one of the pending.
     const bool elsewhere = &host != this;
     if (elsewhere) pending_.fetch_add(1, std::memory_order_relaxed);

@@ -32,7 +32,7 @@ typename Task::result take_or_wait(Task& task, task_slot* slot) {
     if (!settle(slot)) return task.stolen_result(*slot);
   }
   if constexpr (Traced) {
-    const traced_span span(activity::task, name_of<std::remove_cvref_t<G>>());
+    const traced_span span(event_kind::task, name_of<std::remove_cvref_t<G>>());
     return task.run(*slot);
   } else {
     return task.run(*slot);

@@ -2,7 +2,6 @@
 // and what went wrong.
 #pragma once
 
-#include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
 #include <atomic>
@@ -40,18 +39,6 @@ inline constexpr unsigned any_worker = ~0U;
 
 // How many keys an error names.
 inline constexpr std::size_t most_names = 8;
-
-// While it lives, the runtime does not shut down. Throws runtime_was_shut_down.
-class call_in_progress {
- public:
-  explicit call_in_progress(scheduler& runtime) : runtime_(runtime) { begin_call(runtime); }
-  ~call_in_progress() { end_call(runtime_); }
-  call_in_progress(const call_in_progress&) = delete;
-  call_in_progress& operator=(const call_in_progress&) = delete;
-
- private:
-  scheduler& runtime_;
-};
 
 class graph_core : public source {
  public:

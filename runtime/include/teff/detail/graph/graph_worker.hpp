@@ -201,14 +201,14 @@ template <class Key>
 inline constexpr bool travels_plainly = std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56;
 
 template <class Key>
-struct alignas(64) graph_station {
+struct alignas(64) graph_worker {
   using node = graph_node<Key>;
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_station(unsigned worker, unsigned workers, node_exchange<node>& nodes)
+  graph_worker(unsigned worker, unsigned workers, node_exchange<node>& nodes)
       : index(worker), pool(nodes), to(workers), from(workers) {}
-  ~graph_station() {
+  ~graph_worker() {
     message left;
     for (auto& each : from) {
       auto* const source = each.load(std::memory_order_acquire);

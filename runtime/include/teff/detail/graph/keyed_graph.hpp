@@ -27,38 +27,39 @@ struct graph_functions {
   function_of<bool, Key> arrived;  // whether the key counts
 };
 
-// The graph and the station that the task belongs to which the calling thread runs.
+// The graph and the worker_state that the task belongs to which the calling thread runs.
 struct running_graph {
   const graph_core* graph = nullptr;
-  void* station = nullptr;
+  void* worker_state = nullptr;
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local running_graph running_on;
 
 template <class Key, class Hash>
 class keyed_graph final : public graph_core {
-  using station = graph_station<Key>;
+  using worker_state = graph_worker<Key>;
   using node = graph_node<Key>;
   using chains = key_chains<node>;
 
  public:
   keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers) {
-    for (unsigned i = 0; i < workers; ++i) stations_.push_back(std::make_unique<station>(i, workers, nodes_));
+    for (unsigned i = 0; i < workers; ++i)
+      states_.push_back(std::make_unique<worker_state>(i, workers, nodes_));
   }
 
   // What is left of a graph whose runtime was shut down.
   ~keyed_graph() override {
     const auto destroy = [](node* left) { left->key.~Key(); };
-    for (auto& each : stations_) each->placed.clear(destroy);
+    for (auto& each : states_) each->placed.clear(destroy);
     if (unplaced_owner_) unplaced_owner_->clear(destroy);
   }
 
   graph_functions<Key> functions;
   // While it is recorded or replayed: keys are fulfilled where somebody listens, and nowhere else.
-  std::atomic<bool> listened_to{false};
+  std::atomic<bool> being_observed{false};
 
   void fulfill(const Key& key) {
     if (running_on.graph == this) [[likely]] {
-      fulfill_from(*static_cast<station*>(running_on.station), key);
+      fulfill_from(*static_cast<worker_state*>(running_on.worker_state), key);
     } else {
       fulfill_from_elsewhere(key);
     }
@@ -68,8 +69,8 @@ class keyed_graph final : public graph_core {
   bool sees_work(unsigned worker) noexcept override;
 
  private:
-  // Within a task of this graph, on the station's worker.
-  void fulfill_from(station& here, const Key& key) {
+  // Within a task of this graph, on the worker_state's worker.
+  void fulfill_from(worker_state& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
     const unsigned place = functions.place ? functions.place(key) : any_worker;
@@ -100,30 +101,30 @@ class keyed_graph final : public graph_core {
   // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. Most fulfilments are
   // neither a task's first nor its last: these two are called at the end, so that the others save no
   // registers.
-  void count_placed(station& here, const Key& key);
-  [[gnu::noinline]] void make_placed(station& here, std::size_t hash, const Key& key);
-  [[gnu::noinline]] void ready_placed(station& here, node& task);
-  void count_unplaced(station& here, const Key& key);
-  void forget_ran(station& here, node& task);
-  void settle(station& here, typename chains::outcome outcome) {
+  void count_placed(worker_state& here, const Key& key);
+  [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
+  void count_unplaced(worker_state& here, const Key& key);
+  void forget_ran(worker_state& here, node& task);
+  void settle(worker_state& here, typename chains::outcome outcome) {
     if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
     while (outcome.ready != nullptr)
       ready_unplaced(here, std::exchange(outcome.ready, outcome.ready->next_in_line));
   }
-  [[gnu::noinline]] void drop_spare(station& here, node* spare) noexcept;
-  void ready_unplaced(station& here, node* ready);
-  void send(station& here, unsigned place, const Key& key);
+  [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
+  void ready_unplaced(worker_state& here, node* ready);
+  void send(worker_state& here, unsigned place, const Key& key);
 
-  void count_arrived(station& here, const Key& key);
-  bool receive(station& here) noexcept;
-  bool receive_outside(station& here) noexcept;
+  void count_arrived(worker_state& here, const Key& key);
+  bool receive(worker_state& here) noexcept;
+  bool receive_outside(worker_state& here) noexcept;
   template <class Count>
   void try_count(Count count) noexcept;
-  node* find_task(station& here) noexcept;
-  [[gnu::noinline]] node* find_by_priority(station& here) noexcept;
-  node* steal(station& here) noexcept;
-  void execute(station& here, node* task) noexcept;
-  void say_ended(station& here) noexcept;
+  node* find_task(worker_state& here) noexcept;
+  [[gnu::noinline]] node* find_by_priority(worker_state& here) noexcept;
+  node* steal(worker_state& here) noexcept;
+  void execute(worker_state& here, node* task) noexcept;
+  void say_ended(worker_state& here) noexcept;
   chains& unplaced();
 
   void forget_placed(unsigned worker, leftovers& all) override;
@@ -141,7 +142,7 @@ class keyed_graph final : public graph_core {
 
   Hash hash_;
   node_exchange<node> nodes_;
-  std::vector<std::unique_ptr<station>> stations_;
+  std::vector<std::unique_ptr<worker_state>> states_;
   key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
   std::once_flag unplaced_made_;
   std::atomic<chains*> unplaced_{nullptr};
@@ -160,7 +161,7 @@ void keyed_graph<Key, Hash>::note(const node& left, leftovers& all) const {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
-  auto& here = *stations_[worker];
+  auto& here = *states_[worker];
   here.placed.clear([&](node* left) {
     note(*left, all);
     here.drop_node(left);
@@ -184,7 +185,7 @@ void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
 
 template <class Key, class Hash>
 std::string keyed_graph<Key, Hash>::running_key(unsigned worker) const {
-  const auto* const key = stations_[worker]->running;
+  const auto* const key = states_[worker]->running;
   return key == nullptr ? std::string() : key_text(*key);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/job.hpp>
 #include <teff/error.hpp>
 
 #include <atomic>
@@ -16,7 +18,7 @@
 namespace teff::detail {
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_placed(station& here, const Key& key) {
+void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
   const std::size_t hash = hash_(key);
   node* found = here.placed.find(hash, key);
   if (found == nullptr) return make_placed(here, hash, key);
@@ -24,7 +26,7 @@ void keyed_graph<Key, Hash>::count_placed(station& here, const Key& key) {
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::make_placed(station& here, std::size_t hash, const Key& key) {
+void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
   node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
   made->placed = true;
   made->received = 1;
@@ -33,14 +35,14 @@ void keyed_graph<Key, Hash>::make_placed(station& here, std::size_t hash, const 
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_placed(station& here, node& task) {
+void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task);
   here.ready.push(&task);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_unplaced(station& here, const Key& key) {
+void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) {
   const std::size_t hash = hash_(key);
   std::exception_ptr error;
   const auto outcome = unplaced().fulfill(
@@ -63,13 +65,13 @@ void keyed_graph<Key, Hash>::count_unplaced(station& here, const Key& key) {
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::forget_ran(station& here, node& task) {
+void keyed_graph<Key, Hash>::forget_ran(worker_state& here, node& task) {
   settle(here,
          unplaced().forget(task.hash, task, [this](const node& another) { fail_over_fulfilled(another); }));
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::drop_spare(station& here, node* spare) noexcept {
+void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcept {
   while (spare != nullptr) {
     --here.unplaced;
     here.drop_node(std::exchange(spare, spare->next));
@@ -79,7 +81,7 @@ void keyed_graph<Key, Hash>::drop_spare(station& here, node* spare) noexcept {
 // The last one that becomes ready is run next; those before it are for anybody. Where there are priorities
 // all are for anybody: what is best to run next shows among the others only.
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_unplaced(station& here, node* ready) {
+void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, node* ready) {
   const bool by_priority = static_cast<bool>(functions.priority);
   if (here.running != nullptr && !by_priority) std::swap(ready, here.following);
   if (ready == nullptr) return;
@@ -93,13 +95,13 @@ void keyed_graph<Key, Hash>::ready_unplaced(station& here, node* ready) {
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::send(station& here, unsigned place, const Key& key) {
+void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
   account(here.index).begin_one();
   auto*& ring = here.to[place];
   if (ring == nullptr) {
-    ring = new typename station::ring;
+    ring = new typename worker_state::ring;
     // Release: the empty ring.
-    stations_[place]->from[here.index].store(ring, std::memory_order_release);
+    states_[place]->from[here.index].store(ring, std::memory_order_release);
   }
   bool sent = false;
   if constexpr (travels_plainly<Key>) {
@@ -109,7 +111,7 @@ void keyed_graph<Key, Hash>::send(station& here, unsigned place, const Key& key)
     sent = ring->send(box.get());
     if (sent) static_cast<void>(box.release());
   }
-  if (!sent) stations_[place]->inbox.push(key);
+  if (!sent) states_[place]->inbox.push(key);
   published_to(runtime(), place);
 }
 
@@ -117,16 +119,16 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   if (!functions.indegree || !functions.body)
     throw misuse("teff::task_graph::fulfill: the graph has no indegree() or no body()");
-  if (listening.graph == this) {
-    if (!static_cast<fulfil_listener<Key>*>(listening.listener)->passes_on(key)) return;
-  } else if (listened_to.load(std::memory_order_relaxed)) {
+  if (observed.of == this) {
+    if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
+  } else if (being_observed.load(std::memory_order_relaxed)) {
     throw not_replayable("teff::task_graph: the key " + key_text(key) +
                          " was fulfilled by something else than the body of a task while the graph was "
                          "recorded or replayed");
   }
   const auto at = detail::here();
   if (at.runtime == &runtime()) {
-    auto& here = *stations_[at.index];
+    auto& here = *states_[at.index];
     // Outside a task of this graph, it is an activity of its own; it has ended when this worker next looks
     // here.
     if (here.running != nullptr) return fulfill_from(here, key);
@@ -147,7 +149,7 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
     outside_.push(key);
     published(runtime());
   } else {
-    stations_[place]->inbox.push(key);
+    states_[place]->inbox.push(key);
     published_to(runtime(), place);
   }
 }

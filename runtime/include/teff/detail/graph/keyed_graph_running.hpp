@@ -24,19 +24,19 @@ void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::count_arrived(station& here, const Key& key) {
+void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
   if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
 }
 
 // Counts what others have sent. Says whether there was anything.
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::receive(station& here) noexcept {
+bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   const auto before = here.taken;
   for (auto& each : here.from) {
     // Acquire: pairs with the release in send().
     auto* const ring = each.load(std::memory_order_acquire);
     if (ring == nullptr) continue;
-    typename station::message message;
+    typename worker_state::message message;
     while (ring->receive(message)) {
       ++here.taken;
       if constexpr (travels_plainly<Key>) {
@@ -57,7 +57,7 @@ bool keyed_graph<Key, Hash>::receive(station& here) noexcept {
 }
 
 template <class Key, class Hash>
-bool keyed_graph<Key, Hash>::receive_outside(station& here) noexcept {
+bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
   if (outside_.empty()) return false;
   const auto keys = outside_.take(inbox_batch);
   for (const Key& key : keys) {
@@ -68,7 +68,7 @@ bool keyed_graph<Key, Hash>::receive_outside(station& here) noexcept {
 }
 
 template <class Key, class Hash>
-typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(station& here) noexcept {
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_state& here) noexcept {
   if (here.following != nullptr) return std::exchange(here.following, nullptr);
   // Not functions.priority: without a task in hand, that may just be being set.
   if (!here.stealable_by_priority.empty()) [[unlikely]]
@@ -83,7 +83,7 @@ typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(station
 
 // Of equal ones the one that is placed here: the other may be run by a thief meanwhile.
 template <class Key, class Hash>
-typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(station& here) noexcept {
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(worker_state& here) noexcept {
   receive_outside(here);  // there may be a higher one among them
   if (node* const task = here.stealable_by_priority.take(here.ready.front())) {
     ++here.taken;
@@ -93,13 +93,13 @@ typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(
 }
 
 template <class Key, class Hash>
-typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(station& here) noexcept {
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(worker_state& here) noexcept {
   here.random ^= here.random << 13;
   here.random ^= here.random >> 7;
   here.random ^= here.random << 17;
-  const auto count = stations_.size();
+  const auto count = states_.size();
   for (std::size_t i = 0, at = here.random % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    auto& victim = *stations_[at];
+    auto& victim = *states_[at];
     node* task = victim.stealable.steal();
     if (task == nullptr) task = victim.stealable_by_priority.take();
     if (task != nullptr) {
@@ -111,7 +111,7 @@ typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(station& he
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::execute(station& here, node* task) noexcept {
+void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
   if (!cancelled()) {
     const auto* const outer = std::exchange(here.running, &task->key);
     try {
@@ -129,7 +129,7 @@ void keyed_graph<Key, Hash>::execute(station& here, node* task) noexcept {
 
 // All that this worker took has come to its end, if no task of this graph lies further down on its stack.
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::say_ended(station& here) noexcept {
+void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
   auto& mine = account(here.index);
   mine.waiting.store(static_cast<std::int64_t>(here.placed.size()) + here.unplaced,
                      std::memory_order_relaxed);
@@ -139,7 +139,7 @@ void keyed_graph<Key, Hash>::say_ended(station& here) noexcept {
 
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
-  auto& here = *stations_[worker];
+  auto& here = *states_[worker];
   const bool nested = here.running != nullptr;
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
@@ -171,7 +171,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
 
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
-  auto& here = *stations_[worker];
+  auto& here = *states_[worker];
   if (here.running == nullptr) look_for_rest(worker);
   if (here.following != nullptr || !here.ready.empty() || !here.inbox.empty() || !outside_.empty())
     return true;
@@ -179,7 +179,7 @@ bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
   }
-  for (const auto& each : stations_) {
+  for (const auto& each : states_) {
     if (!each->stealable.empty() || !each->stealable_by_priority.empty()) return true;
   }
   return false;

@@ -18,36 +18,36 @@
 namespace teff::detail {
 
 // While it lives, nobody else records or replays the graph.
-class sole_listener {
+class sole_observer {
  public:
-  explicit sole_listener(std::atomic<bool>& listened_to) : listened_to_(listened_to) {
+  explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {
     // Acquire, release: what the one before left.
-    if (listened_to.exchange(true, std::memory_order_acquire))
+    if (being_observed.exchange(true, std::memory_order_acquire))
       throw misuse("teff::recording: the graph is recorded or replayed just now");
   }
-  ~sole_listener() { listened_to_.store(false, std::memory_order_release); }
-  sole_listener(const sole_listener&) = delete;
-  sole_listener& operator=(const sole_listener&) = delete;
+  ~sole_observer() { being_observed_.store(false, std::memory_order_release); }
+  sole_observer(const sole_observer&) = delete;
+  sole_observer& operator=(const sole_observer&) = delete;
 
  private:
-  std::atomic<bool>& listened_to_;
+  std::atomic<bool>& being_observed_;
 };
 
-// From here to the end of the block the calling thread runs a body of the graph for this listener.
-class listening_here {
+// From here to the end of the block the calling thread runs a body of the graph for this observer.
+class observed_here {
  public:
   // Not inline: GCC 12 would take the branch of fulfill() for a call through a null pointer, and warn of it.
-  [[gnu::noinline]] explicit listening_here(listened_body body)
-      : outer_(std::exchange(listening, body)), outer_running_(std::exchange(running_on, {})) {}
-  ~listening_here() {
-    listening = outer_;
+  [[gnu::noinline]] explicit observed_here(observed_task body)
+      : outer_(std::exchange(observed, body)), outer_running_(std::exchange(running_on, {})) {}
+  ~observed_here() {
+    observed = outer_;
     running_on = outer_running_;
   }
-  listening_here(const listening_here&) = delete;
-  listening_here& operator=(const listening_here&) = delete;
+  observed_here(const observed_here&) = delete;
+  observed_here& operator=(const observed_here&) = delete;
 
  private:
-  listened_body outer_;
+  observed_task outer_;
   running_graph outer_running_;
 };
 
@@ -76,10 +76,10 @@ class graph_recorder {
   // Calls start(), whose keys depend on nothing.
   template <class Start>
   void run_start(Start& start) {
-    struct final : fulfil_listener<Key> {
+    struct final : release_observer<Key> {
       bool passes_on(const Key&) override { return true; }
     } anything;
-    const listening_here here({&graph_, static_cast<fulfil_listener<Key>*>(&anything)});
+    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&anything)});
     start();
   }
 
@@ -139,7 +139,7 @@ class graph_recorder {
     std::vector<Key> tasks;
     std::vector<edge> edges;
   };
-  struct running_body final : fulfil_listener<Key> {
+  struct running_body final : release_observer<Key> {
     running_body(log& its_log, Next& its_next, const Key& key)
         : kept(its_log), next(its_next), task(static_cast<std::uint32_t>(its_log.tasks.size())) {
       kept.tasks.push_back(key);
@@ -154,8 +154,8 @@ class graph_recorder {
   };
 
   void run(const Key& key) {
-    running_body listener(logs_[here().index], next_, key);
-    const listening_here here({&graph_, static_cast<fulfil_listener<Key>*>(&listener)});
+    running_body observer(logs_[here().index], next_, key);
+    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
     body_(key);
   }
 

@@ -38,7 +38,7 @@ inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that
 
 // A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
 // scopes leave them the part above `scope_limit`.
-struct lane : split_deque<task_slot> {
+struct local_deque : split_deque<task_slot> {
   task_slot* scope_limit = nullptr;
   // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
   // what the task spawns into other workers' scopes.
@@ -59,7 +59,7 @@ struct lane : split_deque<task_slot> {
 
 // Initial-exec and constinit: one load from the thread pointer, no call and no guard, in shared libraries
 // too.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local lane self;
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local local_deque self;
 
 // As std::uncaught_exceptions(), which takes longer.
 inline unsigned exceptions_in_flight() noexcept {

@@ -1,26 +1,28 @@
-// How a recording or a replay hears of the keys that bodies fulfil.
+// Who is told what a task releases: the tasks that may start because of it.
 #pragma once
 
 namespace teff::detail {
 
-template <class Key>
-class fulfil_listener {
+class source;
+
+// Told of each task, by its `Name`, that an observed task releases.
+template <class Name>
+class release_observer {
  public:
-  // Says whether the graph is to count it. May throw: then fulfill() does.
-  virtual bool passes_on(const Key& key) = 0;
+  // Says whether the source is to count it. May throw: then what the task called to release it does.
+  virtual bool passes_on(const Name& released) = 0;
 
  protected:
-  ~fulfil_listener() = default;
+  ~release_observer() = default;
 };
 
-class graph_core;
-
-// Of the body that runs on the calling thread: its graph, and the fulfil_listener<Key> of that graph's keys.
-// A task that runs on top of the body, but is another worker's or another graph's, has none.
-struct listened_body {
-  const graph_core* graph = nullptr;
-  void* listener = nullptr;
+// The task that runs on the calling thread, if it is observed: its source, and that source's
+// release_observer<Name>. What a worker runs on top of the task, while that waits, is not observed: the
+// scheduler sees to that.
+struct observed_task {
+  const source* of = nullptr;
+  void* observer = nullptr;
 };
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local listened_body listening;
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local observed_task observed;
 
 }  // namespace teff::detail

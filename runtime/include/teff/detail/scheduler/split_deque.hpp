@@ -16,7 +16,7 @@ namespace teff::detail {
 //     0 ... stolen ... tail ... public ... split ... private ... head ... free
 //
 // Public slots are taken by exchanging one word, `bounds`. Private ones are the owner's without further ado,
-// except that a thief may seize(): make them public against the owner's will.
+// except that a thief may expose(): make them public against the owner's will.
 //
 // `Slot` is what is queued; `Atomic` is std::atomic, or the checker's stand-in.
 template <class Slot, template <class> class Atomic = std::atomic>
@@ -52,7 +52,7 @@ class split_deque {
 
   // Whether a thief asks for public work, or the deque is watched: one branch tells the owner whether anybody
   // is interested. Relaxed: what orders it after push() is the barrier that the thief has every thread
-  // execute (seize()).
+  // execute (expose()).
   [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }
   // Of the two, whether a thief does: share() then.
   [[nodiscard]] bool asked_to_share() const noexcept {
@@ -65,7 +65,7 @@ class split_deque {
   // write `guard` only upwards, and retake() decides on `bounds`.
   [[nodiscard]] bool take(Slot* slot) noexcept {
     set_head(slot);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // as in push(), for seize()
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // as in push(), for expose()
     return slot >= guard_.load(std::memory_order_relaxed);
   }
 
@@ -80,15 +80,15 @@ class split_deque {
       const auto tail = tail_of(bounds);
       if (tail > index) {
         set_head(slot + 1);
-        // Not lowered without a new version: what is pushed next may be in a seizure's sight already.
+        // Not lowered without a new version: what is pushed next may be in an exposure's sight already.
         guard_.store(top(), std::memory_order_relaxed);
         return false;
       }
       // If it is public, half of what is becomes private again, this slot with it.
       const auto split = split_of(bounds) > index ? (tail + index + 1) / 2 : split_of(bounds);
       guard_.store(slots_ + split, std::memory_order_relaxed);
-      // The new version has any seizure fail that read the head before this take. Release: pairs with the
-      // acquire in seize(), so that a thief that saw this version raises `guard` after it was lowered here.
+      // The new version has any exposure fail that read the head before this take. Release: pairs with the
+      // acquire in expose(), so that a thief that saw this version raises `guard` after it was lowered here.
       if (bounds_.compare_exchange_weak(bounds, pack(tail, split, version_of(bounds) + 1),
                                         std::memory_order_release, std::memory_order_relaxed)) {
         return true;
@@ -107,7 +107,7 @@ class split_deque {
       const auto split = split_of(bounds) + (head - split_of(bounds) + 1) / 2;
       guard_.store(slots_ + split, std::memory_order_relaxed);
       // Release: pairs with the acquire in steal(): the slots' contents. seq_cst: before the look at the
-      // census.
+      // idle counters.
       if (bounds_.compare_exchange_weak(bounds, pack(tail_of(bounds), split, version_of(bounds) + 1),
                                         std::memory_order_seq_cst, std::memory_order_relaxed)) {
         return true;
@@ -117,7 +117,7 @@ class split_deque {
 
   // There is public work: a request needs no answer.
   void withdraw() noexcept {
-    // seq_cst: with ask() and the gate's census, README "A request is not lost".
+    // seq_cst: with ask() and the gate's idle counters, README "A request is not lost".
     asked_.exchange(unasked_, std::memory_order_seq_cst);
   }
 
@@ -127,8 +127,8 @@ class split_deque {
     const auto index = index_of(slot);
     const auto version = version_of(bounds_.load(std::memory_order_relaxed)) + 1;
     guard_.store(slot, std::memory_order_relaxed);
-    // No exchange: nothing is public or private, before and after, so that neither a steal nor a seizure can
-    // succeed. Release: as in retake().
+    // No exchange: nothing is public or private, before and after, so that neither a steal nor an exposure
+    // can succeed. Release: as in retake().
     bounds_.store(pack(index, index, version), std::memory_order_release);
     asked_.store(unasked_ | request,
                  std::memory_order_relaxed);  // all was stolen: thieves are about, the next push shares
@@ -148,8 +148,8 @@ class split_deque {
   // The same, but null if not `accepts(slot)`, which may not read the slot, but what its owner wrote before.
   template <class Accepts>
   [[nodiscard]] Slot* steal(Accepts accepts) noexcept {
-    // Acquire: pairs with the release in share() and seize(), through whatever exchanges lie between (all are
-    // read-modify-writes, so the release sequence is not broken).
+    // Acquire: pairs with the release in share() and expose(), through whatever exchanges lie between (all
+    // are read-modify-writes, so the release sequence is not broken).
     auto bounds = bounds_.load(std::memory_order_acquire);
     if (tail_of(bounds) >= split_of(bounds) || !accepts(slots_ + tail_of(bounds))) return nullptr;
     // Acquire: as above. Only after this may the slot be read: the exchange fails if another took it
@@ -161,7 +161,7 @@ class split_deque {
     return slots_ + tail_of(bounds);
   }
 
-  // Whether there is public work. seq_cst: a worker about to park looks here after it said so in the census.
+  // Whether there is public work. seq_cst: a worker about to park looks here after it said so to the gate.
   [[nodiscard]] bool has_public() const noexcept {
     const auto bounds = bounds_.load(std::memory_order_seq_cst);
     return tail_of(bounds) < split_of(bounds);
@@ -182,7 +182,7 @@ class split_deque {
   // If it returns false after ask(), nothing was pushed before it that is not stolen or taken, and whatever
   // is pushed after it is shared at once.
   template <class Barrier>
-  bool seize(Barrier&& barrier) noexcept {
+  bool expose(Barrier&& barrier) noexcept {
     for (;;) {
       // Acquire: pairs with the owner's releases; its version goes with the `guard` it had then.
       auto bounds = bounds_.load(std::memory_order_acquire);
@@ -204,7 +204,7 @@ class split_deque {
   }
 
  private:
-  // Release: the slots' contents, to a thief's acquire in seize().
+  // Release: the slots' contents, to a thief's acquire in expose().
   void set_head(Slot* head) noexcept { head_.store(head, std::memory_order_release); }
 
   static constexpr int index_bits = 24;
@@ -227,14 +227,14 @@ class split_deque {
 
   // Read by the owner at every push and take; written by thieves that ask.
   alignas(64) Atomic<std::uint32_t> asked_{1};
-  Atomic<Slot*> guard_{nullptr};  // take() succeeds from here up: `split`, or top() for a seizure
+  Atomic<Slot*> guard_{nullptr};  // take() succeeds from here up: `split`, or top() for an exposure
   // Written by the owner at every push and take. That it is atomic also has the compiler load these eight
   // bytes and no more: a wider load would have to wait until the last push has left the store buffer.
   alignas(64) Atomic<Slot*> head_{nullptr};
   Slot* slots_ = nullptr;      // constant once thieves know the deque, as is
   std::uint32_t unasked_ = 0;  // what asked_ is when nobody asks
   // Contended: tail, split and a version in one word, so that all agree by one exchange. The version (16
-  // bits) changes whenever the owner takes or frees a slot that a seizure may be about.
+  // bits) changes whenever the owner takes or frees a slot that an exposure may be about.
   alignas(64) Atomic<std::uint64_t> bounds_{0};
 };
 

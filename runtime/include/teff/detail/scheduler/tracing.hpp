@@ -10,7 +10,7 @@
 namespace teff::detail {
 
 // What a worker was at. The order is that of their names in trace.cpp.
-enum class activity : std::uint8_t {
+enum class event_kind : std::uint8_t {
   task,       // a task, as counters count them
   run,        // a call of runtime::run(), or another job
   loop,       // a loop on the worker that called it
@@ -18,11 +18,11 @@ enum class activity : std::uint8_t {
   searching,  // for work
   parked,     // asleep
   steal,      // an instant, as all that follow; with the victim
-  seizure,    // a look at all workers' private parts
+  exposure,   // a look at all workers' private parts
   wake,       // of some sleeper
 };
-inline constexpr bool is_instant(activity what) noexcept {
-  return what >= activity::steal;
+inline constexpr bool is_instant(event_kind what) noexcept {
+  return what >= event_kind::steal;
 }
 
 class trace_ring;
@@ -35,7 +35,7 @@ inline trace_ring* ring_here() noexcept {
 // A task was pushed, or is run in the place of being pushed.
 [[gnu::cold]] void record_spawn(trace_ring&) noexcept;
 // Something that began at `began` (ticks) ends now.
-[[gnu::cold]] void record(trace_ring&, activity what, const char* name, std::uint64_t began) noexcept;
+[[gnu::cold]] void record(trace_ring&, event_kind what, const char* name, std::uint64_t began) noexcept;
 [[gnu::cold]] std::uint64_t ticks_now() noexcept;
 
 // From here to the end of the block the worker is at this. Costs a load and a branch where nothing is traced,
@@ -44,7 +44,7 @@ inline trace_ring* ring_here() noexcept {
 // traced.
 class traced_span {
  public:
-  traced_span(activity what, const char* name) noexcept : ring_(ring_here()), name_(name), what_(what) {
+  traced_span(event_kind what, const char* name) noexcept : ring_(ring_here()), name_(name), what_(what) {
     if (ring_ != nullptr) [[unlikely]]
       began_ = ticks_now();
   }
@@ -59,7 +59,7 @@ class traced_span {
   trace_ring* ring_;
   const char* name_;
   std::uint64_t began_ = 0;
-  activity what_;
+  event_kind what_;
 };
 
 }  // namespace teff::detail
