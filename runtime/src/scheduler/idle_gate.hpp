@@ -15,10 +15,14 @@ enum class wake_for : std::uint8_t {
   name,  // only what somebody wakes this worker for, by its index
 };
 
-// `System` gives atomic<T>, wait(word, expected) and wake(word): the futex, or the checker's stand-in.
+// `System` gives atomic<T>, a type `time` with its greatest value `never`, wait(word, expected),
+// wait_until(word, expected, time), which is false if the time has come, and wake(word): the futex, or the
+// checker's stand-in.
 template <class System>
 class idle_gate {
  public:
+  using time = typename System::time;
+
   explicit idle_gate(unsigned workers) : waiters_(workers) {}
 
   // ---- A worker that looks for work ----
@@ -61,6 +65,27 @@ class idle_gate {
       System::wait(state, now);
     }
     state.store(awake, std::memory_order_relaxed);
+  }
+
+  // ---- A time at which one sleeper has to be awake ----
+
+  // As sleep(), but if no other sleeper wakes by `deadline`, this one does. Returns whether it woke for that.
+  // A worker that waits by name does so in any case: others do not count on it.
+  bool sleep_until(unsigned worker, wake_for what, time deadline) noexcept {
+    if (what == wake_for::work && !promise(deadline)) {
+      sleep(worker);
+      return false;
+    }
+    const bool in_time = sleep_at_most_until(worker, what, deadline);
+    // It is a searcher now. Nobody may count on its promise when it leaves the search: not it, if it is the
+    // last and hands over, and not who sleeps later.
+    if (what == wake_for::work) withdraw(deadline);
+    return !in_time;
+  }
+
+  // Whether a sleeper wakes by then without being woken. Who hands over wakes one if none does.
+  [[nodiscard]] bool somebody_wakes_by(time deadline) const noexcept {
+    return promised_.load(std::memory_order_seq_cst) <= deadline;
   }
 
   // ---- Those who have something for a sleeper ----
@@ -107,6 +132,34 @@ class idle_gate {
     return what == wake_for::work ? one_sleeper : 0;
   }
 
+  // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that who leaves the search later
+  // sees it, and this worker sees what those who left it before have withdrawn.
+  bool promise(time deadline) noexcept {
+    auto promised = promised_.load(std::memory_order_seq_cst);
+    while (deadline < promised) {
+      if (promised_.compare_exchange_strong(promised, deadline, std::memory_order_seq_cst)) return true;
+    }
+    return false;
+  }
+  // An earlier promise of another's stays. One for the same time may go, whose worker wakes all the same.
+  void withdraw(time deadline) noexcept {
+    promised_.compare_exchange_strong(deadline, System::never, std::memory_order_seq_cst);
+  }
+
+  // False: it woke because of the time.
+  bool sleep_at_most_until(unsigned worker, wake_for what, time deadline) noexcept {
+    auto& state = waiters_[worker].state;
+    // Acquire: as in sleep().
+    while (state.load(std::memory_order_acquire) == asleep(what)) {
+      if (!System::wait_until(state, asleep(what), deadline)) {
+        cancel_sleep(worker, what);
+        return false;
+      }
+    }
+    sleep(worker);  // somebody has woken it, or is about to
+    return true;
+  }
+
   bool wake_from(unsigned worker, std::uint32_t asleep) noexcept {
     auto& state = waiters_[worker].state;
     auto expected = asleep;
@@ -126,6 +179,8 @@ class idle_gate {
     typename System::template atomic<std::uint32_t> state{awake};
   };
   alignas(64) typename System::template atomic<std::uint64_t> idle_{0};
+  // The earliest time at which a sleeper wakes by itself. Touched only where somebody asks for one.
+  typename System::template atomic<time> promised_{System::never};
   std::vector<waiter> waiters_;
 };
 

@@ -7,6 +7,7 @@
 #include <teff/runtime.hpp>
 
 #include "scheduler/activities.hpp"
+#include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/nearest_first.hpp"
 #include "scheduler/slot_array.hpp"
@@ -95,7 +96,7 @@ class worker {
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
-  void sleep() noexcept;
+  bool sleep(wake_for what, source::poll_time deadline) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
@@ -104,10 +105,12 @@ class worker {
   [[nodiscard]] bool sees_source_work() noexcept;
   [[nodiscard]] bool sees_work() noexcept;
   void refresh_sources() noexcept;
+  [[nodiscard]] source::poll_time next_poll() const noexcept;
+  void poll_sources(source::poll_time now) noexcept;
   bool run_sources(bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  void park(Done& done, may_run limit, const task_slot* awaited) noexcept;
+  bool park(Done& done, may_run limit, const task_slot* awaited) noexcept;
   template <class Done>
   [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;

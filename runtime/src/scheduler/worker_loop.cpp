@@ -82,7 +82,7 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     if (done(what)) {
       gate.cancel_sleep(me.index_, wake_for::name);
     } else {
-      me.sleep();
+      me.sleep(wake_for::name, futex::never);
     }
     if (gate.stop_search()) me.hand_over();
   }
@@ -145,12 +145,15 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
     }
     ask_everyone();
     const auto now = std::chrono::steady_clock::now();
+    if (limit != may_run::awaited_thief) poll_sources(now);
     if (look == 0) {
       deadline = now + all_.settings().spin;
     } else if (now >= deadline) {
-      park(done, limit, awaited);
+      const bool for_poll = park(done, limit, awaited);
       look = 0;
-      deadline = std::chrono::steady_clock::now() + all_.settings().spin;
+      // Who woke to poll has nothing to expect but what it finds at once.
+      deadline = std::chrono::steady_clock::now();
+      if (!for_poll) deadline += all_.settings().spin;
     } else if (limit == may_run::everything && look % looks_between_exposures == 0) {
       expose_anything();
     } else if (all_.crowded()) {
@@ -161,18 +164,22 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
   stop_search(searching);
 }
 
+// Returns whether it woke to poll a source, and has done so.
 template <class Done>
-void worker::park(Done& done, may_run limit, const task_slot* awaited) noexcept {
+bool worker::park(Done& done, may_run limit, const task_slot* awaited) noexcept {
   auto& gate = all_.gate();
   const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
   if (limit == may_run::sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (gate.prepare_sleep(index_, wakes)) hand_over();
+  bool for_poll = false;
   if (finds_reason_to_stay_awake(done, limit, awaited)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    sleep();
+    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll());
   }
   if (limit == may_run::sources) all_.end_sleep_for_sources(sleeps_for_sources_);
+  if (for_poll) poll_sources(std::chrono::steady_clock::now());
+  return for_poll;
 }
 
 // The last look before it sleeps.
@@ -190,12 +197,19 @@ bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_sl
          (limit == may_run::sources && sees_source_work());
 }
 
-void worker::sleep() noexcept {
+// Returns whether it woke because of the deadline.
+bool worker::sleep(wake_for what, source::poll_time deadline) noexcept {
   ++parks_;
   parked_.start();
-  all_.gate().sleep(index_);
+  bool in_time = true;
+  if (deadline == futex::never) [[likely]] {
+    all_.gate().sleep(index_);
+  } else {
+    in_time = !all_.gate().sleep_until(index_, what, deadline);
+  }
   const auto began = parked_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
+  return !in_time;
 }
 
 bool worker::sees_source_work() noexcept {
@@ -247,10 +261,11 @@ void worker::stop_search(bool& searching) noexcept {
 }
 
 // Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
-// become public before is looked for here.
+// become public before is looked for here; and one of them has to wake when a source is to be polled.
 void worker::hand_over() noexcept {
   ask_everyone();
-  if (sees_work() && all_.gate().wake_any(index_ + 1)) woke_one();
+  if ((sees_work() || !all_.gate().somebody_wakes_by(next_poll())) && all_.gate().wake_any(index_ + 1))
+    woke_one();
 }
 
 void worker::published() noexcept {

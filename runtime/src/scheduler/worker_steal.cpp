@@ -5,6 +5,7 @@
 #include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -47,6 +48,24 @@ void worker::refresh_sources() noexcept {
   if (version == sources_version_) return;
   sources_ = all_.sources().list();
   sources_version_ = version;
+}
+
+// The earliest time for which a source asks; `never` if none does.
+source::poll_time worker::next_poll() const noexcept {
+  auto earliest = futex::never;
+  for (const auto& each : sources_) {
+    if (const auto at = each->next_poll()) earliest = std::min(earliest, *at);
+  }
+  return earliest;
+}
+
+void worker::poll_sources(source::poll_time now) noexcept {
+  for (const auto& each : sources_) {
+    if (const auto at = each->next_poll(); at && *at <= now) {
+      const on_its_own here;
+      each->poll(index_);
+    }
+  }
 }
 
 // What they run may call this again, and find another list of sources.

@@ -3,7 +3,9 @@
 // This is an internal interface beside job.hpp, for many small tasks (src/README.md, "Sources").
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 
 namespace teff::detail {
 
@@ -22,6 +24,18 @@ class source {
 
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
+
+  // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
+  // sources: never. Asked by a worker that looks for work in vain. Who makes it earlier does so under a lock
+  // or by a seq_cst operation, then calls published().
+  using poll_time = std::chrono::steady_clock::time_point;
+  virtual std::optional<poll_time> next_poll() noexcept { return std::nullopt; }
+
+  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
+  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
+  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
+  // called between tasks, may look as well.
+  virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
 };
 
 // From now on the workers look at the source. Throws std::bad_alloc.
