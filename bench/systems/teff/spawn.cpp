@@ -18,7 +18,7 @@ class fork_join {
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "teff",
             .variant = "fork_join",
-            .version = "libteff",
+            .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
   }
 
