@@ -37,7 +37,7 @@ void graph_core::fail(std::exception_ptr error) noexcept {
 
 // ---- Rest ----
 
-// First what has ended, then what began: README, "At rest".
+// First what has ended, then what began: rest.md.
 bool graph_core::at_rest() const noexcept {
   std::uint64_t ended = 0;
   // seq_cst: against waiters_, in look_for_rest() and wait_for_rest(). Acquire: all that the tasks did.

@@ -2,6 +2,7 @@
 // and what went wrong.
 #pragma once
 
+#include <teff/detail/graph/graph_account.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
 #include <atomic>
@@ -15,24 +16,6 @@
 #include <vector>
 
 namespace teff::detail {
-
-// A worker's part of a task graph, as far as others look at it (README, "At rest"). Written by that worker.
-struct alignas(128) graph_account {
-  // Activities that this worker brought into being: messages to others, tasks that others may take.
-  std::atomic<std::uint64_t> begun{0};
-  // Activities that it took, once all that followed from them has been begun or done.
-  std::atomic<std::uint64_t> ended{0};
-  // Nodes that it made for keys that wait, less those it made go away. Goes with `ended`.
-  std::atomic<std::int64_t> waiting{0};
-  // Whether it is among what it keeps; and whether who waits for the graph is, or wants to be (enter()).
-  std::atomic<bool> inside{false};
-  std::atomic<bool> visited{false};
-
-  void begin_one() noexcept {
-    // Relaxed: the message that follows it is released, and `ended` of whoever took that, too.
-    begun.store(begun.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-};
 
 // What `place` may answer for a key: any worker.
 inline constexpr unsigned any_worker = ~0U;
@@ -53,18 +36,18 @@ class graph_core : public source {
 
  protected:
   [[nodiscard]] graph_account& account(unsigned worker) noexcept { return accounts_[worker]; }
-  // An activity that no worker of the runtime began.
+  // An item that comes from outside the workers.
   void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }
 
   // The first one is what wait() throws. From then on no body is called until wait() has.
   void fail(std::exception_ptr error) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
-  // Worker `worker` found nothing to do, and says that all is ended that it took: if that was all, wakes
-  // those who wait.
+  // Worker `worker` has found nothing to do, so all that it took has ended: wakes those who wait, if that was
+  // all there was.
   void look_for_rest(unsigned worker) noexcept;
 
-  // Worker `worker` is about to use what it keeps. False: somebody else does just now, for a short time.
+  // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
   [[nodiscard]] bool enter(unsigned worker) noexcept;
   void leave(unsigned worker) noexcept;
 

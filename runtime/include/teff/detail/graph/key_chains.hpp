@@ -1,6 +1,6 @@
 // Counts for keys that any worker may fulfil: a hash table without locks, in which nobody waits for anybody.
 //
-// Protocol and proof sketch: runtime/src/README.md, "Keys without a place". tests/graph_model_test.cpp checks
+// Protocol and proof sketch: src/graph/chains.md. tests/graph_model_test.cpp checks
 // this very code.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace teff::detail {
 // the other sees to it before it puts the chain back. So all that is done to a key is done in one order, and
 // a worker that is interrupted with a chain in its hands keeps nobody from counting on.
 //
-// `Node` has: Node* next, in the chain; Node* next_in_line, of its own while it is ready or a request; int
-// received, needed; bool ran, false at first; and `bool same_key(const Node&)`.
+// `Node` has: Node* next, in the chain; next_in_line, a pointer to it or to its base, of its own while it is
+// ready or a request; int received, needed; bool ran, false at first; and `bool same_key(const Node&)`.
 template <class Node, template <class> class Atomic = std::atomic>
 class key_chains {
  public:
@@ -33,7 +33,7 @@ class key_chains {
 
   // Counts one fulfilment of the key that `is_it` recognises. `make()` gives a node for it with one received,
   // if there is none; if it gives null, nothing is counted. Calls `over(node)` for a node that was fulfilled
-  // once too often; it is not for keeps.
+  // once too often, and may not keep the node.
   template <class Is, class Make, class Over>
   outcome fulfill(std::size_t hash, Is is_it, Make make, Over over) {
     auto& bucket = buckets_[hash & mask_];
@@ -123,7 +123,7 @@ class key_chains {
       // Acquire: pairs with the release of all who left a request; their exchanges are one release sequence.
       for (Node* next = oldest_first(node_of(bucket.exchange(taken, std::memory_order_acquire)));
            next != nullptr;) {
-        Node& request = *std::exchange(next, next->next_in_line);
+        Node& request = *std::exchange(next, static_cast<Node*>(next->next_in_line));
         if (request.ran)
           take_out(request, chain, result);
         else
@@ -135,7 +135,7 @@ class key_chains {
   static Node* oldest_first(Node* newest) {
     Node* oldest = nullptr;
     while (newest != nullptr) {
-      Node* const older = std::exchange(newest->next_in_line, oldest);
+      Node* const older = static_cast<Node*>(std::exchange(newest->next_in_line, oldest));
       oldest = std::exchange(newest, older);
     }
     return oldest;

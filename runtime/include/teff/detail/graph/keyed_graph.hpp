@@ -1,9 +1,12 @@
-// A task graph's tasks, from their first fulfilled dependence until they ran (README, "Task graphs").
+// A task graph's tasks, from their first fulfilled dependence until they ran (src/graph/README.md).
 #pragma once
 
-#include <teff/detail/graph/function_of.hpp>
 #include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
+#include <teff/detail/graph/key_chains.hpp>
+#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/ready/ready_group.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/graph_key.hpp>
 
@@ -17,20 +20,11 @@
 
 namespace teff::detail {
 
-// The graph's answers to questions about a key, of any callable types: one indirect call each.
-template <class Key>
-struct graph_functions {
-  function_of<int, Key> indegree;
-  function_of<void, Key> body;
-  function_of<unsigned, Key> place;
-  function_of<int, Key> priority;
-  function_of<bool, Key> arrived;  // whether the key counts
-};
-
-// The graph and the worker_state that the task belongs to which the calling thread runs.
+// Of the task that the calling thread runs: its graph, and what its worker keeps of that graph (a
+// graph_worker).
 struct running_graph {
   const graph_core* graph = nullptr;
-  void* worker_state = nullptr;
+  void* state = nullptr;
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local running_graph running_on;
 
@@ -42,8 +36,10 @@ class keyed_graph final : public graph_core {
 
  public:
   keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers) {
-    for (unsigned i = 0; i < workers; ++i)
+    for (unsigned i = 0; i < workers; ++i) {
       states_.push_back(std::make_unique<worker_state>(i, workers, nodes_));
+      ready_.add(states_.back()->ready);
+    }
   }
 
   // What is left of a graph whose runtime was shut down.
@@ -54,12 +50,12 @@ class keyed_graph final : public graph_core {
   }
 
   graph_functions<Key> functions;
-  // While it is recorded or replayed: keys are fulfilled where somebody listens, and nowhere else.
+  // It is being recorded or replayed: keys are fulfilled by observed tasks, and by nobody else.
   std::atomic<bool> being_observed{false};
 
   void fulfill(const Key& key) {
     if (running_on.graph == this) [[likely]] {
-      fulfill_from(*static_cast<worker_state*>(running_on.worker_state), key);
+      fulfill_from(*static_cast<worker_state*>(running_on.state), key);
     } else {
       fulfill_from_elsewhere(key);
     }
@@ -69,7 +65,7 @@ class keyed_graph final : public graph_core {
   bool sees_work(unsigned worker) noexcept override;
 
  private:
-  // Within a task of this graph, on the worker_state's worker.
+  // Within a task of this graph, on the worker of `here`.
   void fulfill_from(worker_state& here, const Key& key) {
     if (cancelled()) [[unlikely]]
       return;
@@ -98,9 +94,9 @@ class keyed_graph final : public graph_core {
     return functions.priority ? functions.priority(key) : 0;
   }
 
-  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. Most fulfilments are
-  // neither a task's first nor its last: these two are called at the end, so that the others save no
-  // registers.
+  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. make_placed() and
+  // ready_placed() are tail calls and not inline: most fulfilments are neither a task's first nor its last,
+  // and would save registers for them.
   void count_placed(worker_state& here, const Key& key);
   [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
   [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
@@ -109,10 +105,10 @@ class keyed_graph final : public graph_core {
   void settle(worker_state& here, typename chains::outcome outcome) {
     if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
     while (outcome.ready != nullptr)
-      ready_unplaced(here, std::exchange(outcome.ready, outcome.ready->next_in_line));
+      ready_unplaced(here, std::exchange(outcome.ready, static_cast<node*>(outcome.ready->next_in_line)));
   }
   [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
-  void ready_unplaced(worker_state& here, node* ready);
+  void ready_unplaced(worker_state& here, ready_node* ready);
   void send(worker_state& here, unsigned place, const Key& key);
 
   void count_arrived(worker_state& here, const Key& key);
@@ -121,8 +117,6 @@ class keyed_graph final : public graph_core {
   template <class Count>
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
-  [[gnu::noinline]] node* find_by_priority(worker_state& here) noexcept;
-  node* steal(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
   void say_ended(worker_state& here) noexcept;
   chains& unplaced();
@@ -134,15 +128,16 @@ class keyed_graph final : public graph_core {
 
   static constexpr std::size_t unplaced_buckets = std::size_t{1} << 16;
   static constexpr std::size_t inbox_batch = 64;
-  // After so many tasks a worker looks whether there is anything else for it; so often without a task, too.
-  static constexpr unsigned tasks_in_a_turn = 256;
-  static constexpr unsigned looks_in_a_turn = 128;
-  // Of equal priority, before it looks for messages (README, "Task graphs").
+  // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
+  static constexpr unsigned tasks_a_run = 256;
+  static constexpr unsigned looks_a_run = 128;
+  // Of equal priority, before it looks for messages (src/graph/README.md).
   static constexpr unsigned tasks_between_looks = 8;
 
   Hash hash_;
   node_exchange<node> nodes_;
   std::vector<std::unique_ptr<worker_state>> states_;
+  ready_group ready_;
   key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
   std::once_flag unplaced_made_;
   std::atomic<chains*> unplaced_{nullptr};
@@ -191,6 +186,6 @@ std::string keyed_graph<Key, Hash>::running_key(unsigned worker) const {
 
 }  // namespace teff::detail
 
-// The other members: those that count, and those of a worker's turn.
+// The other members: those that count, and those by which a worker runs what is ready.
 #include <teff/detail/graph/keyed_graph_counting.hpp>
 #include <teff/detail/graph/keyed_graph_running.hpp>

@@ -1,4 +1,5 @@
-// Who counts a fulfilled key, and what becomes of the task when it was the last (README, "Task graphs").
+// A fulfilment is counted, or sent to the worker that counts it; the last one makes its task ready
+// (src/graph/README.md).
 #pragma once
 
 #include <teff/detail/graph/keyed_graph.hpp>
@@ -38,7 +39,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task);
-  here.ready.push(&task);
+  here.ready.push_own(&task);
 }
 
 template <class Key, class Hash>
@@ -78,19 +79,15 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
   }
 }
 
-// The last one that becomes ready is run next; those before it are for anybody. Where there are priorities
-// all are for anybody: what is best to run next shows among the others only.
+// Of the tasks that a body makes ready the last one is kept to be run next; the others are shared. Where
+// there are priorities all are shared: which is best to run next shows among them only.
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, node* ready) {
+void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
   const bool by_priority = static_cast<bool>(functions.priority);
-  if (here.running != nullptr && !by_priority) std::swap(ready, here.following);
+  if (here.running != nullptr && !by_priority) ready = here.ready.keep_next(ready);
   if (ready == nullptr) return;
   account(here.index).begin_one();
-  if (by_priority) [[unlikely]] {
-    here.stealable_by_priority.push(ready);
-  } else {
-    here.stealable.push(ready);
-  }
+  here.ready.push_shared(ready, by_priority);
   published(runtime());
 }
 
@@ -129,8 +126,8 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   const auto at = detail::here();
   if (at.runtime == &runtime()) {
     auto& here = *states_[at.index];
-    // Outside a task of this graph, it is an activity of its own; it has ended when this worker next looks
-    // here.
+    // Outside a task of this graph the fulfilment is an item of its own; it has ended when this worker next
+    // looks for work here.
     if (here.running != nullptr) return fulfill_from(here, key);
     while (!this->enter(at.index)) std::this_thread::yield();
     struct exit {
@@ -139,7 +136,7 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
       ~exit() { graph.leave(worker); }
     } const exit{*this, at.index};
     account(at.index).begin_one();
-    ++here.taken;
+    ++here.messages_taken;
     return fulfill_from(here, key);
   }
   const call_in_progress call(runtime());

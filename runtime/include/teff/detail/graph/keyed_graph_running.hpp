@@ -1,4 +1,4 @@
-// A worker's turn in a task graph: it counts what others have sent, and runs what is ready.
+// A worker in a task graph: it counts what others have sent, and runs what is ready.
 #pragma once
 
 #include <teff/detail/graph/keyed_graph.hpp>
@@ -28,17 +28,17 @@ void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
   if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
 }
 
-// Counts what others have sent. Says whether there was anything.
+// Counts what others have sent. Returns whether there was anything.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
-  const auto before = here.taken;
+  const auto before = here.messages_taken;
   for (auto& each : here.from) {
     // Acquire: pairs with the release in send().
     auto* const ring = each.load(std::memory_order_acquire);
     if (ring == nullptr) continue;
     typename worker_state::message message;
     while (ring->receive(message)) {
-      ++here.taken;
+      ++here.messages_taken;
       if constexpr (travels_plainly<Key>) {
         try_count([&] { count_arrived(here, message); });
       } else {
@@ -49,11 +49,11 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   }
   if (!here.inbox.empty()) [[unlikely]] {
     for (const Key& key : here.inbox.take(inbox_batch)) {
-      ++here.taken;
+      ++here.messages_taken;
       try_count([&] { count_arrived(here, key); });
     }
   }
-  return here.taken != before;
+  return here.messages_taken != before;
 }
 
 template <class Key, class Hash>
@@ -61,7 +61,7 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
   if (outside_.empty()) return false;
   const auto keys = outside_.take(inbox_batch);
   for (const Key& key : keys) {
-    ++here.taken;
+    ++here.messages_taken;
     try_count([&] { count_unplaced(here, key); });
   }
   return !keys.empty();
@@ -69,45 +69,7 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
 
 template <class Key, class Hash>
 typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_state& here) noexcept {
-  if (here.following != nullptr) return std::exchange(here.following, nullptr);
-  // Not functions.priority: without a task in hand, that may just be being set.
-  if (!here.stealable_by_priority.empty()) [[unlikely]]
-    return find_by_priority(here);
-  if (node* const task = here.ready.pop()) return task;
-  if (node* const task = here.stealable.take()) {
-    ++here.taken;
-    return task;
-  }
-  return nullptr;
-}
-
-// Of equal ones the one that is placed here: the other may be run by a thief meanwhile.
-template <class Key, class Hash>
-typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_by_priority(worker_state& here) noexcept {
-  receive_outside(here);  // there may be a higher one among them
-  if (node* const task = here.stealable_by_priority.take(here.ready.front())) {
-    ++here.taken;
-    return task;
-  }
-  return here.ready.pop();
-}
-
-template <class Key, class Hash>
-typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::steal(worker_state& here) noexcept {
-  here.random ^= here.random << 13;
-  here.random ^= here.random >> 7;
-  here.random ^= here.random << 17;
-  const auto count = states_.size();
-  for (std::size_t i = 0, at = here.random % count; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    auto& victim = *states_[at];
-    node* task = victim.stealable.steal();
-    if (task == nullptr) task = victim.stealable_by_priority.take();
-    if (task != nullptr) {
-      ++here.taken;
-      return task;
-    }
-  }
-  return nullptr;
+  return static_cast<node*>(here.ready.take([&] { receive_outside(here); }));
 }
 
 template <class Key, class Hash>
@@ -121,20 +83,20 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
     }
     here.running = outer;
   }
-  // Only now: until here, another fulfilment is found to be one too many.
+  // Only now: as long as the node is there, another fulfilment is known to be one too many.
   if (!task->placed) return forget_ran(here, *task);
   here.placed.erase(task);
   here.drop_node(task);
 }
 
-// All that this worker took has come to its end, if no task of this graph lies further down on its stack.
+// All that this worker took has ended. Not to be called while a task of this graph lies below on its stack.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
   auto& mine = account(here.index);
   mine.waiting.store(static_cast<std::int64_t>(here.placed.size()) + here.unplaced,
                      std::memory_order_relaxed);
   // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
-  mine.ended.store(here.taken, std::memory_order_release);
+  mine.ended.store(here.messages_taken + here.ready.shared_taken(), std::memory_order_release);
 }
 
 template <class Key, class Hash>
@@ -144,22 +106,22 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   unsigned tasks = 0;
-  for (unsigned looks = 0; looks < looks_in_a_turn;) {
-    if (here.ready.empty() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
+  for (unsigned looks = 0; looks < looks_a_run;) {
+    if (!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
     if (node* const task = find_task(here)) {
       execute(here, task);
       looks = 0;
-      if (++tasks == (nested ? 1 : tasks_in_a_turn)) break;
+      if (++tasks == (nested ? 1 : tasks_a_run)) break;
       continue;
     }
     if (receive_outside(here)) continue;
     if (!nested && looks == 0) say_ended(here);
-    if (node* const task = steal(here)) {
+    if (node* const task = static_cast<node*>(ready_.steal(here.ready))) {
       execute(here, task);
       ++tasks;
       looks = 0;
     } else {
-      looks += tasks == 0 ? looks_in_a_turn : 1;
+      looks += tasks == 0 ? looks_a_run : 1;
     }
   }
   running_on = outer;
@@ -173,16 +135,12 @@ template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
   auto& here = *states_[worker];
   if (here.running == nullptr) look_for_rest(worker);
-  if (here.following != nullptr || !here.ready.empty() || !here.inbox.empty() || !outside_.empty())
-    return true;
+  if (here.ready.sees_own() || !here.inbox.empty() || !outside_.empty()) return true;
   for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
   }
-  for (const auto& each : states_) {
-    if (!each->stealable.empty() || !each->stealable_by_priority.empty()) return true;
-  }
-  return false;
+  return ready_.sees_shared();
 }
 
 }  // namespace teff::detail

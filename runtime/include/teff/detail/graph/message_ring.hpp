@@ -1,6 +1,6 @@
 // A queue between two workers: one writes, one reads, and a message costs the way of one cache line.
 //
-// Protocol and proof sketch: runtime/src/README.md, "Messages between workers". tests/graph_model_test.cpp
+// Protocol and proof sketch: src/graph/messages.md. tests/graph_model_test.cpp
 // checks this very code.
 #pragma once
 

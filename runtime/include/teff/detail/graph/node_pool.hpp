@@ -66,7 +66,7 @@ class node_pool {
   }
 
   void give(Node* node) noexcept {
-    // A batch is kept for a while, so that a pool that goes to and fro asks nobody.
+    // A full batch is kept, so that a pool that gives and takes in turns does not go to the exchange.
     if (count_ >= node_exchange<Node>::batch) put_aside();
     node->next = free_;
     free_ = node;

@@ -1,7 +1,7 @@
 // A deque of pointers: its owner pushes and takes at one end, thieves steal at the other (Chase & Lev, 2005,
 // with the memory orders of Lê et al., 2013, whose fences are sequentially consistent operations here).
 //
-// tests/graph_model_test.cpp checks this very code.
+// src/ready/README.md. tests/graph_model_test.cpp checks this very code.
 #pragma once
 
 #include <atomic>
