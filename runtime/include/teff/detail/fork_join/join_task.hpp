@@ -76,7 +76,7 @@ void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
     state = slot_state::failed;
   }
   // Release: the result, to the waiter's acquire in settle(). seq_cst: before the look whether the
-  // waiter sleeps (README, "Waiting for a task").
+  // waiter sleeps (src/scheduler/README.md, "Waiting for a task").
   slot.state.store(state, std::memory_order_seq_cst);
   wake_owner(&slot);
 }

@@ -33,8 +33,8 @@ struct calling_worker {
   static void answer_request() noexcept;
   static void share() noexcept { detail::share(); }
   static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
-  // A task of this scope has ended on the calling worker, a thief. The scope hears of it with the thief's
-  // next ones, or when the thief turns to something else.
+  // A task of this scope has ended on the calling worker, a thief. The scope is told together
+  // with the thief's next ones, or when the thief begins something else.
   static void ended_on_thief(scope_state& scope) noexcept;
   // Runs other tasks until `pending` is 0.
   static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;

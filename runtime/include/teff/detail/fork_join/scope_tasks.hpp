@@ -1,6 +1,6 @@
 // Where the tasks of a scope lie, and how its end knows that all of them have ended.
 //
-// Protocol: runtime/src/README.md, "Slots" and "The end of a scope". tests/scope_model_test.cpp checks this
+// Protocol: src/fork_join/README.md. tests/scope_model_test.cpp checks this
 // very code on the interleavings of small programs.
 #pragma once
 
@@ -40,7 +40,7 @@ class scope_tasks {
   void complete(std::int64_t tasks) noexcept {
     const auto* const owners_slot = base_;
     // Release: what the tasks did, to the acquire in end_tasks(). seq_cst: before the look whether the waiter
-    // sleeps (README, "Waiting for a task").
+    // sleeps (src/scheduler/README.md, "Waiting for a task").
     pending_.fetch_sub(tasks, std::memory_order_seq_cst);
     Worker::wake_owner(owners_slot);
   }

@@ -1,7 +1,10 @@
-// Hears what a task graph does in one run, and makes lists of it that can be run again (README, "Replay").
+// Observes what a task graph does in one run, and makes lists of it that can be run again
+// (src/replay/README.md).
 #pragma once
 
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/recorded_list.hpp>
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
@@ -17,46 +20,12 @@
 
 namespace teff::detail {
 
-// While it lives, nobody else records or replays the graph.
-class sole_observer {
- public:
-  explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {
-    // Acquire, release: what the one before left.
-    if (being_observed.exchange(true, std::memory_order_acquire))
-      throw misuse("teff::recording: the graph is recorded or replayed just now");
+// Says of each key that it is one of the same iteration.
+struct no_next_iteration {
+  template <class Key>
+  std::optional<Key> operator()(const Key&) const {
+    return std::nullopt;
   }
-  ~sole_observer() { being_observed_.store(false, std::memory_order_release); }
-  sole_observer(const sole_observer&) = delete;
-  sole_observer& operator=(const sole_observer&) = delete;
-
- private:
-  std::atomic<bool>& being_observed_;
-};
-
-// From here to the end of the block the calling thread runs a body of the graph for this observer.
-class observed_here {
- public:
-  // Not inline: GCC 12 would take the branch of fulfill() for a call through a null pointer, and warn of it.
-  [[gnu::noinline]] explicit observed_here(observed_task body)
-      : outer_(std::exchange(observed, body)), outer_running_(std::exchange(running_on, {})) {}
-  ~observed_here() {
-    observed = outer_;
-    running_on = outer_running_;
-  }
-  observed_here(const observed_here&) = delete;
-  observed_here& operator=(const observed_here&) = delete;
-
- private:
-  observed_task outer_;
-  running_graph outer_running_;
-};
-
-// What one worker did: its tasks in the order in which they began, and the keys that each fulfilled.
-template <class Key>
-struct recorded_list {
-  std::vector<Key> tasks;
-  std::vector<Key> fulfilled;
-  std::vector<std::uint32_t> fulfilled_end;  // of each task; they begin where those before it end
 };
 
 template <class Key, class Hash, class Next>

@@ -1,4 +1,5 @@
-// What one worker tells another while a recording is replayed: how often it has come by (README, "Replay").
+// What one worker tells another while a recording is replayed: how often it has come by
+// (src/replay/README.md).
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A recorded run as each worker's list of tasks, and what the workers tell each other (README, "Replay").
+// A recorded run as each worker's list of tasks, and what the workers tell each other (src/replay/README.md).
 #pragma once
 
 #include <teff/detail/replay/replay_flag.hpp>

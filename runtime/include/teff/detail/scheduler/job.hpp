@@ -1,6 +1,7 @@
 // A unit of work that belongs to no deque: what a runtime is asked to run from elsewhere.
 //
-// This is the internal interface for ways in that are built on the scheduler (src/README.md, "Jobs").
+// This is the internal interface for ways in that are built on the scheduler (src/scheduler/README.md,
+// "Jobs").
 #pragma once
 
 namespace teff::detail {

@@ -1,4 +1,4 @@
-// What a worker thread has at hand: its deque, in thread-local storage, and the slots that lie in it.
+// A worker's deque, in thread-local storage, with what else the thread needs fast; and the slots in it.
 #pragma once
 
 #include <teff/detail/scheduler/split_deque.hpp>

@@ -1,6 +1,6 @@
 // A way in that keeps ready work of its own: what the workers ask of it, and what it tells them.
 //
-// This is an internal interface beside job.hpp, for many small tasks (src/README.md, "Sources").
+// This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
 #pragma once
 
 #include <chrono>

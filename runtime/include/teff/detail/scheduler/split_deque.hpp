@@ -1,7 +1,7 @@
 // A work-stealing deque with a private and a public part, after Lace (van Dijk & van de Pol, 2014), and with
 // a way to steal from the private part too.
 //
-// Protocol, invariants and the proof sketch: runtime/src/README.md, "The deque". tests/deque_model_test.cpp
+// Protocol, invariants and the proof sketch: src/scheduler/deque.md. tests/deque_model_test.cpp
 // checks this very code on the interleavings of small programs.
 #pragma once
 
@@ -117,7 +117,7 @@ class split_deque {
 
   // There is public work: a request needs no answer.
   void withdraw() noexcept {
-    // seq_cst: with ask() and the gate's idle counters, README "A request is not lost".
+    // seq_cst: with ask() and the gate's idle counters, deque.md, "A request is not lost".
     asked_.exchange(unasked_, std::memory_order_seq_cst);
   }
 

@@ -1,9 +1,9 @@
 // What ways in call to be seen in a trace (TEFF_TRACE). How it costs nothing where nothing is traced:
-// runtime/src/README.md, "Traces".
+// src/trace/README.md.
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
-#include <teff/named.hpp>
+#include <teff/detail/scheduler/task_name.hpp>
 
 #include <cstdint>
 
