@@ -3,7 +3,8 @@
 //   teff_parking [SECONDS]     how long the idle program waits, 10 if nothing is said
 //
 // The wake is measured beside the machine's bare one: a thread that sleeps in a futex on the same core, woken
-// from the same other core, in turns. What libteff adds is the queue, the census and the look for the job.
+// from the same other core, in turns. What libteff adds is the queue, the idle counters and the look for the
+// job.
 #include <teff/teff.hpp>
 
 #include "platform/futex.hpp"

@@ -1,6 +1,7 @@
 // Who looks for work, who sleeps, and how a sleeper is woken: an eventcount with one futex word a worker.
 //
-// Protocol and proof sketch: README.md, "Parking". tests/parking_model_test.cpp checks this very code.
+// Protocol and proof sketch: parking.md. tests/parking_model_test.cpp and tests/timed_parking_model_test.cpp
+// check this very code.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// The other workers as a thief looks at them: the nearest first, thieves spread among those equally near.
+// The order in which a thief tries the other workers: nearer ones first; among those equally near, from a
+// random one on.
 #pragma once
 
 #include <cstddef>

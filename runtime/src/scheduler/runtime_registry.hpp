@@ -1,5 +1,5 @@
-// The runtimes of this process, for who has to wake a worker of another one than its own. That runtime may be
-// gone by then: what its worker waited for has happened.
+// The runtimes of this process: by it a thread wakes a worker of another runtime than its own. That runtime
+// may be gone by then, since what its worker waited for has happened.
 #pragma once
 
 #include <teff/detail/fork_join/join_task.hpp>

@@ -24,10 +24,10 @@
 
 namespace teff::detail {
 
-// Returns when `ended` is set. `waiter`: the calling worker, which looks for other work meanwhile; without
-// one the caller sleeps.
+// Returns when `ended` is set. `waiter`: the calling worker, which runs other work meanwhile. Not a worker:
+// the calling thread sleeps.
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
-// Sets it and wakes who waits. It may be gone when this returns, and so may the waiter's runtime.
+// Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
 // Options with every default filled in. Throws invalid_option.

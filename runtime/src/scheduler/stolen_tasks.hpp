@@ -1,6 +1,6 @@
 // How a thief runs the slots it stole, and tells scopes that their tasks in them have ended.
 //
-// Protocol: README.md, "The end of a scope". tests/scope_model_test.cpp checks this very code.
+// Protocol: src/fork_join/README.md, "The end of a scope". tests/scope_model_test.cpp checks this very code.
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-// A scope is told once for all of its tasks that the worker took in a row, and before the worker turns to
+// A scope is told once for all of its tasks that the worker took in a row, and before the worker begins
 // anything else. `Worker`: as scope_tasks.
 template <class Worker>
 class stolen_tasks {
@@ -36,7 +36,7 @@ class stolen_tasks {
     ++ended_;
   }
 
-  // The worker turns to something else.
+  // The worker is about to begin something else.
   void tell() noexcept {
     if (ended_ == 0) return;
     ended_of_->complete(std::exchange(ended_, 0));

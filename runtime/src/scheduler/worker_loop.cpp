@@ -1,5 +1,5 @@
 // The loop of a worker that waits: it runs what it finds, spins for a while, parks; and how it wakes others
-// (README, "Waiting for a task", "Parking").
+// (README.md, parking.md).
 #include <teff/detail/scheduler/gang.hpp>
 
 #include "scheduler/runtime_registry.hpp"

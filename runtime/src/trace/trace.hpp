@@ -1,4 +1,4 @@
-// What one runtime's workers did and when, for Perfetto: README.md, "Traces".
+// What one runtime's workers did and when, for Perfetto (README.md).
 #pragma once
 
 #include <teff/detail/scheduler/tracing.hpp>
