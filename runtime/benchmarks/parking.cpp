@@ -3,11 +3,12 @@
 //   teff_parking [SECONDS]     how long the idle program waits, 10 if nothing is said
 //
 // The wake is measured beside the machine's bare one: a thread that sleeps in a futex on the same core, woken
-// from the same other core, in turns. What libteff adds is the queue, the census and the look for the job.
+// from the same other core, in turns. What libteff adds is the queue, the idle counters and the look for the
+// job.
 #include <teff/teff.hpp>
 
-#include "futex.hpp"
-#include "ticks.hpp"
+#include "platform/futex.hpp"
+#include "platform/ticks.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>

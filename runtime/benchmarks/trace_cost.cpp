@@ -5,7 +5,7 @@
 // The untraced fib is to be compared with the same of an older libteff: it must not have become slower.
 #include <teff/teff.hpp>
 
-#include "ticks.hpp"
+#include "platform/ticks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   const double event = traced.run([] {
     return median_ticks([] {
       for (int i = 0; i < events; ++i)
-        const teff::detail::traced_span span(teff::detail::activity::task, nullptr);
+        const teff::detail::traced_span span(teff::detail::event_kind::task, nullptr);
     });
   });
   long joins = 1;  // of fib(n): fib(n + 1) - 1

@@ -1,4 +1,4 @@
-#include "cpu_quota.hpp"
+#include "platform/cpu_quota.hpp"
 
 #include <gtest/gtest.h>
 

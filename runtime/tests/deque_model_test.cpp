@@ -1,6 +1,6 @@
 // The deque's code on its interleavings: every pushed slot is run exactly once, and read only by whom may.
 #include <gtest/gtest.h>
-#include <teff/detail/split_deque.hpp>
+#include <teff/detail/scheduler/split_deque.hpp>
 
 #include "interleavings.hpp"
 
@@ -55,9 +55,9 @@ struct world {
       stolen->ended.store(1, std::memory_order_release);
     }
   }
-  void seize() {
+  void expose() {
     tasks.ask();
-    tasks.seize(checked::barrier_everywhere);
+    tasks.expose(checked::barrier_everywhere);
   }
 };
 
@@ -112,21 +112,21 @@ TEST(deque_model, a_thief_that_asks_and_steals_twice_and_the_owner_run_every_tas
 TEST(deque_model, a_seizing_thief_and_the_owner_run_every_task_once) {
   expect_no_fault(check(3, 3, {nested_joins, [](world& w) {
                                  w.steal();
-                                 w.seize();
+                                 w.expose();
                                  w.steal();
                                }}));
 }
 
 TEST(deque_model, two_seizing_thieves_and_the_owner_run_every_task_once) {
   const auto thief = [](world& w) {
-    w.seize();
+    w.expose();
     w.steal();
   };
   expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
 }
 
 TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_seized) {
-  // Afterwards the thief would sleep: if seize() says there is nothing, whatever the owner pushed is public.
+  // Afterwards the thief would sleep: if expose() says there is nothing, whatever the owner pushed is public.
   expect_no_fault(checker::check(
       []() -> checker::program {
         auto shared = std::make_shared<world>();
@@ -135,7 +135,7 @@ TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_seized
                   shared->push(0);
                   shared->push(1);
                 },
-                [shared] { shared->seize(); },
+                [shared] { shared->expose(); },
                 [shared] {
                   if (!shared->tasks.has_public()) checker::fail("both tasks are hidden");
                 }};
@@ -145,11 +145,11 @@ TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_seized
 
 // Faults, seeded to see that they are found.
 
-TEST(deque_model, finds_a_seizure_without_its_barrier) {
+TEST(deque_model, finds_a_exposure_without_its_barrier) {
   const auto outcome = check(3, 3, {nested_joins, [](world& w) {
                                       w.steal();
                                       w.tasks.ask();
-                                      w.tasks.seize([] {});
+                                      w.tasks.expose([] {});
                                       w.steal();
                                     }});
   EXPECT_NE(outcome.fault, "");

@@ -1,9 +1,9 @@
 // The lock-free pieces of a task graph on their interleavings: a message arrives once and whole, a key that
 // several workers count becomes ready once, a ready task is taken once, and no message is left to a sleeper.
 #include <gtest/gtest.h>
-#include <teff/detail/key_chains.hpp>
-#include <teff/detail/message_ring.hpp>
-#include <teff/detail/ready_deque.hpp>
+#include <teff/detail/graph/key_chains.hpp>
+#include <teff/detail/graph/message_ring.hpp>
+#include <teff/detail/ready/ready_deque.hpp>
 
 #include "interleavings.hpp"
 
@@ -315,7 +315,7 @@ TEST(ready_deque_model, finds_an_owner_that_takes_without_a_fence) {
 
 // ---- A message to a worker that goes to sleep ----
 
-// The seat, the message and the fence of worker_loop.cpp's park() and published_to().
+// The sleeper, the message and the fence of worker_loop.cpp's park() and published_to().
 checker::outcome check_sleeper(const std::function<void()>& barrier) {
   struct world {
     checked::atomic<int> message{0};

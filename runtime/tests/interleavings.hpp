@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -293,7 +294,10 @@ inline void barrier_everywhere() {
 struct futex {
   template <class T>
   using atomic = checked::atomic<T>;
+  using time = int;
+  static constexpr time never = std::numeric_limits<time>::max();
   static inline std::map<const void*, int> wakes;
+  static inline time clock = 0;
 
   static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) {
     checker::now().step();
@@ -302,10 +306,24 @@ struct futex {
     const int before = wakes[&word];
     checker::now().wait_until([&word, before] { return wakes[&word] != before; });
   }
+  // False: the time has come.
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline) {
+    checker::now().step();
+    checker::now().flush(checker::now().self());
+    if (word.peek() != expected) return true;
+    const int before = wakes[&word];
+    checker::now().wait_until(
+        [&word, before, deadline] { return wakes[&word] != before || clock >= deadline; });
+    return wakes[&word] != before;
+  }
   static void wake(const atomic<std::uint32_t>& word) {
     checker::now().step();
     checker::now().flush(checker::now().self());
     ++wakes[&word];
+  }
+  static void set_clock(time now) {
+    checker::now().step();
+    clock = now;
   }
 };
 

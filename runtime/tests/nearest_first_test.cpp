@@ -1,4 +1,4 @@
-#include "nearest_first.hpp"
+#include "scheduler/nearest_first.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // The parking code on its interleavings: no published work is left while everybody sleeps.
 #include <gtest/gtest.h>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
 
 #include <memory>
 #include <string>
@@ -13,6 +13,7 @@ namespace {
 
 using checked::checker;
 using checked::futex;
+using detail::wake_for;
 
 // Pieces of work in one public place, as a stand-in for all deques.
 struct world {
@@ -40,9 +41,9 @@ struct world {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();
       while (!take()) {
-        gate.sit_down(me, true);
+        gate.prepare_sleep(me, wake_for::work);
         if (looks_again && work.load() > 0) {
-          gate.get_up(me, true);
+          gate.cancel_sleep(me, wake_for::work);
         } else {
           gate.sleep(me);
         }
@@ -89,13 +90,13 @@ TEST(parking_model, two_workers_share_two_pieces_that_are_published_one_by_one) 
                             }}));
 }
 
-TEST(parking_model, a_waiter_on_a_closed_seat_is_woken_by_name) {
+TEST(parking_model, a_waiter_that_is_not_woken_for_work_is_woken_by_name) {
   const auto waiter = [](world& w) {
     w.gate.start_search();
     while (w.stop.load() == 0) {
-      if (w.gate.sit_down(1, false)) w.hand_over();
+      if (w.gate.prepare_sleep(1, wake_for::name)) w.hand_over();
       if (w.stop.load() != 0) {
-        w.gate.get_up(1, false);
+        w.gate.cancel_sleep(1, wake_for::name);
       } else {
         w.gate.sleep(1);
       }

@@ -1,9 +1,9 @@
 // What the workers of a replay tell each other, on its interleavings.
 #include <gtest/gtest.h>
-#include <teff/detail/replay_flag.hpp>
+#include <teff/detail/replay/replay_flag.hpp>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
 
 #include <functional>
 #include <iostream>
@@ -57,10 +57,10 @@ struct columns {
     const auto done = [&] { return flag.reached(count) || failed.load(std::memory_order_relaxed) != 0; };
     while (!done()) {
       gate.start_search();
-      static_cast<void>(gate.sit_down(me, false));
+      static_cast<void>(gate.prepare_sleep(me, detail::wake_for::name));
       barrier();
       if (done()) {
-        gate.get_up(me, false);
+        gate.cancel_sleep(me, detail::wake_for::name);
       } else {
         gate.sleep(me);
       }

@@ -1,4 +1,4 @@
-#include <teff/detail/replay_plan.hpp>
+#include <teff/detail/replay/replay_plan.hpp>
 
 #include <array>
 #include <atomic>

@@ -27,6 +27,10 @@ TEST(runtime, returns_the_value_and_throws_the_exception_of_what_it_runs) {
   });
 }
 
+TEST(version, is_the_one_that_the_build_has) {
+  EXPECT_STREQ(version(), TEFF_PROJECT_VERSION);
+}
+
 TEST(runtime, runs_on_its_own_threads_and_says_which) {
   runtime rt{{.workers = 3}};
   EXPECT_EQ(rt.workers(), 3U);

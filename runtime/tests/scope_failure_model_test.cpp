@@ -282,7 +282,7 @@ TEST_F(scope_failure_model, a_scope_fails_to_spawn_a_task_when_all_before_it_wer
     {
       scope own;
       own.spawn(0);
-      w.lanes[0].ask();  // as another thief does, so that the slot is used again
+      w.deques[0].ask();  // as another thief does, so that the slot is used again
       try {
         own.spawn_as(reluctant(1, into_box));
       } catch (const unmovable&) {

@@ -56,7 +56,7 @@ const threads one_slot = {[](world& w) {
                             w.expect_ended(0);
                             w.flag.store(1);
                             own.spawn(1);
-                            w.lanes[0].ask();  // as another thief does
+                            w.deques[0].ask();  // as another thief does
                             own.spawn(2);
                             own.wait();
                             w.expect_ended(1);

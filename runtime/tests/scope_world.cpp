@@ -85,8 +85,8 @@ template class checked_worker::atomic<std::uint8_t>;
 
 // ---- Workers ----
 
-lane& checked_worker::own() {
-  return world::now().lanes.at(world::me());
+local_deque& checked_worker::own() {
+  return world::now().deques.at(world::me());
 }
 
 // Scopes that are waited for asleep belong to worker 0.
@@ -105,9 +105,9 @@ void checked_worker::wait_for_tasks(const atomic<std::int64_t>& pending) {
   while (!done()) {
     if (all.sleeps) {
       all.gate.start_search();
-      static_cast<void>(all.gate.sit_down(0, true));
+      static_cast<void>(all.gate.prepare_sleep(0, detail::wake_for::work));
       if (done()) {
-        all.gate.get_up(0, true);
+        all.gate.cancel_sleep(0, detail::wake_for::work);
       } else {
         all.gate.sleep(0);
       }
@@ -119,7 +119,7 @@ void checked_worker::wait_for_tasks(const atomic<std::int64_t>& pending) {
 }
 
 bool world::steal_from(int victim) {
-  auto* const at = lanes[static_cast<std::size_t>(victim)].steal();
+  auto* const at = deques[static_cast<std::size_t>(victim)].steal();
   if (at == nullptr) return false;
   at->state.store(slot_state::first_thief, std::memory_order_relaxed);
   stolen[me()].run(*at);
@@ -128,12 +128,12 @@ bool world::steal_from(int victim) {
 
 void world::look_for_work(const std::vector<int>& at, int often) {
   for (const int victim : at) {
-    auto& deque = lanes[static_cast<std::size_t>(victim)];
+    auto& deque = deques[static_cast<std::size_t>(victim)];
     for (int look = 0; look < often; ++look) {
       if (steal_from(victim)) continue;
       if (seeded != fault::does_not_tell) stolen[me()].tell();
       deque.ask();
-      if (deque.seize(checked::barrier_everywhere)) steal_from(victim);
+      if (deque.expose(checked::barrier_everywhere)) steal_from(victim);
     }
   }
   if (seeded != fault::does_not_tell) stolen[me()].tell();

@@ -1,11 +1,11 @@
 // What a scope's own code runs on in the checker: workers, tasks that are known by a number, and faults.
 #pragma once
 
-#include <teff/detail/scope_state.hpp>
+#include <teff/detail/fork_join/scope_state.hpp>
 
-#include "idle_gate.hpp"
 #include "interleavings.hpp"
-#include "stolen_tasks.hpp"
+#include "scheduler/idle_gate.hpp"
+#include "scheduler/stolen_tasks.hpp"
 
 #include <array>
 #include <cstddef>
@@ -48,7 +48,7 @@ struct task_slot {
   alignas(16) std::byte data[sizeof(detail::task_slot::data)];
 };
 
-struct lane : detail::split_deque<task_slot, checked::atomic> {
+struct local_deque : detail::split_deque<task_slot, checked::atomic> {
   task_slot* scope_limit = nullptr;
   scope_state* innermost = nullptr;
   std::function<void()> late;  // what a fault put off until the push
@@ -68,7 +68,7 @@ struct checked_worker {
   template <class T>
   class plain;
 
-  static lane& own();
+  static local_deque& own();
   static scope* scope_of(task_slot& at) {
     static_cast<void>(at.content.read());
     return detail::stored<scope*>(at);
@@ -177,9 +177,9 @@ struct world {
     current = this;
     futex::wakes.clear();
     failure::alive = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i].open(slots[i].data());
-      lanes[i].scope_limit = slots[i].data() + window;
+    for (std::size_t i = 0; i < deques.size(); ++i) {
+      deques[i].open(slots[i].data());
+      deques[i].scope_limit = slots[i].data() + window;
     }
   }
 
@@ -208,7 +208,7 @@ struct world {
   static inline int most_dropped = 0;  // how many tasks were dropped, in some run
 
   std::array<std::array<task_slot, 4>, most_workers> slots;
-  std::array<lane, most_workers> lanes;
+  std::array<local_deque, most_workers> deques;
   std::array<detail::stolen_tasks<checked_worker>, most_workers> stolen;
   std::vector<task> tasks;
   std::array<plain, most_tasks> over;

@@ -351,14 +351,14 @@ TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
     EXPECT_EQ(sum.jobs, all.jobs);
     EXPECT_EQ(sum.steals, all.steals);
     EXPECT_EQ(sum.failed_steals, all.failed_steals);
-    EXPECT_EQ(sum.seizures, all.seizures);
+    EXPECT_EQ(sum.exposures, all.exposures);
     EXPECT_EQ(sum.parks, all.parks);
     EXPECT_EQ(sum.wakes, all.wakes);
     EXPECT_GT(all.searching + all.parked, std::chrono::nanoseconds(0));
     EXPECT_EQ(all.tasks, 0U);
     EXPECT_EQ(all.spawned, 0U);
     if (rt.workers() == 1) {
-      EXPECT_EQ(all.steals + all.failed_steals + all.seizures, 0U);
+      EXPECT_EQ(all.steals + all.failed_steals + all.exposures, 0U);
     }
     EXPECT_THROW(static_cast<void>(rt.counters(rt.workers())), std::out_of_range);
   });

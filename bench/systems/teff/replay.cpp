@@ -2,6 +2,7 @@
 // runs, and replayed as often as it fits. What is before and after is run by the graph itself, within the
 // time too.
 #include <teff/replay.hpp>
+#include <teff/version.hpp>
 
 #include <barrier>
 #include <deque>
@@ -164,7 +165,7 @@ class replay_adapter final : public adapter {
   [[nodiscard]] identity describe() const override {
     return {.system = "teff",
             .variant = "replay",
-            .version = "libteff",
+            .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
   }
 

@@ -1,6 +1,7 @@
 // teff::task_graph: the key of a task is (graph, timestep, point). Its end is told to another worker by one
 // message for all tasks there that wait for it, which brings a small output along.
 #include <teff/task_graph.hpp>
+#include <teff/version.hpp>
 
 #include <array>
 #include <barrier>
@@ -168,7 +169,7 @@ class task_graph_adapter final : public adapter {
   [[nodiscard]] identity describe() const override {
     return {.system = "teff",
             .variant = placed_ ? "task_graph" : "task_graph_stealing",
-            .version = "libteff",
+            .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
   }
 

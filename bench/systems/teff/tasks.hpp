@@ -20,7 +20,7 @@ class task_system {
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "teff",
             .variant = "fork_join",
-            .version = "libteff",
+            .version = teff::version(),
             .workers = static_cast<int>(runtime_.workers())};
   }
 

@@ -1,10 +1,8 @@
 // join(f, g...): closures that may run in parallel.
 #pragma once
 
-#include <teff/detail/task_row.hpp>
+#include <teff/detail/fork_join/join.hpp>
 
-#include <cstddef>
-#include <type_traits>
 #include <utility>
 
 namespace teff {
@@ -12,70 +10,7 @@ namespace teff {
 // What a join of closures returns: a pair of both values, or a tuple of three and more; std::monostate for a
 // closure without one; void if none has one.
 template <class... F>
-using join_result = typename detail::joined<detail::all_yield_void<F...>, F...>::type;
-
-namespace detail {
-
-// Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
-template <class... F>
-[[gnu::cold, gnu::noinline]] join_result<F...> join_in_order(F... f) {
-  if constexpr (std::is_void_v<join_result<F...>>) {
-    (value_of<F>(f), ...);
-  } else {
-    return {value_of<F>(f)...};
-  }
-}
-
-// The rest of join() when the tasks are pushed. (The row is no place to deduce closures from: Clang 14
-// can't.)
-template <bool Traced, class F, class... G>
-join_result<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_t<task_row<G...>>& others,
-                                 task_slot* oldest) {
-  const auto first = [&]() -> value_t<F> {
-    try {
-      return value_of<F>(f);
-    } catch (...) {
-      others.template abandon_from<0>(oldest);
-      throw;
-    }
-  };
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> join_result<F, G...> {
-    if constexpr (std::is_void_v<join_result<F, G...>>) {
-      first();
-      (others.template get<I, Traced>(oldest), ...);
-    } else {
-      return {first(), others.template get<I, Traced>(oldest)...};
-    }
-  }(std::index_sequence_for<G...>{});
-}
-
-// By value, as above.
-template <class F, class... G>
-[[gnu::cold, gnu::noinline]] join_result<F, G...> join_traced(F f,
-                                                              std::type_identity_t<task_row<G...>>& others,
-                                                              task_slot* oldest) {
-  return finish_join<true, F, G...>(f, others, oldest);
-}
-
-// The rest of join_tasks(), likewise.
-template <bool Traced, class... G>
-join_result<G...> finish_tasks(std::type_identity_t<task_row<G...>>& all, task_slot* oldest) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> join_result<G...> {
-    if constexpr (std::is_void_v<join_result<G...>>) {
-      (all.template get<I, Traced>(oldest), ...);
-    } else {
-      return {all.template get<I, Traced>(oldest)...};
-    }
-  }(std::index_sequence_for<G...>{});
-}
-
-template <class... G>
-[[gnu::cold, gnu::noinline]] join_result<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
-                                                                 task_slot* oldest) {
-  return finish_tasks<true, G...>(all, oldest);
-}
-
-}  // namespace detail
+using join_result = detail::joined_t<F...>;
 
 // Runs f on the calling worker, and the others on workers that are free, or on the calling one after f.
 //

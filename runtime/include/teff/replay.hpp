@@ -1,19 +1,20 @@
-// replay: a task graph that has run once is run again, without asking it anything.
+// record and replay: run a task graph once, then run it again as often as you like, at hardly any cost a
+// task.
 #pragma once
 
-#include <teff/detail/graph_recorder.hpp>
-#include <teff/detail/replay_core.hpp>
-#include <teff/detail/tracing.hpp>
+#include <teff/detail/replay/compared_body.hpp>
+#include <teff/detail/replay/graph_recorder.hpp>
+#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/recorded_run.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/task_graph.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,9 +32,9 @@ namespace teff {
 //   std::vector<cell> cells[2];                 // steps 0 and 1, each of so many columns
 //   auto two_steps = teff::record(g, start, next, [&](key k) { return &cells[k[0]][k[1]].ended; });
 //
-// It is memory of the application's and lives as long as the recording is replayed; what it says is between
-// the workers. Nothing is protected by it but what the graph's dependences protect: who writes a cell anew
-// depends on those who have read it.
+// It belongs to the application, and has to live as long as the recording is replayed. Only the workers read
+// it. It protects the result no more than the graph's dependences do: a task that writes a cell anew has to
+// depend on those that read it.
 class result_flag {
  public:
   result_flag() = default;
@@ -53,14 +54,6 @@ struct graph_access {
     return graph.graph_;
   }
   static replay_flag<>* of(result_flag* flag) { return flag == nullptr ? nullptr : &flag->flag_; }
-};
-
-// Says of each key that it is one of the same iteration.
-struct no_next_iteration {
-  template <class Key>
-  std::optional<Key> operator()(const Key&) const {
-    return std::nullopt;
-  }
 };
 
 // Has a recording use flags of its own.
@@ -110,14 +103,15 @@ class recording {
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
-      compared_body listener(key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
-                             own.fulfilled.data() + own.fulfilled_end[task]);
-      const detail::listening_here here(
-          {parts_->graph.get(), static_cast<detail::fulfil_listener<Key>*>(&listener)});
+      detail::compared_body<Key> observer(
+          key, own.fulfilled.data() + (task == 0 ? 0 : own.fulfilled_end[task - 1]),
+          own.fulfilled.data() + own.fulfilled_end[task]);
+      const detail::observed_here here(
+          {parts_->graph.get(), static_cast<detail::release_observer<Key>*>(&observer)});
       parts_->graph->functions.body(key);
-      listener.end();
+      observer.end();
     };
-    run(times, step, step);  // it is the graph's body that a trace sees
+    parts_->run(times, step, step);  // it is the graph's body that a trace sees
   }
 
   // The same, but a task is a call of `body(key, i)`: i counts the iterations of this call from 0. It may be
@@ -131,10 +125,10 @@ class recording {
       };
     };
     detail::traced_body<std::remove_reference_t<Body>&> traced{body};
-    run(times, step_of(body), step_of(traced));
+    parts_->run(times, step_of(body), step_of(traced));
   }
 
-  // Of an iteration.
+  // How many tasks an iteration has.
   [[nodiscard]] std::size_t tasks() const noexcept {
     std::size_t all = 0;
     for (const auto& each : parts_->lists) all += each.tasks.size();
@@ -144,99 +138,14 @@ class recording {
  private:
   using list = detail::recorded_list<Key>;
 
-  struct state {
-    std::shared_ptr<detail::keyed_graph<Key, Hash>> graph;
-    detail::replay_core core;
-    std::vector<list> lists;  // as the core's parts
-  };
-
-  // Compares what a body fulfils with the keys it fulfilled when recorded, in any order.
-  class compared_body final : public detail::fulfil_listener<Key> {
-   public:
-    compared_body(const Key& task, const Key* first, const Key* last)
-        : task_(task), first_(first), next_(first), last_(last) {}
-
-    bool passes_on(const Key& key) override {
-      ++count_;
-      if (next_ != last_ && *next_ == key) [[likely]] {
-        ++next_;
-      } else if (std::find(first_, last_, key) == last_) {
-        throw replay_differs("teff::recording::replay: the task " + detail::key_text(task_) + " fulfilled " +
-                             detail::key_text(key) + ", but not when it was recorded");
-      }
-      return false;
-    }
-    void end() const {
-      if (count_ != last_ - first_) [[unlikely]]
-        throw replay_differs("teff::recording::replay: the task " + detail::key_text(task_) + " fulfilled " +
-                             std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
-                             " when it was recorded");
-    }
-
-   private:
-    const Key& task_;
-    const Key* first_;
-    const Key* next_;
-    const Key* last_;
-    std::ptrdiff_t count_ = 0;
-  };
+  using recorded = detail::recorded_run<Key, Hash>;
 
   template <std::copyable K, class H, class Start, class Next, class FlagOf>
   friend recording<K, H> record(task_graph<K, H>&, Start&&, Next, FlagOf);
 
-  explicit recording(std::unique_ptr<state> parts) : parts_(std::move(parts)) {}
+  explicit recording(std::unique_ptr<recorded> parts) : parts_(std::move(parts)) {}
 
-  // `traced`: the step where a trace is kept. Asked for once a part, so that the other one asks nothing.
-  template <class Step, class TracedStep>
-  void run(std::uint64_t times, Step step, TracedStep traced) {
-    if (times == 0) return;
-    struct {
-      state& all;
-      std::uint64_t times;
-      Step& step;
-      TracedStep& traced;
-    } what{*parts_, times, step, traced};
-    using context = decltype(what);
-    const detail::sole_listener sole(parts_->graph->listened_to);
-    parts_->core.replay({&what, [](void* given, std::size_t part) noexcept {
-                           const auto& me = *static_cast<context*>(given);
-                           try {
-                             if (detail::ring_here() == nullptr) [[likely]] {
-                               run_part(me.all, part, me.times, me.step);
-                             } else {
-                               const detail::traced_span span(detail::activity::run, "replay");
-                               run_part(me.all, part, me.times, me.traced);
-                             }
-                           } catch (...) {
-                             me.all.core.fail(std::current_exception());
-                           }
-                         }});
-  }
-
-  template <class Step>
-  static void run_part(state& all, std::size_t index, std::uint64_t times, Step& step) {
-    auto& core = all.core;
-    const detail::replay_part& part = core.parts()[index];
-    const list& own = all.lists[index];
-    const detail::listening_here nobody({});
-    for (std::uint64_t i = 0; i < times; ++i) {
-      const auto* wait = part.waits.data();
-      const auto* signal = part.signals.data();
-      for (std::size_t task = 0; task < part.tasks.size(); ++task) {
-        for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
-          if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
-        }
-        if (core.failed()) [[unlikely]]
-          return;
-        step(own, task, i);
-        for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end;
-             ++signal)
-          core.raise(*signal);
-      }
-    }
-  }
-
-  std::unique_ptr<state> parts_;
+  std::unique_ptr<recorded> parts_;
 };
 
 // Waits until the graph is at rest, calls start(), which fulfils the first keys, waits again, and returns
@@ -259,7 +168,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   if (!kept->functions.indegree || !kept->functions.body)
     throw misuse("teff::record: the graph has no indegree() or no body()");
   graph.wait();
-  const detail::sole_listener sole(kept->listened_to);
+  const detail::sole_observer sole(kept->being_observed);
   detail::graph_recorder recorder(*kept, kept->workers(), next);
   std::exception_ptr error;
   try {
@@ -274,10 +183,10 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   }
   if (error) std::rethrow_exception(std::move(error));
   constexpr bool overlap = !std::is_same_v<Next, detail::no_next_iteration>;
-  using state = typename recording<Key, Hash>::state;
+  using recorded = typename recording<Key, Hash>::recorded;
   auto plan = recorder.plan(overlap, [&](const Key& key) { return detail::graph_access::of(flag_of(key)); });
-  return recording<Key, Hash>(
-      std::unique_ptr<state>(new state{kept, {kept->runtime(), std::move(plan)}, recorder.take_lists()}));
+  return recording<Key, Hash>(std::unique_ptr<recorded>(
+      new recorded{kept, {kept->runtime(), std::move(plan)}, recorder.take_lists()}));
 }
 
 }  // namespace teff

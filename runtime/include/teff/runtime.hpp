@@ -1,15 +1,13 @@
-// runtime: the workers that tasks run on.
+// runtime: the workers that tasks run on. Start one, call run(), and use the other headers within.
 #pragma once
 
-#include <teff/detail/job.hpp>
-#include <teff/detail/join_task.hpp>
+#include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -44,7 +42,7 @@ struct counters {
   std::uint64_t jobs = 0;           // calls of run() from outside, and what other ways in submitted
   std::uint64_t steals = 0;         // tasks taken from another worker's deque
   std::uint64_t failed_steals = 0;  // attempts that found nothing, or lost the race
-  std::uint64_t seizures = 0;       // looks at another worker's private tasks, each with a membarrier
+  std::uint64_t exposures = 0;      // looks at another worker's private tasks, each with a membarrier
   std::uint64_t shares = 0;         // times a worker made private tasks public
   std::uint64_t parks = 0;          // times a worker went to sleep
   std::uint64_t wakes = 0;          // times a worker woke another
@@ -89,7 +87,7 @@ class runtime {
   // Of one worker. Throws std::out_of_range.
   [[nodiscard]] teff::counters counters(unsigned worker) const;
 
-  // The scheduler, for ways in that are built on it (detail/job.hpp).
+  // The scheduler, for ways in that are built on it (detail/scheduler/job.hpp).
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
 
  private:
@@ -100,60 +98,6 @@ class runtime {
 [[nodiscard]] inline unsigned worker_index() noexcept {
   return detail::here().index;
 }
-
-namespace detail {
-
-// A job whose submitter sleeps until it has ended.
-struct awaited_job : job {
-  std::atomic<std::uint32_t> ended{0};
-  place submitter{};  // if it is a worker: it looks for other work until it is woken
-};
-
-// Submits and sleeps. Throws runtime_was_shut_down.
-void run_and_wait(scheduler&, awaited_job&);
-// The last thing that the job does: its submitter may be gone when this returns.
-void wake_submitter(awaited_job&) noexcept;
-
-// A call of run(), on the caller's stack.
-template <class F>
-struct call : awaited_job {
-  using result = value_t<F>;
-
-  explicit call(std::remove_reference_t<F>& f) noexcept
-      : awaited_job{{[](job& this_job) noexcept {
-          auto& me = static_cast<call&>(this_job);
-          try {
-            const traced_span span(activity::run, name_of<std::remove_cvref_t<F>>());
-            new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
-          } catch (...) {
-            me.error = std::current_exception();
-          }
-          wake_submitter(me);
-        }}},
-        function(f) {}
-  call(const call&) = delete;
-  call& operator=(const call&) = delete;
-  ~call() {}
-
-  result take() {
-    if (error) std::rethrow_exception(std::move(error));
-    if constexpr (std::is_reference_v<result>) {
-      return static_cast<result>(*value);
-    } else {
-      result taken = std::move(value);
-      std::destroy_at(&value);
-      return taken;
-    }
-  }
-
-  std::remove_reference_t<F>& function;
-  std::exception_ptr error;
-  union {
-    kept_t<result> value;
-  };
-};
-
-}  // namespace detail
 
 template <class F>
 std::invoke_result_t<F&&> runtime::run(F&& f) {

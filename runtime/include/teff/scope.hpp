@@ -1,7 +1,7 @@
 // scope and spawn: any number of tasks that end before the scope does.
 #pragma once
 
-#include <teff/detail/scope_state.hpp>
+#include <teff/detail/fork_join/scope_state.hpp>
 
 #include <type_traits>
 #include <utility>

@@ -1,9 +1,9 @@
 // task_graph: tasks that are named by a key and start when what they depend on has been done.
 #pragma once
 
-#include <teff/detail/keyed_graph.hpp>
-#include <teff/detail/tracing.hpp>
-#include <teff/named.hpp>
+#include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/graph/traced_body.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/runtime.hpp>
 
 #include <concepts>
@@ -20,24 +20,6 @@ struct graph_access;  // replay.hpp
 
 // What place() may answer: any worker may run the task.
 inline constexpr unsigned anywhere = detail::any_worker;
-
-namespace detail {
-
-// A body that a trace sees. A task of a graph is nowhere pushed: it counts as spawned as it begins.
-template <class Body>
-struct traced_body {
-  Body body;
-
-  template <class... Arguments>
-  void operator()(Arguments&&... arguments) {
-    if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
-      record_spawn(*ring);
-    const traced_span span(activity::task, name_of<std::remove_cvref_t<Body>>());
-    std::invoke(body, std::forward<Arguments>(arguments)...);
-  }
-};
-
-}  // namespace detail
 
 // A graph of tasks that is never stored: functions of a task's key say what the task is. A task is known from
 // the first of its dependences that is fulfilled until it has run, so memory grows with the frontier only.
@@ -56,8 +38,8 @@ struct traced_body {
 //   0 starts with one call, too. What was done before each of the calls happens before the task.
 // - The functions may be called on any worker, at once and repeatedly, and give the same answer for the same
 //   key. They are set before the first fulfill().
-// - A task sees to its successors at its end: what it does after fulfill() delays them if they run on its
-//   worker.
+// - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
+//   them.
 // - The runtime outlives the graph. A graph can be used again after wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable

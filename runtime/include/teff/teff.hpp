@@ -5,3 +5,4 @@
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
+#include <teff/version.hpp>

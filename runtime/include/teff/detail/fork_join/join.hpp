@@ -1,0 +1,74 @@
+// How a join goes on when its tasks are pushed, or outside the workers.
+#pragma once
+
+#include <teff/detail/fork_join/task_row.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// What a join of closures returns.
+template <class... F>
+using joined_t = typename joined<all_yield_void<F...>, F...>::type;
+
+// Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
+template <class... F>
+[[gnu::cold, gnu::noinline]] joined_t<F...> join_in_order(F... f) {
+  if constexpr (std::is_void_v<joined_t<F...>>) {
+    (value_of<F>(f), ...);
+  } else {
+    return {value_of<F>(f)...};
+  }
+}
+
+// The rest of join() when the tasks are pushed. (The row is no place to deduce closures from: Clang 14
+// can't.)
+template <bool Traced, class F, class... G>
+joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_t<task_row<G...>>& others,
+                              task_slot* oldest) {
+  const auto first = [&]() -> value_t<F> {
+    try {
+      return value_of<F>(f);
+    } catch (...) {
+      others.template abandon_from<0>(oldest);
+      throw;
+    }
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<F, G...> {
+    if constexpr (std::is_void_v<joined_t<F, G...>>) {
+      first();
+      (others.template get<I, Traced>(oldest), ...);
+    } else {
+      return {first(), others.template get<I, Traced>(oldest)...};
+    }
+  }(std::index_sequence_for<G...>{});
+}
+
+// By value, as above.
+template <class F, class... G>
+[[gnu::cold, gnu::noinline]] joined_t<F, G...> join_traced(F f, std::type_identity_t<task_row<G...>>& others,
+                                                           task_slot* oldest) {
+  return finish_join<true, F, G...>(f, others, oldest);
+}
+
+// The rest of join_tasks(), likewise.
+template <bool Traced, class... G>
+joined_t<G...> finish_tasks(std::type_identity_t<task_row<G...>>& all, task_slot* oldest) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<G...> {
+    if constexpr (std::is_void_v<joined_t<G...>>) {
+      (all.template get<I, Traced>(oldest), ...);
+    } else {
+      return {all.template get<I, Traced>(oldest)...};
+    }
+  }(std::index_sequence_for<G...>{});
+}
+
+template <class... G>
+[[gnu::cold, gnu::noinline]] joined_t<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
+                                                              task_slot* oldest) {
+  return finish_tasks<true, G...>(all, oldest);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,258 @@
+// What a scope keeps, and how its tasks lie in their slots.
+#pragma once
+
+#include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/fork_join/scope_tasks.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// The worker that calls, for scope_tasks.
+struct calling_worker {
+  using slot = task_slot;
+  using scope = scope_state;
+  template <class T>
+  using atomic = std::atomic<T>;
+  template <class T>
+  using plain = T;
+
+  static local_deque& own() noexcept { return self; }
+  // The scope whose task is, or was, in the slot.
+  static scope_state* scope_of(task_slot& slot) noexcept { return stored<scope_state*>(slot); }
+  // The newest slot, which a scope pushed: takes it if it was not stolen.
+  [[nodiscard]] static bool take_back(task_slot* slot) noexcept;
+  // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
+  // tasks.
+  static void answer_request() noexcept;
+  static void share() noexcept { detail::share(); }
+  static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
+  // A task of this scope has ended on the calling worker, a thief. The scope is told together
+  // with the thief's next ones, or when the thief begins something else.
+  static void ended_on_thief(scope_state& scope) noexcept;
+  // Runs other tasks until `pending` is 0.
+  static void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;
+  static void yield() noexcept;
+};
+
+// What teff::scope does, but for what it says to its user. `Worker`: as scope_tasks.
+template <class Worker>
+class basic_scope : public scope_tasks<Worker> {
+  using tasks = scope_tasks<Worker>;
+  using slot = typename Worker::slot;
+  using scope = typename Worker::scope;
+
+ public:
+  // Runs `task` unless the scope is cancelled, and keeps what it throws.
+  template <class F>
+  void execute(F& task) noexcept {
+    try {
+      const auto flags = flags_.load(std::memory_order_relaxed);
+      if (flags != 0) [[unlikely]] {
+        if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
+        return;
+      }
+      task();
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+ protected:
+  basic_scope() noexcept
+      : outer_(std::exchange(Worker::own().innermost, static_cast<scope*>(this))),
+        flags_(static_cast<std::uint8_t>(Worker::own().watched())) {}
+  ~basic_scope() { Worker::own().innermost = outer_; }
+  basic_scope(const basic_scope&) = delete;
+  basic_scope& operator=(const basic_scope&) = delete;
+
+  template <class F>
+  void spawn(F&& task) {
+    auto* const at = Worker::own().head();
+    // In this order: `top_` is the owner's alone.
+    if (!is_innermost() || at != this->top_) [[unlikely]]
+      return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
+    if (at < this->window_end_) {
+      put(at, std::forward<F>(task));
+      this->top_ = at + 1;
+      if (Worker::own().asked()) [[unlikely]]
+        Worker::share();
+    } else {
+      if (Worker::own().asked()) [[unlikely]]
+        return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
+      execute(task);
+    }
+  }
+
+  void wait() {
+    // In this order, as above.
+    if (!is_innermost() || !end_quickly()) [[unlikely]]
+      end_and_throw();
+  }
+
+  // Before the destructor: as wait(), if there is something to wait for. `exceptions`: how many were in
+  // flight when the scope began.
+  void close(unsigned exceptions) {
+    if (unfinished()) close_slowly(exceptions);
+  }
+
+  void cancel() noexcept { flags_.fetch_or(cancelled_flag, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept {
+    return (flags_.load(std::memory_order_relaxed) & cancelled_flag) != 0;
+  }
+
+ private:
+  // Of the scopes that the calling worker made and that live, the last one.
+  [[nodiscard]] bool is_innermost() const noexcept { return Worker::own().innermost == this; }
+
+  // Pushes the task as one of this scope. By value in the slow case, so that the quick one need not keep the
+  // closure in memory, whose parts would be written one by one and read at once, which stalls.
+  template <class F>
+  void put(slot* at, F&& task);
+  template <class F>
+  [[gnu::cold, gnu::noinline]] void spawn_slowly(F task);
+
+  [[nodiscard]] bool unfinished() const noexcept {
+    return this->has_tasks() || flags_.load(std::memory_order_relaxed) != 0;
+  }
+
+  [[nodiscard]] bool end_quickly() noexcept {
+    return tasks::end_quickly() && flags_.load(std::memory_order_relaxed) == 0;
+  }
+
+  // Runs or waits for all tasks; returns the first exception and forgets it. Throws misuse where
+  // refuse_to_wait() says.
+  std::exception_ptr end();
+  void end_and_throw();
+  void close_slowly(unsigned exceptions);
+
+  // As execute(). By value, as spawn_slowly().
+  template <class F>
+  [[gnu::cold, gnu::noinline]] void execute_traced(F task) noexcept;
+  void fail(std::exception_ptr error) noexcept;
+
+  scope* const outer_;
+  // One byte, so that whether the scope is cancelled, its tasks' usual question, also tells whether they are
+  // traced.
+  static constexpr std::uint8_t cancelled_flag = 1;
+  static constexpr std::uint8_t failed_flag = 4;
+  static_assert(cancelled_flag != local_deque::watch);  // the other flag
+  typename Worker::template atomic<std::uint8_t> flags_;
+  // Written by whoever set failed_flag, read after `pending_` is 0.
+  typename Worker::template plain<std::exception_ptr> error_{};
+};
+
+// Throws misuse: the waiter would wait for itself, or for tasks that lie below what it has pushed since; or a
+// younger scope has its part above, which would no longer begin at the head.
+[[noreturn, gnu::cold]] void refuse_to_wait();
+
+template <class Worker>
+void basic_scope<Worker>::fail(std::exception_ptr error) noexcept {
+  // Relaxed: `error_` reaches its reader through `pending_`, or because the owner itself ran the task.
+  const auto before = flags_.fetch_or(cancelled_flag | failed_flag, std::memory_order_relaxed);
+  if ((before & failed_flag) == 0) error_ = std::move(error);
+}
+
+template <class Worker>
+std::exception_ptr basic_scope<Worker>::end() {
+  if (this->base_ != nullptr) {
+    if (!is_innermost() || Worker::own().head() != this->top_) refuse_to_wait();
+    this->end_tasks();
+  }
+  flags_.fetch_and(local_deque::watch, std::memory_order_relaxed);
+  return std::exchange(error_, nullptr);
+}
+
+template <class Worker>
+void basic_scope<Worker>::end_and_throw() {
+  if (auto error = end()) std::rethrow_exception(std::move(error));
+}
+
+template <class Worker>
+void basic_scope<Worker>::close_slowly(unsigned exceptions) {
+  const bool unwinding = exceptions_in_flight() > exceptions;
+  if (unwinding) cancel();
+  if (end_quickly()) return;
+  auto error = end();
+  if (error && !unwinding) std::rethrow_exception(std::move(error));
+}
+
+// A scope's task in its slot. The task leaves the slot before it runs, so that the slot can be used again.
+template <class F, class Worker>
+struct spawned {
+  using slot = typename Worker::slot;
+  using scope = typename Worker::scope;
+
+  scope* of;
+  F task;
+
+  static void run(slot& at, const scope* by) noexcept {
+    auto* const of = stored<spawned>(at).of;
+    {
+      auto task = move_out(stored<spawned>(at).task);
+      // Release: the move, to the acquire in all_moved_out().
+      if (by == thief<scope>) at.state.store(slot_state::moved_out, std::memory_order_release);
+      of->execute(task);
+    }
+    of->ended(by);
+  }
+};
+
+// A task too large for a slot, or whose move may throw.
+template <class F>
+struct boxed {
+  std::unique_ptr<F> task;
+  void operator()() { (*task)(); }
+  static const char* task_name() noexcept { return name_of<F>(); }
+};
+
+template <class Worker>
+template <class F>
+void basic_scope<Worker>::put(slot* at, F&& task) {
+  using closure = std::decay_t<F>;
+  using kept = spawned<closure, Worker>;
+  if constexpr (fits_a_slot<kept> && std::is_nothrow_constructible_v<closure, F>) {
+    new (at->data) kept{static_cast<scope*>(this), std::forward<F>(task)};
+    at->run = &kept::run;
+    Worker::own().push(at);
+  } else {
+    put(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
+  }
+}
+
+template <class Worker>
+template <class F>
+void basic_scope<Worker>::execute_traced(F task) noexcept {
+  const traced_span span(event_kind::task, name_of<F>());
+  try {
+    task();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+template <class Worker>
+template <class F>
+void basic_scope<Worker>::spawn_slowly(F task) {
+  scope* const host = this->find_host();
+  if (host == nullptr) {
+    if (auto* const ring = ring_here()) record_spawn(*ring);
+    return execute(task);
+  }
+  this->push_into(*host, [&](slot* at) { put(at, std::move(task)); });
+  if (Worker::own().asked()) Worker::share();
+}
+
+// A scope of a worker's.
+class scope_state : public basic_scope<calling_worker> {};
+
+extern template class scope_tasks<calling_worker>;
+extern template class basic_scope<calling_worker>;
+
+}  // namespace teff::detail

@@ -1,0 +1,97 @@
+// What a task graph does that has nothing to do with its keys: when it has come to rest, who waits for that,
+// and what went wrong.
+#pragma once
+
+#include <teff/detail/graph/graph_account.hpp>
+#include <teff/detail/scheduler/source.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+// What `place` may answer for a key: any worker.
+inline constexpr unsigned any_worker = ~0U;
+
+// How many keys an error names.
+inline constexpr std::size_t most_names = 8;
+
+class graph_core : public source {
+ public:
+  graph_core(scheduler& runtime, unsigned workers);
+
+  // Returns when the graph has come to rest; then throws what went wrong.
+  void wait();
+  // Drops what is not running, waits for what is; says on stderr that there was something.
+  void abandon_if_unfinished() noexcept;
+  [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
+
+ protected:
+  [[nodiscard]] graph_account& account(unsigned worker) noexcept { return accounts_[worker]; }
+  // An item that comes from outside the workers.
+  void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }
+
+  // The first one is what wait() throws. From then on no body is called until wait() has.
+  void fail(std::exception_ptr error) noexcept;
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+
+  // Worker `worker` has found nothing to do, so all that it took has ended: wakes those who wait, if that was
+  // all there was.
+  void look_for_rest(unsigned worker) noexcept;
+
+  // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
+  [[nodiscard]] bool enter(unsigned worker) noexcept;
+  void leave(unsigned worker) noexcept;
+
+  // A key that waits, in words; and how many more there are.
+  struct leftovers {
+    std::size_t count = 0;
+    std::vector<std::string> names;  // of some
+  };
+  // Forgets the keys that wait for something on worker `worker`, which does not enter() meanwhile. Adds them
+  // up.
+  virtual void forget_placed(unsigned worker, leftovers& all) = 0;
+  // The same for those without a place; called when the graph is at rest.
+  virtual void forget_unplaced(leftovers& all) = 0;
+  // The key of a task of this graph that runs on the calling worker and has not ended; empty: there is none.
+  [[nodiscard]] virtual std::string running_key(unsigned worker) const = 0;
+
+ private:
+  [[nodiscard]] bool at_rest() const noexcept;
+  // Of a graph at rest.
+  [[nodiscard]] bool nothing_left() const noexcept;
+  void wait_for_rest();
+  void wait_for_rest_outside();
+  void refuse_to_wait_for_ever() const;
+  std::exception_ptr outcome();
+  std::exception_ptr end_of_wait(std::uint64_t ticket);
+  leftovers forget_all();
+  std::exception_ptr take_error() noexcept;
+
+  scheduler& runtime_;
+  std::vector<graph_account> accounts_;
+  std::atomic<bool> cancelled_{false};
+  alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
+  std::atomic<unsigned> waiters_{0};
+  std::mutex mutex_;  // of what follows
+  std::condition_variable rest_;
+  std::vector<unsigned> waiting_workers_;
+  std::exception_ptr error_;
+
+  std::mutex ending_;  // of what follows, and of who forgets
+  std::uint64_t next_ticket_ = 0;
+  std::uint64_t waits_ = 0;  // that go on
+  // How the graph ended when it last ended badly, and which calls of wait() had begun by then.
+  std::exception_ptr outcome_;
+  std::uint64_t outcome_of_those_below_ = 0;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,18 @@
+// What the user says of the tasks of a graph.
+#pragma once
+
+#include <teff/detail/graph/function_of.hpp>
+
+namespace teff::detail {
+
+// The graph's answers to questions about a key, of any callable types: one indirect call each.
+template <class Key>
+struct graph_functions {
+  function_of<int, Key> indegree;
+  function_of<void, Key> body;
+  function_of<unsigned, Key> place;
+  function_of<int, Key> priority;
+  function_of<bool, Key> arrived;  // whether the key counts
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,33 @@
+// A task of a graph, as far as the graph knows it.
+#pragma once
+
+#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/ready/ready_node.hpp>
+
+#include <cstddef>
+
+namespace teff::detail {
+
+// It exists from its first fulfilment until it has run. All that while it is in a chain of a table, so that
+// one fulfilment too many finds it; `next_in_line` and the key belong to the worker that runs it.
+// `next_in_line` also links requests to key_chains.
+template <class Key>
+struct graph_node : ready_node {
+  int received;
+  int needed;
+  bool placed;
+  bool ran;                    // without a place; as key_chains says
+  graph_node* next = nullptr;  // in a chain, or among the free
+  std::size_t hash;
+  union {
+    Key key;
+  };
+
+  graph_node() noexcept {}
+  ~graph_node() {}
+  [[nodiscard]] bool same_key(const graph_node& other) const {
+    return hash == other.hash && equal_keys(key, other.key);
+  }
+};
+
+}  // namespace teff::detail

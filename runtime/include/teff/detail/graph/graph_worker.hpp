@@ -1,0 +1,80 @@
+// What one worker keeps of a task graph.
+#pragma once
+
+#include <teff/detail/graph/graph_node.hpp>
+#include <teff/detail/graph/key_inbox.hpp>
+#include <teff/detail/graph/key_table.hpp>
+#include <teff/detail/graph/message_ring.hpp>
+#include <teff/detail/graph/node_pool.hpp>
+#include <teff/detail/ready/ready_tasks.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace teff::detail {
+
+// Small keys travel as they are, others in a box.
+template <class Key>
+inline constexpr bool travels_plainly = std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56;
+
+template <class Key>
+struct alignas(64) graph_worker {
+  using node = graph_node<Key>;
+  using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
+  using ring = message_ring<message>;
+
+  graph_worker(unsigned worker, unsigned workers, node_exchange<node>& nodes)
+      : index(worker), pool(nodes), ready(worker), to(workers), from(workers) {}
+  ~graph_worker() {
+    message left;
+    for (auto& each : from) {
+      auto* const source = each.load(std::memory_order_acquire);
+      if constexpr (!travels_plainly<Key>) {
+        while (source != nullptr && source->receive(left)) delete left;
+      }
+      delete source;
+    }
+  }
+
+  // Throws what copying the key throws, std::bad_alloc.
+  [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
+    node* const made = pool.take();
+    try {
+      new (&made->key) Key(key);
+    } catch (...) {
+      pool.give(made);
+      throw;
+    }
+    made->hash = hash;
+    made->received = 0;
+    made->needed = std::max(indegree, 1);
+    made->priority = priority;
+    made->ran = false;
+    return made;
+  }
+  void drop_node(node* gone) noexcept {
+    gone->key.~Key();
+    pool.give(gone);
+  }
+
+  const unsigned index;
+  node_pool<node> pool;
+
+  // The owner's own.
+  key_table<Key> placed;
+  ready_tasks ready;             // those placed here are its own, the others are shared
+  const Key* running = nullptr;  // of the innermost body that runs
+  std::int64_t unplaced = 0;     // nodes for keys without a place: made less dropped
+  std::uint64_t messages_taken = 0;
+  std::vector<ring*> to;  // by the worker that reads; theirs
+
+  // What others touch.
+  std::vector<std::atomic<ring*>> from;  // by the worker that writes; made by it
+  key_inbox<Key> inbox;
+};
+
+}  // namespace teff::detail

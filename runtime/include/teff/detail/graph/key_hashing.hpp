@@ -1,0 +1,109 @@
+// Hashes of keys, by the first way that fits the type.
+#pragma once
+
+#include <teff/detail/graph/fields.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+template <class Key>
+struct key_hash;
+
+namespace detail {
+
+// Multiplies and folds: every bit of the word reaches the low ones, which choose the bucket.
+inline std::uint64_t mixed(std::uint64_t word) noexcept {
+  word *= 0x9e3779b97f4a7c15U;
+  return word ^ word >> 32;
+}
+
+template <class Key>
+concept tuple_like = requires { std::tuple_size<Key>::value; };
+
+// Whether == compares just the bytes. It may hold for a class, too, but nothing shows that.
+template <class Key>
+inline constexpr bool compared_by_bytes =
+    std::is_integral_v<Key> || std::is_enum_v<Key> || std::is_pointer_v<Key>;
+template <class Part, std::size_t size>
+inline constexpr bool compared_by_bytes<std::array<Part, size>> = compared_by_bytes<Part>;
+template <class First, class Second>
+inline constexpr bool compared_by_bytes<std::pair<First, Second>> =
+    compared_by_bytes<First> && compared_by_bytes<Second>;
+template <class... Parts>
+inline constexpr bool compared_by_bytes<std::tuple<Parts...>> = (compared_by_bytes<Parts> && ...);
+
+// Without padding, which would have bytes of its own.
+template <class Key>
+concept plain_bytes = compared_by_bytes<Key> && std::has_unique_object_representations_v<Key>;
+
+template <class Key>
+concept plain_structure = std::is_class_v<Key> && std::has_unique_object_representations_v<Key>;
+
+template <class Key>
+concept with_std_hash = requires(const Key& key) {
+  { std::hash<Key>{}(key) } -> std::convertible_to<std::size_t>;
+};
+
+// A range whose == compares the elements in order. Not so: an unordered container, a string with traits of
+// its own; and a path's elements are paths again.
+template <class Key>
+concept sequence =
+    std::ranges::forward_range<const Key> && !std::same_as<std::ranges::range_value_t<const Key>, Key> &&
+    !requires { typename Key::hasher; } && !requires { typename Key::traits_type; };
+
+template <class Key>
+std::size_t hash_of_bytes(const Key& key) noexcept {
+  std::uint64_t hash = 0;
+  for (std::size_t at = 0; at < sizeof(Key); at += sizeof hash) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const char*>(&key) + at,
+                sizeof(Key) - at < sizeof word ? sizeof(Key) - at : sizeof word);
+    hash = mixed(hash ^ word);
+  }
+  return hash;
+}
+
+template <class>
+inline constexpr bool is_hashable = false;  // where key_hash knows no way
+
+template <class Key>
+std::size_t hash_of_parts(const Key& key) noexcept {
+  return std::apply(
+      [](const auto&... parts) {
+        std::uint64_t hash = 0;
+        ((hash = mixed(hash ^ key_hash<std::remove_cvref_t<decltype(parts)>>{}(parts))), ...);
+        return hash;
+      },
+      key);
+}
+
+template <class Key>
+std::size_t hash_of_elements(const Key& key) noexcept {
+  std::uint64_t hash = 0;
+  for (const std::ranges::range_value_t<const Key>& element : key)
+    hash = mixed(hash ^ key_hash<std::ranges::range_value_t<const Key>>{}(element));
+  return hash;
+}
+
+// By its bytes, unless a field can be seen whose == may compare something else.
+template <plain_structure Key>
+std::size_t hash_of_structure(const Key& key) noexcept {
+  if constexpr (with_fields<Key>) {
+    using fields = decltype(fields_of(key));
+    if constexpr (!compared_by_bytes<fields>) return key_hash<fields>{}(fields_of(key));
+  }
+  return hash_of_bytes(key);
+}
+
+}  // namespace detail
+}  // namespace teff

@@ -1,0 +1,42 @@
+// Keys on their way to a worker where there is no ring for them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+// They come from outside the workers, or when a ring is full.
+template <class Key>
+class key_inbox {
+ public:
+  // Throws std::bad_alloc.
+  void push(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    keys_.push_back(key);
+    // Release: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
+    count_.store(keys_.size(), std::memory_order_release);
+  }
+  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
+  // Up to `most` of the oldest.
+  [[nodiscard]] std::vector<Key> take(std::size_t most) {
+    const std::lock_guard lock(mutex_);
+    const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(std::min(most, keys_.size()));
+    std::vector<Key> taken(std::make_move_iterator(keys_.begin()), std::make_move_iterator(end));
+    keys_.erase(keys_.begin(), end);
+    count_.store(keys_.size(), std::memory_order_release);
+    return taken;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Key> keys_;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,191 @@
+// A task graph's tasks, from their first fulfilled dependence until they ran (src/graph/README.md).
+#pragma once
+
+#include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/graph/graph_functions.hpp>
+#include <teff/detail/graph/graph_worker.hpp>
+#include <teff/detail/graph/key_chains.hpp>
+#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/ready/ready_group.hpp>
+#include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/graph_key.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+// Of the task that the calling thread runs: its graph, and what its worker keeps of that graph (a
+// graph_worker).
+struct running_graph {
+  const graph_core* graph = nullptr;
+  void* state = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local running_graph running_on;
+
+template <class Key, class Hash>
+class keyed_graph final : public graph_core {
+  using worker_state = graph_worker<Key>;
+  using node = graph_node<Key>;
+  using chains = key_chains<node>;
+
+ public:
+  keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers) {
+    for (unsigned i = 0; i < workers; ++i) {
+      states_.push_back(std::make_unique<worker_state>(i, workers, nodes_));
+      ready_.add(states_.back()->ready);
+    }
+  }
+
+  // What is left of a graph whose runtime was shut down.
+  ~keyed_graph() override {
+    const auto destroy = [](node* left) { left->key.~Key(); };
+    for (auto& each : states_) each->placed.clear(destroy);
+    if (unplaced_owner_) unplaced_owner_->clear(destroy);
+  }
+
+  graph_functions<Key> functions;
+  // It is being recorded or replayed: keys are fulfilled by observed tasks, and by nobody else.
+  std::atomic<bool> being_observed{false};
+
+  void fulfill(const Key& key) {
+    if (running_on.graph == this) [[likely]] {
+      fulfill_from(*static_cast<worker_state*>(running_on.state), key);
+    } else {
+      fulfill_from_elsewhere(key);
+    }
+  }
+
+  bool run(unsigned worker) noexcept override;
+  bool sees_work(unsigned worker) noexcept override;
+
+ private:
+  // Within a task of this graph, on the worker of `here`.
+  void fulfill_from(worker_state& here, const Key& key) {
+    if (cancelled()) [[unlikely]]
+      return;
+    const unsigned place = functions.place ? functions.place(key) : any_worker;
+    if (place == here.index) [[likely]] {
+      count_placed(here, key);
+    } else if (place == any_worker) {
+      count_unplaced(here, key);
+    } else if (const unsigned reader = place % workers(); reader == here.index) {
+      count_placed(here, key);
+    } else {
+      send(here, reader, key);
+    }
+  }
+  void fulfill_from_elsewhere(const Key& key);
+
+  void fail_over_fulfilled(const node& task) noexcept;
+
+  [[nodiscard]] unsigned place_of(const Key& key) {
+    if (!functions.place) return any_worker;
+    const unsigned place = functions.place(key);
+    return place < workers() || place == any_worker ? place : place % workers();
+  }
+
+  [[nodiscard]] int priority_of(const Key& key) const {
+    return functions.priority ? functions.priority(key) : 0;
+  }
+
+  // Throws what the graph's functions throw, std::bad_alloc; then nothing is counted. make_placed() and
+  // ready_placed() are tail calls and not inline: most fulfilments are neither a task's first nor its last,
+  // and would save registers for them.
+  void count_placed(worker_state& here, const Key& key);
+  [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
+  [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
+  void count_unplaced(worker_state& here, const Key& key);
+  void forget_ran(worker_state& here, node& task);
+  void settle(worker_state& here, typename chains::outcome outcome) {
+    if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
+    while (outcome.ready != nullptr)
+      ready_unplaced(here, std::exchange(outcome.ready, static_cast<node*>(outcome.ready->next_in_line)));
+  }
+  [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
+  void ready_unplaced(worker_state& here, ready_node* ready);
+  void send(worker_state& here, unsigned place, const Key& key);
+
+  void count_arrived(worker_state& here, const Key& key);
+  bool receive(worker_state& here) noexcept;
+  bool receive_outside(worker_state& here) noexcept;
+  template <class Count>
+  void try_count(Count count) noexcept;
+  node* find_task(worker_state& here) noexcept;
+  void execute(worker_state& here, node* task) noexcept;
+  void say_ended(worker_state& here) noexcept;
+  chains& unplaced();
+
+  void forget_placed(unsigned worker, leftovers& all) override;
+  void forget_unplaced(leftovers& all) override;
+  [[nodiscard]] std::string running_key(unsigned worker) const override;
+  void note(const node& left, leftovers& all) const;
+
+  static constexpr std::size_t unplaced_buckets = std::size_t{1} << 16;
+  static constexpr std::size_t inbox_batch = 64;
+  // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
+  static constexpr unsigned tasks_a_run = 256;
+  static constexpr unsigned looks_a_run = 128;
+  // Of equal priority, before it looks for messages (src/graph/README.md).
+  static constexpr unsigned tasks_between_looks = 8;
+
+  Hash hash_;
+  node_exchange<node> nodes_;
+  std::vector<std::unique_ptr<worker_state>> states_;
+  ready_group ready_;
+  key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
+  std::once_flag unplaced_made_;
+  std::atomic<chains*> unplaced_{nullptr};
+  std::unique_ptr<chains> unplaced_owner_;
+};
+
+// ---- The end ----
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::note(const node& left, leftovers& all) const {
+  ++all.count;
+  if (all.names.size() == most_names) return;
+  all.names.push_back(key_text(left.key) + " (" + std::to_string(left.received) + " of " +
+                      std::to_string(left.needed) + ")");
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
+  auto& here = *states_[worker];
+  here.placed.clear([&](node* left) {
+    note(*left, all);
+    here.drop_node(left);
+  });
+  here.unplaced = 0;  // forget_unplaced() comes next
+  account(worker).waiting.store(0, std::memory_order_relaxed);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
+  if (auto* const made = unplaced_.load(std::memory_order_acquire)) {
+    node* free = nullptr;
+    made->clear([&](node* left) {
+      note(*left, all);
+      left->key.~Key();
+      left->next = std::exchange(free, left);
+    });
+    if (free != nullptr) nodes_.put(free);
+  }
+}
+
+template <class Key, class Hash>
+std::string keyed_graph<Key, Hash>::running_key(unsigned worker) const {
+  const auto* const key = states_[worker]->running;
+  return key == nullptr ? std::string() : key_text(*key);
+}
+
+}  // namespace teff::detail
+
+// The other members: those that count, and those by which a worker runs what is ready.
+#include <teff/detail/graph/keyed_graph_counting.hpp>
+#include <teff/detail/graph/keyed_graph_running.hpp>

@@ -1,0 +1,172 @@
+// A fulfilment is counted, or sent to the worker that counts it; the last one makes its task ready
+// (src/graph/README.md).
+#pragma once
+
+#include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/job.hpp>
+#include <teff/error.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace teff::detail {
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
+  const std::size_t hash = hash_(key);
+  node* found = here.placed.find(hash, key);
+  if (found == nullptr) return make_placed(here, hash, key);
+  if (++found->received >= found->needed) ready_placed(here, *found);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
+  node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
+  made->placed = true;
+  made->received = 1;
+  here.placed.insert(made);
+  if (made->needed == 1) ready_placed(here, *made);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
+  if (task.received > task.needed) [[unlikely]]
+    return fail_over_fulfilled(task);
+  here.ready.push_own(&task);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) {
+  const std::size_t hash = hash_(key);
+  std::exception_ptr error;
+  const auto outcome = unplaced().fulfill(
+      hash, [&](const node& each) { return each.hash == hash && equal_keys(each.key, key); },
+      [&]() -> node* {
+        try {
+          node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
+          made->received = 1;
+          made->placed = false;
+          ++here.unplaced;
+          return made;
+        } catch (...) {
+          error = std::current_exception();
+          return nullptr;
+        }
+      },
+      [this](const node& task) { fail_over_fulfilled(task); });
+  settle(here, outcome);
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::forget_ran(worker_state& here, node& task) {
+  settle(here,
+         unplaced().forget(task.hash, task, [this](const node& another) { fail_over_fulfilled(another); }));
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcept {
+  while (spare != nullptr) {
+    --here.unplaced;
+    here.drop_node(std::exchange(spare, spare->next));
+  }
+}
+
+// Of the tasks that a body makes ready the last one is kept to be run next; the others are shared. Where
+// there are priorities all are shared: which is best to run next shows among them only.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
+  const bool by_priority = static_cast<bool>(functions.priority);
+  if (here.running != nullptr && !by_priority) ready = here.ready.keep_next(ready);
+  if (ready == nullptr) return;
+  account(here.index).begin_one();
+  here.ready.push_shared(ready, by_priority);
+  published(runtime());
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
+  account(here.index).begin_one();
+  auto*& ring = here.to[place];
+  if (ring == nullptr) {
+    ring = new typename worker_state::ring;
+    // Release: the empty ring.
+    states_[place]->from[here.index].store(ring, std::memory_order_release);
+  }
+  bool sent = false;
+  if constexpr (travels_plainly<Key>) {
+    sent = ring->send(key);
+  } else {
+    auto box = std::make_unique<Key>(key);
+    sent = ring->send(box.get());
+    if (sent) static_cast<void>(box.release());
+  }
+  if (!sent) states_[place]->inbox.push(key);
+  published_to(runtime(), place);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
+  if (!functions.indegree || !functions.body)
+    throw misuse("teff::task_graph::fulfill: the graph has no indegree() or no body()");
+  if (observed.of == this) {
+    if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
+  } else if (being_observed.load(std::memory_order_relaxed)) {
+    throw not_replayable("teff::task_graph: the key " + key_text(key) +
+                         " was fulfilled by something else than the body of a task while the graph was "
+                         "recorded or replayed");
+  }
+  const auto at = detail::here();
+  if (at.runtime == &runtime()) {
+    auto& here = *states_[at.index];
+    // Outside a task of this graph the fulfilment is an item of its own; it has ended when this worker next
+    // looks for work here.
+    if (here.running != nullptr) return fulfill_from(here, key);
+    while (!this->enter(at.index)) std::this_thread::yield();
+    struct exit {
+      keyed_graph& graph;
+      unsigned worker;
+      ~exit() { graph.leave(worker); }
+    } const exit{*this, at.index};
+    account(at.index).begin_one();
+    ++here.messages_taken;
+    return fulfill_from(here, key);
+  }
+  const call_in_progress call(runtime());
+  const unsigned place = place_of(key);
+  begin_outside();
+  if (place == any_worker) {
+    outside_.push(key);
+    published(runtime());
+  } else {
+    states_[place]->inbox.push(key);
+    published_to(runtime(), place);
+  }
+}
+
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
+  // Acquire: pairs with the release below.
+  if (auto* const made = unplaced_.load(std::memory_order_acquire)) return *made;
+  std::call_once(unplaced_made_, [this] {
+    unplaced_owner_ = std::make_unique<chains>(unplaced_buckets);
+    unplaced_.store(unplaced_owner_.get(), std::memory_order_release);
+  });
+  return *unplaced_owner_;
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::fail_over_fulfilled(const node& task) noexcept {
+  fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + key_text(task.key) +
+                                              " was fulfilled more often than its indegree, " +
+                                              std::to_string(task.needed) + ", says")));
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,146 @@
+// A worker in a task graph: it counts what others have sent, and runs what is ready.
+#pragma once
+
+#include <teff/detail/graph/keyed_graph.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+
+namespace teff::detail {
+
+template <class Key, class Hash>
+template <class Count>
+void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
+  if (cancelled()) return;
+  try {
+    count();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
+  if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
+}
+
+// Counts what others have sent. Returns whether there was anything.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
+  const auto before = here.messages_taken;
+  for (auto& each : here.from) {
+    // Acquire: pairs with the release in send().
+    auto* const ring = each.load(std::memory_order_acquire);
+    if (ring == nullptr) continue;
+    typename worker_state::message message;
+    while (ring->receive(message)) {
+      ++here.messages_taken;
+      if constexpr (travels_plainly<Key>) {
+        try_count([&] { count_arrived(here, message); });
+      } else {
+        const std::unique_ptr<Key> box(message);
+        try_count([&] { count_arrived(here, *box); });
+      }
+    }
+  }
+  if (!here.inbox.empty()) [[unlikely]] {
+    for (const Key& key : here.inbox.take(inbox_batch)) {
+      ++here.messages_taken;
+      try_count([&] { count_arrived(here, key); });
+    }
+  }
+  return here.messages_taken != before;
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
+  if (outside_.empty()) return false;
+  const auto keys = outside_.take(inbox_batch);
+  for (const Key& key : keys) {
+    ++here.messages_taken;
+    try_count([&] { count_unplaced(here, key); });
+  }
+  return !keys.empty();
+}
+
+template <class Key, class Hash>
+typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_state& here) noexcept {
+  return static_cast<node*>(here.ready.take([&] { receive_outside(here); }));
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
+  if (!cancelled()) {
+    const auto* const outer = std::exchange(here.running, &task->key);
+    try {
+      functions.body(task->key);
+    } catch (...) {
+      fail(std::current_exception());
+    }
+    here.running = outer;
+  }
+  // Only now: as long as the node is there, another fulfilment is known to be one too many.
+  if (!task->placed) return forget_ran(here, *task);
+  here.placed.erase(task);
+  here.drop_node(task);
+}
+
+// All that this worker took has ended. Not to be called while a task of this graph lies below on its stack.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
+  auto& mine = account(here.index);
+  mine.waiting.store(static_cast<std::int64_t>(here.placed.size()) + here.unplaced,
+                     std::memory_order_relaxed);
+  // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
+  mine.ended.store(here.messages_taken + here.ready.shared_taken(), std::memory_order_release);
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
+  auto& here = *states_[worker];
+  const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
+  const auto outer = std::exchange(running_on, {this, &here});
+  unsigned tasks = 0;
+  for (unsigned looks = 0; looks < looks_a_run;) {
+    if (!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
+    if (node* const task = find_task(here)) {
+      execute(here, task);
+      looks = 0;
+      if (++tasks == (nested ? 1 : tasks_a_run)) break;
+      continue;
+    }
+    if (receive_outside(here)) continue;
+    if (!nested && looks == 0) say_ended(here);
+    if (node* const task = static_cast<node*>(ready_.steal(here.ready))) {
+      execute(here, task);
+      ++tasks;
+      looks = 0;
+    } else {
+      looks += tasks == 0 ? looks_a_run : 1;
+    }
+  }
+  running_on = outer;
+  if (!nested) this->leave(worker);
+  if (tasks != 0) return true;
+  if (!nested) look_for_rest(worker);
+  return false;
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
+  auto& here = *states_[worker];
+  if (here.running == nullptr) look_for_rest(worker);
+  if (here.ready.sees_own() || !here.inbox.empty() || !outside_.empty()) return true;
+  for (const auto& each : here.from) {
+    const auto* const ring = each.load(std::memory_order_acquire);
+    if (ring != nullptr && ring->has_message()) return true;
+  }
+  return ready_.sees_shared();
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,103 @@
+// A deque of pointers: its owner pushes and takes at one end, thieves steal at the other (Chase & Lev, 2005,
+// with the memory orders of Lê et al., 2013, whose fences are sequentially consistent operations here).
+//
+// src/ready/README.md. tests/graph_model_test.cpp checks this very code.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace teff::detail {
+
+template <class T, template <class> class Atomic = std::atomic>
+class ready_deque {
+ public:
+  // `capacity`, a power of two, is what it begins with.
+  explicit ready_deque(std::int64_t capacity = 256) {
+    items_.store(rings_.emplace_back(std::make_unique<ring>(capacity)).get(), std::memory_order_relaxed);
+  }
+  ready_deque(const ready_deque&) = delete;
+  ready_deque& operator=(const ready_deque&) = delete;
+
+  // The owner. Throws std::bad_alloc.
+  void push(T* item) {
+    const auto bottom = bottom_.load(std::memory_order_relaxed);
+    // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
+    const auto top = top_.load(std::memory_order_acquire);
+    auto* items = items_.load(std::memory_order_relaxed);
+    if (bottom - top >= items->capacity) items = grow(2 * items->capacity, top, bottom);
+    items->at(bottom).store(item, std::memory_order_relaxed);
+    // Release: the item, to the acquire of a thief's load.
+    bottom_.store(bottom + 1, std::memory_order_release);
+  }
+
+  // The owner. The newest item, or null.
+  [[nodiscard]] T* take() noexcept {
+    const auto bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    // Nothing to take, as far as the owner can know without a fence: `top` only rises.
+    if (top_.load(std::memory_order_relaxed) > bottom) return nullptr;
+    auto* const items = items_.load(std::memory_order_relaxed);
+    // seq_cst, with the loads in steal(): the thief sees this, or this sees the thief's `top`.
+    bottom_.store(bottom, std::memory_order_seq_cst);
+    auto top = top_.load(std::memory_order_seq_cst);
+    T* item = nullptr;
+    if (top <= bottom) {
+      item = items->at(bottom).load(std::memory_order_relaxed);
+      if (top < bottom) return item;
+      // The last one: thieves want it too.
+      if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+        item = nullptr;
+    }
+    bottom_.store(bottom + 1, std::memory_order_relaxed);
+    return item;
+  }
+
+  // Thieves. The oldest item, or null if there is none or another was quicker.
+  [[nodiscard]] T* steal() noexcept {
+    auto top = top_.load(std::memory_order_seq_cst);
+    const auto bottom = bottom_.load(std::memory_order_seq_cst);
+    if (top >= bottom) return nullptr;
+    // Acquire: pairs with the release in grow(): the items.
+    auto* const items = items_.load(std::memory_order_acquire);
+    T* const item = items->at(top).load(std::memory_order_relaxed);
+    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+      return nullptr;
+    return item;
+  }
+
+  // Whether there is an item. seq_cst: the last look of a worker that is about to sleep.
+  [[nodiscard]] bool empty() const noexcept {
+    return top_.load(std::memory_order_seq_cst) >= bottom_.load(std::memory_order_seq_cst);
+  }
+
+ private:
+  struct ring {
+    explicit ring(std::int64_t size)
+        : capacity(size), items(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {}
+    Atomic<T*>& at(std::int64_t position) noexcept {
+      return items[static_cast<std::size_t>(position & (capacity - 1))];
+    }
+    std::int64_t capacity;
+    std::unique_ptr<Atomic<T*>[]> items;
+  };
+
+  ring* grow(std::int64_t capacity, std::int64_t top, std::int64_t bottom) {
+    auto* const larger = rings_.emplace_back(std::make_unique<ring>(capacity)).get();
+    auto* const old = items_.load(std::memory_order_relaxed);
+    for (auto i = top; i < bottom; ++i)
+      larger->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
+    // Release: the items, to the acquire in steal().
+    items_.store(larger, std::memory_order_release);
+    return larger;
+  }
+
+  alignas(64) Atomic<std::int64_t> top_{0};
+  alignas(64) Atomic<std::int64_t> bottom_{0};
+  Atomic<ring*> items_{nullptr};
+  std::vector<std::unique_ptr<ring>> rings_;  // thieves may still read the old ones
+};
+
+}  // namespace teff::detail

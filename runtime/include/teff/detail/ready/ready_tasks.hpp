@@ -1,0 +1,81 @@
+// Ready tasks of a source on one worker: those that it alone may run, and those that thieves may take
+// (src/ready/README.md).
+#pragma once
+
+#include <teff/detail/ready/own_queue.hpp>
+#include <teff/detail/ready/ready_deque.hpp>
+#include <teff/detail/ready/ready_node.hpp>
+#include <teff/detail/ready/shared_heap.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace teff::detail {
+
+// All but steal() and sees_shared() are for the worker whose queues these are.
+class ready_tasks {
+ public:
+  explicit ready_tasks(unsigned worker) noexcept : random_(0x9e3779b97f4a7c15U * (worker + 1)) {}
+
+  // Only this worker may run the task. Throws std::bad_alloc.
+  void push_own(ready_node* task) { own_.push(task); }
+  // Any worker may run it. `by_priority`: tasks of the source have priorities. Throws std::bad_alloc.
+  void push_shared(ready_node* task, bool by_priority) {
+    if (by_priority) [[unlikely]] {
+      shared_heap_.push(task);
+    } else {
+      shared_.push(task);
+    }
+  }
+  // Any worker might run it, but it is kept to be run next here. Returns the task that was kept before. Not
+  // where there are priorities.
+  [[nodiscard]] ready_node* keep_next(ready_node* task) noexcept { return std::exchange(next_, task); }
+
+  // The task to run next, or null. `look_for_more()` is called before a choice by priority: there may be a
+  // higher one that is not in any queue yet.
+  template <class LookForMore>
+  [[nodiscard]] ready_node* take(LookForMore look_for_more) noexcept {
+    if (next_ != nullptr) return std::exchange(next_, nullptr);
+    if (!shared_heap_.empty()) [[unlikely]] {
+      look_for_more();
+      return take_by_priority();
+    }
+    if (ready_node* const task = own_.pop()) return task;
+    if (ready_node* const task = shared_.take()) {
+      ++shared_taken_;
+      return task;
+    }
+    return nullptr;
+  }
+
+  // Whether this worker has tasks that it alone may run.
+  [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
+  // Whether it has any, or has kept one to be run next.
+  [[nodiscard]] bool sees_own() const noexcept { return next_ != nullptr || !own_.empty(); }
+
+  // How many shared tasks this worker has taken, its own and others'.
+  [[nodiscard]] std::uint64_t shared_taken() const noexcept { return shared_taken_; }
+
+  // ---- For thieves ----
+
+  // A shared task: the one with the highest priority, or else the oldest. Null if there is none or another
+  // thief was quicker.
+  [[nodiscard]] ready_node* steal() noexcept {
+    ready_node* const task = shared_.steal();
+    return task != nullptr ? task : shared_heap_.take();
+  }
+  [[nodiscard]] bool sees_shared() const noexcept { return !shared_.empty() || !shared_heap_.empty(); }
+
+ private:
+  friend class ready_group;  // steals for this worker
+  [[nodiscard]] ready_node* take_by_priority() noexcept;
+
+  own_queue own_;
+  ready_node* next_ = nullptr;
+  std::uint64_t shared_taken_ = 0;
+  std::uint64_t random_;
+  ready_deque<ready_node> shared_;  // without priorities, and
+  shared_heap shared_heap_;         // with them
+};
+
+}  // namespace teff::detail

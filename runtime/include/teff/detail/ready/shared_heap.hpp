@@ -1,0 +1,44 @@
+// Ready tasks of one worker by their priority, where thieves find them: what ready_deque is for tasks without
+// priorities.
+#pragma once
+
+#include <teff/detail/ready/ready_node.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+// Behind a lock: tasks whose order matters are large enough for it.
+class shared_heap {
+ public:
+  // Throws std::bad_alloc.
+  void push(ready_node* task);
+
+  // The task with the highest priority; of equal ones the newest, whose inputs are still near. Null if there
+  // is none, or none above `rival`, where that is not null.
+  [[nodiscard]] ready_node* take(const ready_node* rival = nullptr) noexcept;
+
+  // Acquire: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
+  [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_acquire) == 0; }
+
+ private:
+  struct entry {
+    int priority;
+    std::uint64_t order;
+    ready_node* task;
+  };
+  static bool later(const entry& a, const entry& b) noexcept {
+    return a.priority != b.priority ? a.priority < b.priority : a.order < b.order;
+  }
+
+  std::mutex mutex_;
+  std::vector<entry> heap_;
+  std::uint64_t order_ = 0;
+  std::atomic<std::size_t> size_{0};
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,46 @@
+// A body in a replay: what it fulfils has to be what it fulfilled when it was recorded.
+#pragma once
+
+#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace teff::detail {
+
+// In any order. Throws replay_differs.
+template <class Key>
+class compared_body final : public release_observer<Key> {
+ public:
+  compared_body(const Key& task, const Key* first, const Key* last)
+      : task_(task), first_(first), next_(first), last_(last) {}
+
+  bool passes_on(const Key& key) override {
+    ++count_;
+    if (next_ != last_ && *next_ == key) [[likely]] {
+      ++next_;
+    } else if (std::find(first_, last_, key) == last_) {
+      throw replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
+                           key_text(key) + ", but not when it was recorded");
+    }
+    return false;
+  }
+  void end() const {
+    if (count_ != last_ - first_) [[unlikely]]
+      throw replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
+                           std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
+                           " when it was recorded");
+  }
+
+ private:
+  const Key& task_;
+  const Key* first_;
+  const Key* next_;
+  const Key* last_;
+  std::ptrdiff_t count_ = 0;
+};
+
+}  // namespace teff::detail

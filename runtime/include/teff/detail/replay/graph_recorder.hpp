@@ -1,0 +1,150 @@
+// Observes what a task graph does in one run, and makes lists of it that can be run again
+// (src/replay/README.md).
+#pragma once
+
+#include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/recorded_list.hpp>
+#include <teff/detail/replay/replay_plan.hpp>
+#include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+// Says of each key that it is one of the same iteration.
+struct no_next_iteration {
+  template <class Key>
+  std::optional<Key> operator()(const Key&) const {
+    return std::nullopt;
+  }
+};
+
+template <class Key, class Hash, class Next>
+class graph_recorder {
+  using graph = keyed_graph<Key, Hash>;
+
+ public:
+  // The graph is at rest, and will be when this ends.
+  graph_recorder(graph& recorded, unsigned workers, Next& next)
+      : graph_(recorded), next_(next), logs_(workers), body_(std::move(recorded.functions.body)) {
+    graph_.functions.body.set([this](const Key& key) { run(key); });
+  }
+  ~graph_recorder() { graph_.functions.body = std::move(body_); }
+  graph_recorder(const graph_recorder&) = delete;
+  graph_recorder& operator=(const graph_recorder&) = delete;
+
+  // Calls start(), whose keys depend on nothing.
+  template <class Start>
+  void run_start(Start& start) {
+    struct final : release_observer<Key> {
+      bool passes_on(const Key&) override { return true; }
+    } anything;
+    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&anything)});
+    start();
+  }
+
+  // When the graph is at rest again. `overlap` as replay_plan's; `flag_of(key)` is where the application
+  // wants a task's flag, or null. Throws not_replayable.
+  template <class FlagOf>
+  [[nodiscard]] replay_plan plan(bool overlap, FlagOf flag_of) const {
+    const auto places = all_places();
+    replay_flags flags(logs_.size());
+    std::vector<replay_edge> edges;
+    std::vector<std::uint32_t> tasks;
+    for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
+      for (const auto& [task, key] : logs_[worker].edges) {
+        const std::optional<Key> follows = next_(key);
+        const auto found = places.find(follows ? *follows : key);
+        if (found == places.end() && !follows)
+          throw not_replayable("teff::record: the key " + key_text(key) +
+                               " was fulfilled, but arrived() did not have it count");
+        if (found == places.end())
+          throw not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
+                               " of the next iteration, which did not run in this one");
+        edges.push_back({{worker, task}, found->second, follows.has_value()});
+      }
+      tasks.push_back(static_cast<std::uint32_t>(logs_[worker].tasks.size()));
+      for (const Key& key : logs_[worker].tasks) flags[worker].push_back(flag_of(key));
+    }
+    return {tasks, edges, overlap, flags};
+  }
+  // Of the workers that ran tasks.
+  [[nodiscard]] std::vector<recorded_list<Key>> take_lists() {
+    std::vector<recorded_list<Key>> lists;
+    for (auto& each : logs_) {
+      if (each.tasks.empty()) continue;
+      auto& list = lists.emplace_back();
+      list.tasks = std::move(each.tasks);
+      list.fulfilled_end.resize(list.tasks.size());
+      // Tasks that ran within others have their edges among those of the others.
+      std::vector<std::pair<std::uint32_t, std::size_t>> order;
+      for (std::size_t i = 0; i < each.edges.size(); ++i) order.emplace_back(each.edges[i].task, i);
+      std::ranges::sort(order);
+      for (const auto& [task, at] : order) {
+        list.fulfilled.push_back(each.edges[at].key);
+        ++list.fulfilled_end[task];
+      }
+      for (std::size_t i = 1; i < list.fulfilled_end.size(); ++i)
+        list.fulfilled_end[i] += list.fulfilled_end[i - 1];
+    }
+    return lists;
+  }
+
+ private:
+  struct edge {
+    std::uint32_t task;
+    Key key;
+  };
+  struct alignas(128) log {  // written by its worker
+    std::vector<Key> tasks;
+    std::vector<edge> edges;
+  };
+  struct running_body final : release_observer<Key> {
+    running_body(log& its_log, Next& its_next, const Key& key)
+        : kept(its_log), next(its_next), task(static_cast<std::uint32_t>(its_log.tasks.size())) {
+      kept.tasks.push_back(key);
+    }
+    bool passes_on(const Key& key) override {
+      kept.edges.push_back({task, key});
+      return !std::optional<Key>(next(key));
+    }
+    log& kept;
+    Next& next;
+    std::uint32_t task;
+  };
+
+  void run(const Key& key) {
+    running_body observer(logs_[here().index], next_, key);
+    const observed_here here({&graph_, static_cast<release_observer<Key>*>(&observer)});
+    body_(key);
+  }
+
+  [[nodiscard]] std::unordered_map<Key, replay_task, Hash> all_places() const {
+    std::unordered_map<Key, replay_task, Hash> places;
+    for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
+      for (std::uint32_t index = 0; index < logs_[worker].tasks.size(); ++index) {
+        const Key& key = logs_[worker].tasks[index];
+        if (!places.try_emplace(key, replay_task{worker, index}).second)
+          throw not_replayable("teff::record: the task " + key_text(key) +
+                               " ran twice, so it can't be told whom it depends on");
+      }
+    }
+    return places;
+  }
+
+  graph& graph_;
+  Next& next_;
+  std::vector<log> logs_;
+  function_of<void, Key> body_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,17 @@
+// A recorded run as one worker saw it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace teff::detail {
+
+// What one worker did: its tasks in the order in which they began, and the keys that each fulfilled.
+template <class Key>
+struct recorded_list {
+  std::vector<Key> tasks;
+  std::vector<Key> fulfilled;
+  std::vector<std::uint32_t> fulfilled_end;  // of each task; they begin where those before it end
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,79 @@
+// A recorded run: what each worker does in a replay, and how it does so.
+#pragma once
+
+#include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/replay/observed_here.hpp>
+#include <teff/detail/replay/recorded_list.hpp>
+#include <teff/detail/replay/replay_core.hpp>
+#include <teff/detail/replay/sole_observer.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace teff::detail {
+
+template <class Key, class Hash>
+struct recorded_run {
+  std::shared_ptr<keyed_graph<Key, Hash>> graph;
+  replay_core core;
+  std::vector<recorded_list<Key>> lists;  // as the core's parts
+
+  // Calls step(list, task, i) for each task of each list in each iteration i, when the tasks that it waits
+  // for have ended. Throws the first exception of a step. `traced`: the step where a trace is kept. Asked for
+  // once a part, so that the other one asks nothing.
+  template <class Step, class TracedStep>
+  void run(std::uint64_t times, Step step, TracedStep traced) {
+    if (times == 0) return;
+    struct {
+      recorded_run& all;
+      std::uint64_t times;
+      Step& step;
+      TracedStep& traced;
+    } what{*this, times, step, traced};
+    using context = decltype(what);
+    const sole_observer sole(graph->being_observed);
+    core.replay({&what, [](void* given, std::size_t part) noexcept {
+                   const auto& me = *static_cast<context*>(given);
+                   try {
+                     if (ring_here() == nullptr) [[likely]] {
+                       run_part(me.all, part, me.times, me.step);
+                     } else {
+                       const traced_span span(event_kind::run, "replay");
+                       run_part(me.all, part, me.times, me.traced);
+                     }
+                   } catch (...) {
+                     me.all.core.fail(std::current_exception());
+                   }
+                 }});
+  }
+
+ private:
+  template <class Step>
+  static void run_part(recorded_run& all, std::size_t index, std::uint64_t times, Step& step) {
+    auto& core = all.core;
+    const replay_part& part = core.parts()[index];
+    const recorded_list<Key>& own = all.lists[index];
+    const observed_here nobody({});
+    for (std::uint64_t i = 0; i < times; ++i) {
+      const auto* wait = part.waits.data();
+      const auto* signal = part.signals.data();
+      for (std::size_t task = 0; task < part.tasks.size(); ++task) {
+        for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
+          if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
+        }
+        if (core.failed()) [[unlikely]]
+          return;
+        step(own, task, i);
+        for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end;
+             ++signal)
+          core.raise(*signal);
+      }
+    }
+  }
+};
+
+}  // namespace teff::detail

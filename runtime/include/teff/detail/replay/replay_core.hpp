@@ -1,0 +1,76 @@
+// What a recording does that has nothing to do with its keys: its workers begin, wait for each other, end.
+#pragma once
+
+#include <teff/detail/replay/replay_plan.hpp>
+#include <teff/detail/scheduler/gang.hpp>
+#include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/source.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+class replay_core {
+ public:
+  // Throws std::bad_alloc.
+  replay_core(scheduler& runtime, replay_plan plan);
+  replay_core(const replay_core&) = delete;
+  replay_core& operator=(const replay_core&) = delete;
+
+  // What the worker of a part calls: it runs the iterations from 1 on.
+  struct part_runner {
+    void* what;
+    void (*run)(void* what, std::size_t part) noexcept;
+  };
+  // Runs the parts; then throws what they failed with. One call at a time. Throws misuse on a worker
+  // that is in the middle of a replay, runtime_was_shut_down.
+  void replay(part_runner runner);
+
+  [[nodiscard]] const std::vector<replay_part>& parts() const noexcept { return plan_.parts(); }
+
+  // ---- For a part, on its worker ----
+
+  // The first error is what replay() throws; no further body is called.
+  void fail(std::exception_ptr error) noexcept;
+  // Relaxed: a body that is called all the same is no harm.
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+  // Returns when the flag has been raised far enough; false: when the replay failed.
+  [[nodiscard]] bool wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept;
+  void raise(const replay_signal& signal) const noexcept {
+    if (signal.flag != nullptr) signal.flag->raise();
+    published_to(runtime_, signal.worker);
+  }
+
+ private:
+  struct part_job : job {
+    replay_core* core = nullptr;
+    std::size_t part = 0;
+  };
+  struct own_gang : gang {
+    replay_core* core = nullptr;
+  };
+  void start() noexcept;
+  void run_part(std::size_t part) noexcept;
+  void end() noexcept;
+  void wait_for_end();
+
+  scheduler& runtime_;
+  replay_plan plan_;
+  std::vector<part_job> jobs_;
+  own_gang gang_;
+  // The replay in progress.
+  part_runner runner_{};
+  place waiter_;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;  // of the next one
+  std::exception_ptr error_;
+  alignas(128) std::atomic<std::size_t> running_{0};  // parts
+  std::atomic<std::uint32_t> ended_{0};
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,90 @@
+// A recorded run as each worker's list of tasks, and what the workers tell each other (src/replay/README.md).
+#pragma once
+
+#include <teff/detail/replay/replay_flag.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace teff::detail {
+
+// A recorded task: the index-th that its worker began.
+struct replay_task {
+  std::uint32_t worker;
+  std::uint32_t index;
+};
+
+// `to` began after `from`; or `to` of the next iteration has to.
+struct replay_edge {
+  replay_task from;
+  replay_task to;
+  bool into_next_iteration;
+};
+
+// A flag that a task waits for: until `raises` x iteration + `offset`. Iteration 0 is the recorded run.
+struct replay_wait {
+  const replay_flag<>* flag;
+  std::uint64_t raises;  // of the flag, in an iteration
+  std::int64_t offset;
+
+  [[nodiscard]] std::uint64_t count(std::uint64_t iteration) const noexcept {
+    return raises * iteration + static_cast<std::uint64_t>(offset);
+  }
+  [[nodiscard]] bool reached(std::uint64_t iteration) const noexcept {
+    return flag->reached(count(iteration));
+  }
+};
+
+// A flag that a task raises, and the worker that looks at it. Null: the signal before, of the same task, is
+// of the same flag.
+struct replay_signal {
+  replay_flag<>* flag;
+  unsigned worker;
+};
+
+// Where a task's flag lies if the application says so, else null: by worker, then by index.
+using replay_flags = std::vector<std::vector<replay_flag<>*>>;
+
+// What one worker does in an iteration.
+struct replay_part {
+  // Where a task's waits and signals end; they begin where those of the task before it end.
+  struct task {
+    std::uint32_t waits_end = 0;
+    std::uint32_t signals_end = 0;
+  };
+  unsigned worker;
+  std::vector<task> tasks;
+  std::vector<replay_wait> waits;
+  std::vector<replay_signal> signals;
+};
+
+// Only what a worker can't know already becomes a wait: not what its own order says, nor what a later task of
+// the same other worker did, for which it has waited before.
+class replay_plan {
+ public:
+  // `tasks`: how many each worker has. `overlap`: an iteration begins with what the edges let begin, and not
+  // when the one before it has ended. `given`: of all tasks, or empty. Throws std::bad_alloc, not_replayable
+  // if tasks of two workers have the same flag.
+  replay_plan(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges, bool overlap,
+              const replay_flags& given = {});
+
+  // Of the workers that have tasks.
+  [[nodiscard]] const std::vector<replay_part>& parts() const noexcept { return parts_; }
+  // Has all flags say that iteration 0 has ended. While nothing runs.
+  void reset() noexcept;
+
+ private:
+  struct alignas(128) own_flag : replay_flag<> {};  // on a cache line of its own
+  struct counted_flag {
+    replay_flag<>* flag = nullptr;
+    std::uint32_t worker = 0;  // whose it is
+    std::int64_t raises = 0;   // in an iteration
+  };
+  std::vector<replay_part> parts_;
+  std::deque<own_flag> own_;  // they stay where they are
+  std::vector<counted_flag> counted_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,26 @@
+// Who records or replays a graph is alone in it.
+#pragma once
+
+#include <teff/error.hpp>
+
+#include <atomic>
+
+namespace teff::detail {
+
+// While it lives, nobody else records or replays the graph. Throws misuse if somebody does.
+class sole_observer {
+ public:
+  explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {
+    // Acquire, release: what the one before left.
+    if (being_observed.exchange(true, std::memory_order_acquire))
+      throw misuse("teff::recording: the graph is recorded or replayed just now");
+  }
+  ~sole_observer() { being_observed_.store(false, std::memory_order_release); }
+  sole_observer(const sole_observer&) = delete;
+  sole_observer& operator=(const sole_observer&) = delete;
+
+ private:
+  std::atomic<bool>& being_observed_;
+};
+
+}  // namespace teff::detail

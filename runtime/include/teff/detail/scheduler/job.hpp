@@ -1,0 +1,30 @@
+// A unit of work that belongs to no deque: what a runtime is asked to run from elsewhere.
+//
+// This is the internal interface for ways in that are built on the scheduler (src/scheduler/README.md,
+// "Jobs").
+#pragma once
+
+namespace teff::detail {
+
+class scheduler;
+
+// Intrusive: the submitter owns the job and keeps it alive until `run` was called; `run` may destroy it.
+struct job {
+  void (*run)(job&) noexcept;
+  job* next = nullptr;  // the queue's
+};
+
+// Any worker of the runtime may run the job. First in, first out; thread-safe.
+void submit(scheduler&, job&) noexcept;
+
+// Worker `index` runs the job, no other does. First in, first out; thread-safe.
+void submit_to(scheduler&, unsigned index, job&) noexcept;
+
+// The runtime whose worker the calling thread is, and that worker's index; null and 0 on other threads.
+struct place {
+  scheduler* runtime = nullptr;
+  unsigned index = 0;
+};
+[[nodiscard]] place here() noexcept;
+
+}  // namespace teff::detail

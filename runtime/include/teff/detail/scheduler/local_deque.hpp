@@ -1,0 +1,86 @@
+// A worker's deque, in thread-local storage, with what else the thread needs fast; and the slots in it.
+#pragma once
+
+#include <teff/detail/scheduler/split_deque.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+
+namespace teff::detail {
+
+class scope_state;
+class trace_ring;
+
+// A task in place. `run` is told who runs it: the scope whose end does so, or `thief`. Small closures live in
+// `data`; the state is 0 whenever the slot is not stolen, so that a push need not write it.
+struct alignas(64) task_slot {
+  void (*run)(task_slot&, const scope_state* by);
+  std::atomic<std::uint32_t> state;
+  unsigned exceptions;  // a fork's: how many were in flight when it was made
+  alignas(16) std::byte data[48];
+};
+static_assert(sizeof(task_slot) == 64, "a slot is a cache line");
+
+// Never dereferenced.
+template <class Scope>
+inline Scope* const thief = reinterpret_cast<Scope*>(1);
+
+namespace slot_state {
+inline constexpr std::uint32_t idle = 0;
+inline constexpr std::uint32_t ended = 1;        // a join's task returned: `data` holds its result
+inline constexpr std::uint32_t failed = 2;       // a join's task threw: `data` holds the exception_ptr
+inline constexpr std::uint32_t moved_out = 3;    // a scope's task left the slot, which may be used again
+inline constexpr std::uint32_t outside = 4;      // a fork's, which lies in no deque
+inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that runs it
+}  // namespace slot_state
+
+// A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
+// scopes leave them the part above `scope_limit`.
+struct local_deque : split_deque<task_slot> {
+  task_slot* scope_limit = nullptr;
+  // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
+  // what the task spawns into other workers' scopes.
+  scope_state* innermost = nullptr;
+  // The thread's count of exceptions in flight (Itanium C++ ABI, __cxa_get_globals); null outside the
+  // workers.
+  const unsigned* exceptions = nullptr;
+  // Where what the worker does is recorded; null unless the deque is watched.
+  trace_ring* ring = nullptr;
+
+  // Whether this is the slot that was pushed last and not taken since. False for null.
+  [[nodiscard]] bool is_newest(const task_slot* slot) const noexcept {
+    // Not slot + 1, which the compiler would keep at hand from the push on.
+    return reinterpret_cast<std::uintptr_t>(head()) - sizeof(task_slot) ==
+           reinterpret_cast<std::uintptr_t>(slot);
+  }
+};
+
+// Initial-exec and constinit: one load from the thread pointer, no call and no guard, in shared libraries
+// too.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local local_deque self;
+
+// As std::uncaught_exceptions(), which takes longer.
+inline unsigned exceptions_in_flight() noexcept {
+  if (self.exceptions != nullptr) return *self.exceptions;
+  return static_cast<unsigned>(std::uncaught_exceptions());
+}
+
+// asked() was true, and something private has just been pushed: if a thief asks, shares, and wakes a sleeper
+// if nobody searches. Returns whether the runtime is traced: then what was pushed is to be run within a
+// traced_span.
+[[gnu::cold]] bool share() noexcept;
+
+// After self.take(slot) said no to a join: true if the slot is the caller's after all. If it was stolen,
+// waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
+[[gnu::cold]] bool settle(task_slot* slot) noexcept;
+
+// What a thief left in the slot has been read: it is free again.
+[[gnu::cold]] void reclaim(task_slot* slot) noexcept;
+
+// On a thief: something that the owner of this slot may wait for has ended. Wakes the owner if it sleeps.
+// The slot itself may be in use again.
+[[gnu::cold]] void wake_owner(const task_slot* slot) noexcept;
+
+}  // namespace teff::detail

@@ -1,0 +1,28 @@
+// Who is told what a task releases: the tasks that may start because of it.
+#pragma once
+
+namespace teff::detail {
+
+class source;
+
+// Told of each task, by its `Name`, that an observed task releases.
+template <class Name>
+class release_observer {
+ public:
+  // Says whether the source is to count it. May throw: then what the task called to release it does.
+  virtual bool passes_on(const Name& released) = 0;
+
+ protected:
+  ~release_observer() = default;
+};
+
+// The task that runs on the calling thread, if it is observed: its source, and that source's
+// release_observer<Name>. What a worker runs on top of the task, while that waits, is not observed: the
+// scheduler sees to that.
+struct observed_task {
+  const source* of = nullptr;
+  void* observer = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local observed_task observed;
+
+}  // namespace teff::detail

@@ -1,0 +1,60 @@
+// A way in that keeps ready work of its own: what the workers ask of it, and what it tells them.
+//
+// This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace teff::detail {
+
+class scheduler;
+
+class source {
+ public:
+  source() = default;
+  source(const source&) = delete;
+  source& operator=(const source&) = delete;
+  virtual ~source() = default;
+
+  // Called by worker `worker` when it is free: does some of what there is for it to do; says whether there
+  // was anything. It may be called again from within, by what it runs.
+  virtual bool run(unsigned worker) noexcept = 0;
+
+  // Whether run() would find something. The worker's last look before it sleeps, among others.
+  virtual bool sees_work(unsigned worker) noexcept = 0;
+
+  // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
+  // sources: never. Asked by a worker that looks for work in vain. Who makes it earlier does so under a lock
+  // or by a seq_cst operation, then calls published().
+  using poll_time = std::chrono::steady_clock::time_point;
+  virtual std::optional<poll_time> next_poll() noexcept { return std::nullopt; }
+
+  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
+  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
+  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
+  // called between tasks, may look as well.
+  virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
+};
+
+// From now on the workers look at the source. Throws std::bad_alloc.
+void attach(scheduler&, std::shared_ptr<source>);
+// They no longer need to. Some may look once more.
+void detach(scheduler&, const source&) noexcept;
+
+// Something that any worker may do has been stored, by a release store or more: wakes a sleeper, unless
+// somebody searches.
+void published(scheduler&) noexcept;
+// The same for something that only worker `index` can do.
+void published_to(scheduler&, unsigned index) noexcept;
+
+// On a worker: runs whatever there is to do until `done(what)`.
+void help_until(bool (*done)(const void*), const void* what) noexcept;
+
+// From the first to the second, which any thread may call, the runtime does not shut down. Throws
+// runtime_was_shut_down.
+void begin_call(scheduler&);
+void end_call(scheduler&) noexcept;
+
+}  // namespace teff::detail

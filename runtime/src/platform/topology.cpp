@@ -1,0 +1,129 @@
+#include "platform/topology.hpp"
+
+#include "platform/cpu_quota.hpp"
+
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <system_error>
+
+namespace teff::detail {
+
+namespace {
+
+// How many workers of this process are bound to each processor.
+struct bound_workers {
+  std::mutex mutex;
+  std::vector<unsigned> on;
+
+  // Begun by the first claim, so that it outlives all of them: a runtime may be a global.
+  static bound_workers& of_process() {
+    static bound_workers all;
+    return all;
+  }
+};
+
+}  // namespace
+
+processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) {
+  auto& workers = bound_workers::of_process();
+  const std::lock_guard lock(workers.mutex);
+  for (const unsigned processor : order)
+    workers.on.resize(std::max(workers.on.size(), std::size_t{processor} + 1));
+  std::multimap<unsigned, unsigned> by_workers;  // of equal ones in their order
+  for (const unsigned processor : order) by_workers.emplace(workers.on[processor], processor);
+  for (const auto& [_, processor] : by_workers) {
+    if (processors_.size() < count) processors_.push_back(processor);
+  }
+  for (const unsigned processor : processors_) ++workers.on[processor];
+}
+
+processor_claim::~processor_claim() {
+  auto& workers = bound_workers::of_process();
+  const std::lock_guard lock(workers.mutex);
+  for (const unsigned processor : processors_) --workers.on[processor];
+}
+
+struct topology::tree {
+  tree() {
+    if (hwloc_topology_init(&handle) != 0) throw std::system_error(errno, std::generic_category(), "hwloc");
+    if (hwloc_topology_load(handle) != 0) {
+      const int reason = errno;
+      hwloc_topology_destroy(handle);
+      throw std::system_error(reason, std::generic_category(), "hwloc");
+    }
+  }
+  ~tree() { hwloc_topology_destroy(handle); }
+  tree(const tree&) = delete;
+  tree& operator=(const tree&) = delete;
+
+  hwloc_topology_t handle{};
+};
+
+topology::topology() : tree_(std::make_unique<tree>()) {
+  const auto handle = tree_->handle;
+  const auto allowed = hwloc_bitmap_alloc();
+  if (hwloc_get_proc_cpubind(handle, ::getpid(), allowed, HWLOC_CPUBIND_THREAD) != 0 ||
+      hwloc_bitmap_iszero(allowed)) {
+    hwloc_bitmap_copy(allowed, hwloc_topology_get_allowed_cpuset(handle));
+  }
+
+  // The usable hardware threads of every core, in the machine's order.
+  std::vector<std::vector<unsigned>> cores;
+  const int core_count = hwloc_get_nbobjs_by_type(handle, HWLOC_OBJ_CORE);
+  for (int i = 0; i < core_count; ++i) {
+    const auto core = hwloc_get_obj_by_type(handle, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+    std::vector<unsigned> threads;
+    for (int p = hwloc_bitmap_first(core->cpuset); p >= 0; p = hwloc_bitmap_next(core->cpuset, p)) {
+      if (hwloc_bitmap_isset(allowed, static_cast<unsigned>(p)) != 0)
+        threads.push_back(static_cast<unsigned>(p));
+    }
+    if (!threads.empty()) cores.push_back(std::move(threads));
+  }
+  if (cores.empty()) {  // a machine that shows no cores
+    for (int p = hwloc_bitmap_first(allowed); p >= 0; p = hwloc_bitmap_next(allowed, p)) {
+      cores.push_back({static_cast<unsigned>(p)});
+    }
+  }
+  hwloc_bitmap_free(allowed);
+
+  std::size_t widest = 0;
+  for (const auto& core : cores) widest = std::max(widest, core.size());
+  for (std::size_t i = 0; i < widest; ++i) {
+    for (const auto& core : cores) {
+      if (i < core.size()) processors_.push_back(core[i]);
+    }
+  }
+  cores_ = std::max(1U, static_cast<unsigned>(cores.size()));
+  if (const auto quota = cpu_quota(); quota > 0) {
+    cores_ = std::clamp(static_cast<unsigned>(std::ceil(quota)), 1U, cores_);
+  }
+}
+
+topology::~topology() = default;
+
+unsigned topology::usable_cores() const noexcept {
+  return cores_;
+}
+
+int topology::distance(unsigned a, unsigned b) const noexcept {
+  const auto first = hwloc_get_pu_obj_by_os_index(tree_->handle, a);
+  const auto second = hwloc_get_pu_obj_by_os_index(tree_->handle, b);
+  if (first == nullptr || second == nullptr) return 0;
+  return -hwloc_get_common_ancestor_obj(tree_->handle, first, second)->depth;
+}
+
+void topology::bind_this_thread(unsigned processor) const noexcept {
+  const auto set = hwloc_bitmap_alloc();
+  if (set == nullptr) return;
+  hwloc_bitmap_only(set, processor);
+  hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
+  hwloc_bitmap_free(set);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,25 @@
+#include <teff/detail/ready/shared_heap.hpp>
+
+#include <algorithm>
+
+namespace teff::detail {
+
+void shared_heap::push(ready_node* task) {
+  const std::lock_guard lock(mutex_);
+  heap_.push_back({task->priority, order_++, task});
+  std::ranges::push_heap(heap_, later);
+  size_.store(heap_.size(), std::memory_order_release);  // pairs with empty()
+}
+
+ready_node* shared_heap::take(const ready_node* rival) noexcept {
+  if (empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (heap_.empty() || (rival != nullptr && heap_.front().priority <= rival->priority)) return nullptr;
+  std::ranges::pop_heap(heap_, later);
+  ready_node* const task = heap_.back().task;
+  heap_.pop_back();
+  size_.store(heap_.size(), std::memory_order_release);
+  return task;
+}
+
+}  // namespace teff::detail

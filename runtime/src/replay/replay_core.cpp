@@ -1,0 +1,104 @@
+#include <teff/detail/replay/replay_core.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
+
+#include "scheduler/blocked_activities.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace teff::detail {
+
+replay_core::replay_core(scheduler& runtime, replay_plan plan)
+    : runtime_(runtime), plan_(std::move(plan)), jobs_(plan_.parts().size()) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    jobs_[i].run = [](job& self) noexcept {
+      const auto& me = static_cast<part_job&>(self);
+      me.core->run_part(me.part);
+    };
+    jobs_[i].core = this;
+    jobs_[i].part = i;
+  }
+  gang_.start = [](gang& self) noexcept { static_cast<own_gang&>(self).core->start(); };
+  gang_.core = this;
+}
+
+void replay_core::replay(part_runner runner) {
+  const auto at = here();
+  std::optional<blocked_activities> blocked;
+  if (at.runtime == &runtime_) {
+    const auto& activities = worker::current()->activities();
+    if (activities.any_of_gang())
+      throw misuse(
+          "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
+    blocked.emplace(activities, this);
+    if (blocked->for_ever())
+      throw misuse(
+          "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
+  }
+  if (jobs_.empty()) return;
+  runner_ = runner;
+  waiter_ = at.runtime == &runtime_ ? at : place{};
+  ended_.store(0, std::memory_order_relaxed);
+  wait_for_end();
+  failed_.store(false, std::memory_order_relaxed);
+  if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
+}
+
+void replay_core::wait_for_end() {
+  std::optional<call_in_progress> call;
+  if (waiter_.runtime == nullptr) call.emplace(runtime_);
+  submit(runtime_, gang_);
+  wait_until_set(ended_, waiter_);
+}
+
+void replay_core::start() noexcept {
+  plan_.reset();
+  running_.store(jobs_.size(), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
+}
+
+void replay_core::run_part(std::size_t part) noexcept {
+  {
+    const within_activity here(*worker::current(), {.of = this, .of_gang = true});
+    runner_.run(runner_.what, part);
+  }
+  // Release: what this part did. Acquire: what all did, for the one that ends last.
+  if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
+}
+
+void replay_core::end() noexcept {
+  end_gang(runtime_);
+  set_and_wake(ended_, waiter_);  // the recording may be gone after it
+}
+
+void replay_core::fail(std::exception_ptr error) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+  }
+  failed_.store(true, std::memory_order_release);
+  for (const auto& part : plan_.parts()) published_to(runtime_, part.worker);
+}
+
+bool replay_core::wait_for(const replay_wait& wait, std::uint64_t iteration) const noexcept {
+  const traced_span span(event_kind::waiting, nullptr);
+  struct awaited {
+    const replay_core& core;
+    const replay_wait& wait;
+    std::uint64_t iteration;
+  };
+  const awaited awaited{*this, wait, iteration};
+  block_until(
+      [](const void* what) {
+        const auto& me = *static_cast<const struct awaited*>(what);
+        return me.wait.reached(me.iteration) || me.core.failed();
+      },
+      &awaited);
+  return !failed();
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,85 @@
+// The activities that a worker is in the middle of (README, "Waiting within an activity").
+#pragma once
+
+#include <teff/detail/scheduler/local_deque.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+
+namespace teff::detail {
+
+// Work that others may wait for without having spawned it: a source runs its tasks, a gang does its part.
+// Tasks that are spawned within it belong to it, wherever they are stolen to. A worker that waits within an
+// activity runs work of sources, of gangs and of activities, and nothing else: a job, or a task from
+// elsewhere, could wait for this very activity, which could not go on below it.
+struct enclosing_activity {
+  const void* of = nullptr;  // what can't end before the activity does; null: nothing
+  bool of_gang = false;      // a part of a gang: no other gang can start before it has ended
+};
+
+// The activities of one worker, the outermost first. Written by the worker; thieves read which one a slot of
+// the worker's belongs to.
+class activities {
+ public:
+  // `head`: where the worker's next push goes.
+  void begin(enclosing_activity what, const task_slot* head) noexcept {
+    const auto at = depth_.load(std::memory_order_relaxed);
+    if (at < most) {
+      // Relaxed: a thief that stole a slot which was pushed after this sees it, as it sees the slot; to one
+      // that stole an older slot it is all the same which of several later ones it sees.
+      entries_[at].of.store(what.of, std::memory_order_relaxed);
+      entries_[at].of_gang.store(what.of_gang, std::memory_order_relaxed);
+      entries_[at].head.store(head, std::memory_order_relaxed);
+    }
+    depth_.store(at + 1, std::memory_order_release);  // pairs with the acquire in of_slot()
+  }
+  void end() noexcept { depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+
+  [[nodiscard]] bool any() const noexcept { return depth_.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool any_of_gang() const noexcept {
+    return any_of([](const entry& each) { return each.of_gang.load(std::memory_order_relaxed); });
+  }
+  // Calls visit(enclosing_activity::of) for each.
+  template <class Visit>
+  void each(Visit visit) const {
+    static_cast<void>(any_of([&](const entry& each) {
+      visit(each.of.load(std::memory_order_relaxed));
+      return false;
+    }));
+  }
+
+  // For a thief that has just stolen this slot of the worker's: the activity to which it belongs. That one
+  // does not end before the slot's task has; those that began later began at heads above the slot.
+  [[nodiscard]] enclosing_activity of_slot(const task_slot* slot) const noexcept {
+    enclosing_activity found;
+    const auto depth = std::min(depth_.load(std::memory_order_acquire), most);
+    for (std::size_t i = 0; i < depth; ++i) {
+      const auto& each = entries_[i];
+      if (each.head.load(std::memory_order_relaxed) > slot) break;
+      found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed)};
+    }
+    return found;
+  }
+
+ private:
+  struct entry {
+    std::atomic<const void*> of{nullptr};
+    std::atomic<const task_slot*> head{nullptr};
+    std::atomic<bool> of_gang{false};
+  };
+  // Of those that are nested deeper, only the number is kept.
+  static constexpr std::size_t most = 64;
+
+  template <class Holds>
+  [[nodiscard]] bool any_of(Holds holds) const {
+    const auto depth = std::min(depth_.load(std::memory_order_relaxed), most);
+    return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(depth), holds);
+  }
+
+  std::array<entry, most> entries_;
+  std::atomic<std::size_t> depth_{0};
+};
+
+}  // namespace teff::detail

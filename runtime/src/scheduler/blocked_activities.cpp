@@ -1,0 +1,55 @@
+#include "scheduler/blocked_activities.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+namespace teff::detail {
+
+namespace {
+
+struct blocked_activity {
+  const blocked_activities* noted_by;
+  const void* activity;
+  const void* awaited;
+};
+
+// Of all runtimes of the process.
+constinit std::mutex mutex;
+std::vector<blocked_activity>& all() {
+  static std::vector<blocked_activity> list;
+  return list;
+}
+
+// Whether `from` can't end before `to` does.
+bool waits_for(const void* from, const void* to) {
+  std::vector<const void*> reached{from};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (reached[i] == to) return true;
+    for (const auto& each : all()) {
+      if (each.activity == reached[i] && std::ranges::find(reached, each.awaited) == reached.end())
+        reached.push_back(each.awaited);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+blocked_activities::blocked_activities(const activities& blocked, const void* awaited)
+    : noted_(blocked.any()) {
+  if (!noted_) return;
+  const std::lock_guard lock(mutex);
+  blocked.each([&](const void* activity) { for_ever_ = for_ever_ || waits_for(awaited, activity); });
+  if (for_ever_) return;
+  blocked.each([&](const void* activity) { all().push_back({this, activity, awaited}); });
+}
+
+blocked_activities::~blocked_activities() {
+  if (!noted_) return;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all(), [this](const blocked_activity& each) { return each.noted_by == this; });
+}
+
+}  // namespace teff::detail

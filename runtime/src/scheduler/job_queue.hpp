@@ -1,0 +1,44 @@
+// A first-in-first-out queue of jobs: for what comes from outside the workers, so rarely enough for a lock.
+#pragma once
+
+#include <teff/detail/scheduler/job.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+namespace teff::detail {
+
+class job_queue {
+ public:
+  void push(job& added) noexcept {
+    const std::lock_guard lock(mutex_);
+    added.next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = &added;
+    last_ = &added;
+    // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
+    count_.fetch_add(1, std::memory_order_seq_cst);
+  }
+
+  // The oldest job, or null.
+  [[nodiscard]] job* pop() noexcept {
+    if (count_.load(std::memory_order_relaxed) == 0) return nullptr;
+    const std::lock_guard lock(mutex_);
+    job* const oldest = first_;
+    if (oldest == nullptr) return nullptr;
+    first_ = oldest->next;
+    if (first_ == nullptr) last_ = nullptr;
+    count_.fetch_sub(1, std::memory_order_seq_cst);
+    return oldest;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
+
+ private:
+  std::mutex mutex_;
+  job* first_ = nullptr;
+  job* last_ = nullptr;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace teff::detail

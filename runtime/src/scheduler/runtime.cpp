@@ -1,0 +1,53 @@
+#include <teff/runtime.hpp>
+
+#include "scheduler/scheduler.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace teff {
+
+runtime_was_shut_down::runtime_was_shut_down()
+    : misuse("teff::runtime: used after its shutdown; its workers have ended") {}
+
+runtime::runtime(const options& given)
+    : scheduler_(new detail::scheduler(given), [](detail::scheduler* owned) noexcept { delete owned; }) {}
+
+runtime::~runtime() = default;
+
+void runtime::shutdown() {
+  scheduler_->shut_down();
+}
+
+unsigned runtime::workers() const noexcept {
+  return static_cast<unsigned>(scheduler_->workers().size());
+}
+
+counters runtime::counters() const noexcept {
+  return scheduler_->counted();
+}
+
+counters runtime::counters(unsigned worker) const {
+  if (worker >= workers()) {
+    throw std::out_of_range("teff::runtime::counters: there is no worker " + std::to_string(worker) + " of " +
+                            std::to_string(workers()));
+  }
+  return scheduler_->workers()[worker]->counted();
+}
+
+counters& counters::operator+=(const counters& other) noexcept {
+  jobs += other.jobs;
+  steals += other.steals;
+  failed_steals += other.failed_steals;
+  exposures += other.exposures;
+  shares += other.shares;
+  parks += other.parks;
+  wakes += other.wakes;
+  searching += other.searching;
+  parked += other.parked;
+  spawned += other.spawned;
+  tasks += other.tasks;
+  return *this;
+}
+
+}  // namespace teff

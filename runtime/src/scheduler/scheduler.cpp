@@ -1,0 +1,210 @@
+#include "scheduler/scheduler.hpp"
+#include "scheduler/runtime_registry.hpp"
+
+#include <memory>
+#include <system_error>
+#include <utility>
+
+namespace teff::detail {
+
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
+  if (waiter.runtime != nullptr) {
+    help_until(
+        [](const void* flag) {
+          // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
+          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) != 0;
+        },
+        &ended);
+  } else {
+    // Acquire: pairs with the release in set_and_wake(): what was done before.
+    while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
+  }
+}
+
+void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
+  // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
+  ended.store(1, std::memory_order_seq_cst);
+  if (waiter.runtime == nullptr) {
+    futex_wake(ended);  // takes its address only
+  } else {
+    runtime_registry::wake(*waiter.runtime, waiter.index);
+  }
+}
+
+scheduler::scheduler(const options& given)
+    : settings_(complete(given, machine_.usable_cores())),
+      crowded_(settings_.workers > machine_.usable_cores()),
+      gate_(settings_.workers),
+      arrived_(settings_.workers),
+      left_(settings_.workers) {
+  const auto count = settings_.workers;
+  if (!settings_.trace.empty()) trace_.emplace(settings_.trace, count, settings_.trace_events);
+  for (unsigned i = 0; i < count; ++i) {
+    auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
+    workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));
+  }
+  if (settings_.bind && count <= machine_.processors().size()) bound_.emplace(machine_.processors(), count);
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<worker*> others;
+    for (unsigned other = 1; other < count; ++other) others.push_back(workers_[(i + other) % count].get());
+    workers_[i]->victims = nearest_first(others, [&](const worker* other) {
+      return bound_ ? machine_.distance((*bound_)[i], (*bound_)[other->index()]) : 0;
+    });
+  }
+  for (std::size_t started = 0; started < count; ++started) {
+    try {
+      workers_[started]->start(settings_.stack_size);
+    } catch (...) {
+      stop_workers(started);
+      throw;
+    }
+  }
+  arrived_.wait();
+  try {
+    runtime_registry::add(*this);
+  } catch (...) {
+    stop_workers(count);
+    throw;
+  }
+}
+
+scheduler::~scheduler() {
+  shut_down();
+  runtime_registry::remove(*this);
+}
+
+// Those that were never started are counted as having arrived and left.
+void scheduler::stop_workers(std::size_t started) noexcept {
+  stop_.store(true, std::memory_order_seq_cst);
+  const auto missing = static_cast<std::ptrdiff_t>(workers_.size() - started);
+  arrived_.count_down(missing);
+  left_.count_down(missing);
+  for (std::size_t i = 0; i < started; ++i) gate_.wake(static_cast<unsigned>(i));
+  for (std::size_t i = 0; i < started; ++i) workers_[i]->join();
+}
+
+void scheduler::arrive(unsigned index) noexcept {
+  if (bound_) machine_.bind_this_thread((*bound_)[index]);
+  arrived_.arrive_and_wait();
+}
+
+void scheduler::run_and_wait(awaited_job& job) {
+  begin_call();
+  job.submitter = here();
+  submit(job);
+  wait_until_set(job.ended, job.submitter);
+  end_call();
+}
+
+void scheduler::begin_call() {
+  const std::lock_guard lock(calls_mutex_);
+  if (shut_down_) throw runtime_was_shut_down();
+  ++calls_;
+}
+
+void scheduler::end_call() noexcept {
+  const std::lock_guard lock(calls_mutex_);
+  if (--calls_ == 0) calls_ended_.notify_all();
+}
+
+void scheduler::shut_down() {
+  const auto* const caller = worker::current();
+  if (caller != nullptr && &caller->all() == this) {
+    throw misuse(
+        "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
+  }
+  {
+    std::unique_lock lock(calls_mutex_);
+    const bool first = !shut_down_;
+    shut_down_ = true;
+    calls_ended_.wait(lock, [&] { return calls_ == 0; });
+    if (!first) return;
+  }
+  stop_workers(workers_.size());
+  bound_.reset();
+  if (trace_) trace_->write(scale_);
+}
+
+void scheduler::submit(job& job) noexcept {
+  jobs_.push(job);
+  gate_.notify_work(0);
+}
+
+void scheduler::submit_to(unsigned index, job& job) noexcept {
+  workers_[index]->inbox().push(job);
+  gate_.wake(index);
+}
+
+// seq_cst, as idle_gate::prepare_sleep(): both before the worker's last look.
+void scheduler::begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
+  sleeps.store(true, std::memory_order_seq_cst);
+  sleep_for_sources_.fetch_add(1, std::memory_order_seq_cst);
+}
+void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
+  sleep_for_sources_.fetch_sub(1, std::memory_order_relaxed);
+  sleeps.store(false, std::memory_order_relaxed);
+}
+
+void scheduler::source_published() noexcept {
+  fences_.here();
+  gate_.notify_work(0);
+  if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  for (const auto& each : workers_) {
+    if (each->sleeps_for_sources()) gate_.wake(each->index());
+  }
+}
+
+counters scheduler::counted() const noexcept {
+  counters sum;
+  for (const auto& each : workers_) sum += each->counted();
+  return sum;
+}
+
+void submit(scheduler& runtime, job& job) noexcept {
+  runtime.submit(job);
+}
+void submit_to(scheduler& runtime, unsigned index, job& job) noexcept {
+  runtime.submit_to(index, job);
+}
+
+void submit(scheduler& runtime, gang& added) noexcept {
+  runtime.gangs().push(added);
+}
+void end_gang(scheduler& runtime) noexcept {
+  runtime.gangs().pop();
+}
+
+void attach(scheduler& runtime, std::shared_ptr<source> added) {
+  runtime.sources().add(std::move(added));
+  // A worker that did not see the new version at its last look was about to sleep before this: who brings
+  // the source something sees that it sleeps.
+  runtime.fences().everywhere();
+}
+void detach(scheduler& runtime, const source& removed) noexcept {
+  runtime.sources().remove(removed);
+}
+void published(scheduler& runtime) noexcept {
+  runtime.source_published();
+}
+void published_to(scheduler& runtime, unsigned index) noexcept {
+  runtime.fences().here();
+  runtime.gate().wake(index);
+}
+
+void begin_call(scheduler& runtime) {
+  runtime.begin_call();
+}
+void end_call(scheduler& runtime) noexcept {
+  runtime.end_call();
+}
+
+void run_and_wait(scheduler& runtime, awaited_job& job) {
+  runtime.run_and_wait(job);
+}
+
+void wake_submitter(awaited_job& job) noexcept {
+  set_and_wake(job.ended, job.submitter);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,103 @@
+// All workers of one runtime, and what they share.
+#pragma once
+
+#include <teff/runtime.hpp>
+
+#include "platform/asymmetric_fence.hpp"
+#include "platform/futex.hpp"
+#include "platform/ticks.hpp"
+#include "platform/topology.hpp"
+#include "scheduler/gang_queue.hpp"
+#include "scheduler/idle_gate.hpp"
+#include "scheduler/job_queue.hpp"
+#include "scheduler/sources.hpp"
+#include "scheduler/worker.hpp"
+#include "trace/trace.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace teff::detail {
+
+// Returns when `ended` is set. `waiter`: the calling worker, which runs other work meanwhile. Not a worker:
+// the calling thread sleeps.
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
+// Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
+void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
+
+// Options with every default filled in. Throws invalid_option.
+[[nodiscard]] options complete(options given, unsigned usable_cores);
+
+class scheduler {
+ public:
+  explicit scheduler(const options& given);
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  void run_and_wait(awaited_job& job);
+  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down.
+  void begin_call();
+  void end_call() noexcept;
+  void shut_down();
+
+  void submit(job& job) noexcept;
+  void submit_to(unsigned index, job& job) noexcept;
+
+  [[nodiscard]] counters counted() const noexcept;
+  [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
+  [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
+  [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
+  [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
+  [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
+  [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
+  [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
+  [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
+  // More workers than cores: a spinning worker keeps another from running.
+  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
+
+  // A worker that may run work of sources, but not everything, is about to sleep; it has woken up. Between
+  // the two source_published() wakes it by name.
+  void begin_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
+  void end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
+  // A source has something that any worker may do.
+  void source_published() noexcept;
+
+  // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
+  // look at its deque any more.
+  void arrive(unsigned index) noexcept;
+  void leave() noexcept { left_.arrive_and_wait(); }
+
+ private:
+  void stop_workers(std::size_t started) noexcept;
+
+  topology machine_;
+  asymmetric_fence fences_;
+  options settings_;
+  tick_scale scale_;
+  std::optional<trace> trace_;
+  bool crowded_;
+  std::optional<processor_claim> bound_;  // worker i to its i-th
+  idle_gate<futex> gate_;
+  job_queue jobs_;
+  gang_queue gangs_;
+  detail::sources sources_;
+  std::atomic<bool> stop_{false};
+  std::atomic<unsigned> sleep_for_sources_{0};  // so many workers
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::latch arrived_;
+  std::latch left_;
+
+  std::mutex calls_mutex_;
+  unsigned calls_ = 0;  // of run(), in progress
+  bool shut_down_ = false;
+  std::condition_variable calls_ended_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,21 @@
+// From here to the end of the block a worker is in the middle of an activity.
+#pragma once
+
+#include "scheduler/worker.hpp"
+
+namespace teff::detail {
+
+class within_activity {
+ public:
+  within_activity(worker& me, enclosing_activity what) noexcept : me_(me) {
+    me_.activities().begin(what, me_.deque().head());
+  }
+  ~within_activity() { me_.activities().end(); }
+  within_activity(const within_activity&) = delete;
+  within_activity& operator=(const within_activity&) = delete;
+
+ private:
+  worker& me_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,304 @@
+// The loop of a worker that waits: it runs what it finds, spins for a while, parks; and how it wakes others
+// (README.md, parking.md).
+#include <teff/detail/scheduler/gang.hpp>
+
+#include "scheduler/runtime_registry.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/worker.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
+namespace teff::detail {
+
+namespace {
+
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+void help_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::help_until(done, what);
+}
+
+void block_until(bool (*done)(const void*), const void* what) noexcept {
+  worker::block_until(done, what);
+}
+
+void worker::work_until_stopped() noexcept {
+  work_until([this] { return all_.stopping(); }, may_run::everything, nullptr);
+}
+
+void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
+  const traced_span span(event_kind::waiting, nullptr);
+  // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), nullptr);
+}
+
+void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  // What it waits for may be work that only this worker can do.
+  me.work_until([=] { return done(what); }, std::max(me.may_run_now(), may_run::sources), nullptr);
+}
+
+void worker::wait_for_thief(task_slot& slot) noexcept {
+  const traced_span span(event_kind::waiting, nullptr);
+  // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
+  work_until(
+      [&slot] {
+        const auto state = slot.state.load(std::memory_order_seq_cst);
+        return state == slot_state::ended || state == slot_state::failed;
+      },
+      may_run_now(), &slot);
+}
+
+// It does not count as a searcher, who would be expected to find what others publish, but for the moment
+// between its waking up and its preparing to sleep.
+void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  auto& gate = me.all_.gate();
+  me.stolen_.tell();
+  for (;;) {
+    me.spin_until(done, what);
+    if (done(what)) return;
+    gate.start_search();
+    if (gate.prepare_sleep(me.index_, wake_for::name)) me.hand_over();
+    // From here on, whoever makes it true sees that this worker sleeps, or is seen by this look.
+    me.all_.fences().everywhere();
+    if (done(what)) {
+      gate.cancel_sleep(me.index_, wake_for::name);
+    } else {
+      me.sleep(wake_for::name, futex::never);
+    }
+    if (gate.stop_search()) me.hand_over();
+  }
+}
+
+// Gives up after the time that a worker looks for work before it parks.
+void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
+  constexpr unsigned looks_between_clock_readings = 64;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 1; !done(what); ++look) {
+    relax();
+    if (look % looks_between_clock_readings != 0) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline) return;
+    if (look == looks_between_clock_readings) deadline = now + all_.settings().spin;
+    if (all_.crowded()) std::this_thread::yield();
+  }
+}
+
+bool worker::has_room_for_foreign_tasks() const noexcept {
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
+}
+
+may_run worker::may_run_now() const noexcept {
+  if (!has_room_for_foreign_tasks()) return may_run::awaited_thief;
+  return activities_.any() ? may_run::sources : may_run::everything;
+}
+
+// The loop of a worker that has nothing of its own to do until `done()`: it runs what it finds within
+// `limit`, else it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits
+// for one: it steals from that slot's thief first (leapfrogging).
+template <class Done>
+void worker::work_until(Done done, may_run limit, const task_slot* awaited) noexcept {
+  bool searching = false;
+  constexpr unsigned looks_between_clock_readings = 16;
+  constexpr unsigned looks_between_exposures = 128;
+  constexpr unsigned looks_before_search = 8;
+  unsigned fruitless = 0;
+  auto deadline = std::chrono::steady_clock::time_point::max();
+  for (unsigned look = 0; !done(); ++look) {
+    if (run_something(limit, awaited, searching)) {
+      deadline = std::chrono::steady_clock::time_point::max();
+      fruitless = 0;
+      continue;
+    }
+    stolen_.tell();
+    if (!searching) {
+      // A source's next work is often on its way from another core: for as long as a cache line takes, the
+      // idle counters, which all workers share, are left alone.
+      if (!sources_.empty() && ++fruitless < looks_before_search) {
+        relax();
+        continue;
+      }
+      start_search(searching);
+      look = 0;
+    }
+    if (look % looks_between_clock_readings != 0) {
+      relax();
+      continue;
+    }
+    ask_everyone();
+    const auto now = std::chrono::steady_clock::now();
+    if (limit != may_run::awaited_thief) poll_sources(now);
+    if (look == 0) {
+      deadline = now + all_.settings().spin;
+    } else if (now >= deadline) {
+      const bool for_poll = park(done, limit, awaited);
+      look = 0;
+      // Who woke to poll has nothing to expect but what it finds at once.
+      deadline = std::chrono::steady_clock::now();
+      if (!for_poll) deadline += all_.settings().spin;
+    } else if (limit == may_run::everything && look % looks_between_exposures == 0) {
+      expose_anything();
+    } else if (all_.crowded()) {
+      std::this_thread::yield();
+    }
+  }
+  stolen_.tell();
+  stop_search(searching);
+}
+
+// Returns whether it woke to poll a source, and has done so.
+template <class Done>
+bool worker::park(Done& done, may_run limit, const task_slot* awaited) noexcept {
+  auto& gate = all_.gate();
+  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
+  if (limit == may_run::sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
+  if (gate.prepare_sleep(index_, wakes)) hand_over();
+  bool for_poll = false;
+  if (finds_reason_to_stay_awake(done, limit, awaited)) {
+    gate.cancel_sleep(index_, wakes);
+  } else {
+    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll());
+  }
+  if (limit == may_run::sources) all_.end_sleep_for_sources(sleeps_for_sources_);
+  if (for_poll) poll_sources(std::chrono::steady_clock::now());
+  return for_poll;
+}
+
+// The last look before it sleeps.
+template <class Done>
+bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept {
+  // Whoever pushes from now on shares at once; what was shared before is seen by this look.
+  if (limit == may_run::everything) ask_everyone();
+  // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
+  refresh_sources();
+  if (limit != may_run::awaited_thief && !sources_.empty()) all_.fences().everywhere();
+  if (done()) return true;
+  if (limit == may_run::everything) return sees_work() || expose_anything();
+  const auto* const thief = thief_of(awaited);
+  return (thief != nullptr && thief->deque().has_public()) ||
+         (limit == may_run::sources && sees_source_work());
+}
+
+// Returns whether it woke because of the deadline.
+bool worker::sleep(wake_for what, source::poll_time deadline) noexcept {
+  ++parks_;
+  parked_.start();
+  bool in_time = true;
+  if (deadline == futex::never) [[likely]] {
+    all_.gate().sleep(index_);
+  } else {
+    in_time = !all_.gate().sleep_until(index_, what, deadline);
+  }
+  const auto began = parked_.stop();
+  if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
+  return !in_time;
+}
+
+bool worker::sees_source_work() noexcept {
+  if (!inbox_.empty()) return true;
+  refresh_sources();
+  for (const auto& each : sources_) {
+    if (each->sees_work(index_)) return true;
+  }
+  return false;
+}
+
+bool worker::sees_work() noexcept {
+  if (!all_.jobs().empty() || sees_source_work()) return true;
+  for (const auto* const other : victims) {
+    if (other->deque().has_public()) return true;
+  }
+  return false;
+}
+
+// Whether another worker has public work, or private work of which half is now public.
+bool worker::expose_anything() noexcept {
+  for (auto* const other : victims) {
+    if (!all_.fences().available()) break;
+    ++exposures_;
+    if (other->deque().expose([this] { all_.fences().everywhere(); })) {
+      record_instant(event_kind::exposure);
+      return true;
+    }
+  }
+  return false;
+}
+
+void worker::ask_everyone() noexcept {
+  for (auto* const other : victims) other->deque().ask();
+}
+
+void worker::start_search(bool& searching) noexcept {
+  all_.gate().start_search();
+  searching = true;
+  idle_.start();
+}
+
+void worker::stop_search(bool& searching) noexcept {
+  if (!searching) return;
+  searching = false;
+  const auto began = idle_.stop();
+  if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);
+  if (all_.gate().stop_search()) hand_over();
+}
+
+// Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
+// become public before is looked for here; and one of them has to wake when a source is to be polled.
+void worker::hand_over() noexcept {
+  ask_everyone();
+  if ((sees_work() || !all_.gate().somebody_wakes_by(next_poll())) && all_.gate().wake_any(index_ + 1))
+    woke_one();
+}
+
+void worker::published() noexcept {
+  ++shares_;
+  if (all_.gate().notify_work(index_ + 1)) woke_one();
+}
+
+void worker::woke_one() noexcept {
+  ++wakes_;
+  record_instant(event_kind::wake);
+}
+
+void worker::record_instant(event_kind what, const worker* other) noexcept {
+  if (ring_ == nullptr) return;
+  const auto now = ticks::now();
+  ring_->add({.began = now,
+              .ended = now,
+              .name = nullptr,
+              .other = other == nullptr ? 0 : other->index_,
+              .what = what});
+}
+
+void worker::wake_owner(const task_slot* slot) noexcept {
+  const auto* owner = last_victim_;
+  if (owner == nullptr || !owner->slots_.owns(slot)) {
+    if (slots_.owns(slot)) return;
+    owner = nullptr;
+    for (const auto* const other : victims) {
+      if (other->slots_.owns(slot)) owner = other;
+    }
+  }
+  if (owner == nullptr) return runtime_registry::wake_owner(slot);
+  if (all_.gate().wake(owner->index_)) woke_one();
+}
+
+}  // namespace teff::detail

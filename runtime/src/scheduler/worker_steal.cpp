@@ -1,0 +1,159 @@
+// Where a worker finds something to do, and how it runs that.
+#include <teff/detail/scheduler/release_observer.hpp>
+
+#include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
+#include "scheduler/worker.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// What the worker runs is another's: who observes the task that waits below is not told what it releases.
+class unobserved {
+ public:
+  unobserved() noexcept = default;
+  unobserved(const unobserved&) = delete;
+  unobserved& operator=(const unobserved&) = delete;
+  ~unobserved() { observed = outer_; }
+
+ private:
+  const observed_task outer_ = std::exchange(observed, {});
+};
+
+// Besides, it does not spawn into a scope of the task that waits below.
+class on_its_own : unobserved {
+ public:
+  on_its_own() noexcept = default;
+  ~on_its_own() { self.innermost = outer_; }
+
+ private:
+  scope_state* const outer_ = std::exchange(self.innermost, nullptr);
+};
+
+}  // namespace
+
+worker* worker::thief_of(const task_slot* awaited) const noexcept {
+  if (awaited == nullptr) return nullptr;
+  const auto state = awaited->state.load(std::memory_order_relaxed);
+  return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
+}
+
+void worker::refresh_sources() noexcept {
+  const auto version = all_.sources().version();
+  if (version == sources_version_) return;
+  sources_ = all_.sources().list();
+  sources_version_ = version;
+}
+
+// The earliest time for which a source asks; `never` if none does.
+source::poll_time worker::next_poll() const noexcept {
+  auto earliest = futex::never;
+  for (const auto& each : sources_) {
+    if (const auto at = each->next_poll()) earliest = std::min(earliest, *at);
+  }
+  return earliest;
+}
+
+void worker::poll_sources(source::poll_time now) noexcept {
+  for (const auto& each : sources_) {
+    if (const auto at = each->next_poll(); at && *at <= now) {
+      const on_its_own here;
+      each->poll(index_);
+    }
+  }
+}
+
+// What they run may call this again, and find another list of sources.
+bool worker::run_sources(bool& searching) noexcept {
+  refresh_sources();
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    auto& each = *sources_[i];
+    if (searching) {
+      if (!each.sees_work(index_)) continue;
+      stop_search(searching);
+    }
+    stolen_.tell();
+    const on_its_own here;
+    const within_activity enclosing(*this, {&each});
+    if (each.run(index_)) return true;
+  }
+  return false;
+}
+
+bool worker::run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept {
+  if (limit != may_run::awaited_thief && run_sources(searching)) return true;
+  worker* victim = thief_of(awaited);
+  task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
+  if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && limit == may_run::everything && run_job_of(all_.jobs(), searching)) return true;
+  if (slot == nullptr && limit != may_run::awaited_thief && has_room_for_foreign_tasks())
+    slot = steal_from_anyone(victim);
+  if (slot == nullptr) return false;
+  stop_search(searching);
+  record_instant(event_kind::steal, victim);
+  run_stolen(*victim, *slot);
+  return true;
+}
+
+bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
+  auto* const job = queue.pop();
+  if (job == nullptr) return false;
+  stop_search(searching);
+  run_job(*job);
+  return true;
+}
+
+task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
+  task_slot* slot = nullptr;
+  if (victims.empty()) return slot;
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  victims.look_at_each(random_, [&](worker* other) {
+    victim = other;
+    return (slot = steal_from(*victim)) != nullptr;
+  });
+  return slot;
+}
+
+// Within an activity only a task that belongs to one (README, "Waiting within an activity"). That holds for
+// the thief of the awaited slot, too: the oldest task in its deque may have been there before.
+task_slot* worker::steal_from(worker& victim) noexcept {
+  const bool within = activities_.any();
+  auto* const slot = victim.deque().steal(
+      [&](const task_slot* oldest) { return !within || victim.activities().of_slot(oldest).of != nullptr; });
+  if (slot == nullptr) {
+    ++failed_steals_;
+  } else {
+    ++steals_;
+  }
+  return slot;
+}
+
+// Tasks that it spawned may run here after it; they are not observed either.
+void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
+  // Relaxed: only a hint, where the owner looks for work while it waits.
+  slot.state.store(slot_state::first_thief + index_, std::memory_order_relaxed);
+  last_victim_ = &victim;
+  const unobserved here;
+  if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
+    const within_activity enclosing(*this, of);
+    stolen_.run(slot);
+  } else {
+    stolen_.run(slot);
+  }
+}
+
+void worker::run_job(job& job) noexcept {
+  ++jobs_;
+  stolen_.tell();
+  const on_its_own here;
+  job.run(job);
+}
+
+}  // namespace teff::detail

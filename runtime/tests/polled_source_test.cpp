@@ -1,0 +1,165 @@
+// Sources that ask to be polled: a parked worker wakes for them.
+#include <teff/detail/scheduler/source.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = detail::source::poll_time::clock;
+
+// Calls a function at a time; a time may be set again by that function, or from anywhere.
+class alarm_clock final : public detail::source {
+ public:
+  explicit alarm_clock(detail::scheduler& of) : of_(of) {}
+
+  void set(clock::time_point at, std::function<void()> then) {
+    {
+      const std::lock_guard lock(mutex_);
+      at_ = at;
+      then_ = std::move(then);
+    }
+    detail::published(of_);
+  }
+
+  bool run(unsigned) noexcept override { return false; }
+  bool sees_work(unsigned) noexcept override { return false; }
+  std::optional<poll_time> next_poll() noexcept override {
+    const std::lock_guard lock(mutex_);
+    return at_;
+  }
+  void poll(unsigned) noexcept override {
+    std::function<void()> due;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!at_ || *at_ > clock::now()) return;
+      at_.reset();
+      due = std::exchange(then_, nullptr);
+    }
+    due();
+  }
+
+ private:
+  detail::scheduler& of_;
+  std::mutex mutex_;
+  std::optional<poll_time> at_;
+  std::function<void()> then_;
+};
+
+// An alarm clock that the workers of a runtime look at.
+class attached_clock {
+ public:
+  explicit attached_clock(runtime& rt)
+      : of_(rt.internals()), clock_(std::make_shared<alarm_clock>(rt.internals())) {
+    detail::attach(of_, clock_);
+  }
+  ~attached_clock() { detail::detach(of_, *clock_); }
+  attached_clock(const attached_clock&) = delete;
+  attached_clock& operator=(const attached_clock&) = delete;
+  alarm_clock* operator->() const noexcept { return clock_.get(); }
+
+ private:
+  detail::scheduler& of_;
+  std::shared_ptr<alarm_clock> clock_;
+};
+
+// So many workers that park as soon as they find nothing.
+options parking(unsigned workers) {
+  return {.workers = workers, .spin = 0us};
+}
+
+// A new runtime's, before anything wakes one of them.
+void wait_until_all_are_parked(const runtime& rt) {
+  while (rt.counters().parks < rt.workers()) std::this_thread::yield();
+}
+
+// Else it never will.
+void expect_soon(const std::future<void>& happened) {
+  ASSERT_EQ(happened.wait_for(1min), std::future_status::ready);
+}
+
+TEST(polled_source, wakes_a_parked_worker_at_the_time_it_asked_for) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt(parking(workers));
+    const attached_clock alarm(rt);
+    std::promise<clock::time_point> rang;
+    wait_until_all_are_parked(rt);
+    const auto at = clock::now() + 5ms;
+    alarm->set(at, [&] { rang.set_value(clock::now()); });
+    auto when = rang.get_future();
+    ASSERT_EQ(when.wait_for(1min), std::future_status::ready);
+    EXPECT_GE(when.get(), at);
+  }
+}
+
+TEST(polled_source, wakes_a_parked_worker_at_a_time_that_has_become_earlier) {
+  runtime rt(parking(3));
+  const attached_clock alarm(rt);
+  alarm->set(clock::now() + 1h, [] {});
+  wait_until_all_are_parked(rt);
+  std::promise<void> rang;
+  alarm->set(clock::now() + 1ms, [&] { rang.set_value(); });
+  expect_soon(rang.get_future());
+}
+
+// Each poll is a park of one worker, whatever the number of workers.
+TEST(polled_source, wakes_one_worker_for_a_poll_and_lets_the_others_sleep) {
+  constexpr std::uint64_t polls = 100;
+  runtime rt(parking(4));
+  const attached_clock alarm(rt);
+  wait_until_all_are_parked(rt);
+  const auto before = rt.counters();
+  std::uint64_t rung = 0;  // by one worker after the other, ordered by the clock's lock
+  std::promise<void> done;
+  std::function<void()> ring = [&] {
+    if (++rung == polls) return done.set_value();
+    alarm->set(clock::now() + 200us, ring);
+  };
+  alarm->set(clock::now(), ring);
+  expect_soon(done.get_future());
+  EXPECT_LE(rt.counters().parks - before.parks, polls + rt.workers());
+}
+
+TEST(polled_source, is_polled_by_another_worker_while_one_is_busy) {
+  for (int round = 0; round < 50; ++round) {
+    runtime rt(parking(2));
+    const attached_clock alarm(rt);
+    wait_until_all_are_parked(rt);
+    std::atomic<bool> rang{false};
+    alarm->set(clock::now() + std::chrono::microseconds(20 * round), [&] { rang = true; });
+    // Either of the two may run this, also the one that was to wake for the clock.
+    rt.run([&] {
+      while (!rang) std::this_thread::yield();
+    });
+  }
+}
+
+TEST(polled_source, is_polled_by_a_worker_that_waits_within_an_activity) {
+  runtime rt(parking(1));
+  const attached_clock alarm(rt);
+  std::atomic<bool> rang{false};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 0; }).body([&](int) {
+    alarm->set(clock::now() + 2ms, [&] { rang = true; });
+    detail::help_until([](const void* flag) { return static_cast<const std::atomic<bool>*>(flag)->load(); },
+                       &rang);
+  });
+  g.fulfill(0);
+  g.wait();
+  EXPECT_TRUE(rang);
+}
+
+}  // namespace
+}  // namespace teff::test
