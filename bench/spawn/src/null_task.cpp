@@ -7,14 +7,14 @@
 namespace teff::spawn {
 namespace {
 
-/// What a thread has counted, spread over a few counters by the index: each waits for what was last written
-/// to it, so that with one of them a task would cost as much as that takes.
+/// What one thread has counted, spread over a few counters by the task's index. An addition waits for the one
+/// before it to the same counter: with a single counter a null task would cost as much as that latency.
 using place = std::array<null_counts, 8>;
 struct alignas(128) own_place {
   place seen;
 };
 
-/// A place a thread, kept when the thread has ended. Addresses stay: threads hold them.
+/// The places of all threads, those that have ended too. Threads keep pointers to them, so they never move.
 struct places {
   std::mutex mutex;
   std::deque<own_place> all;

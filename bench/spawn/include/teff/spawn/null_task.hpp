@@ -13,8 +13,8 @@ struct null_counts {
   friend bool operator==(const null_counts&, const null_counts&) = default;
 };
 
-/// A task that does nothing but count itself, in a place of its thread. It lies in another file than whatever
-/// calls it, so that no compiler can do a million of them at once.
+/// A task that does nothing but count itself, in counters of the thread that runs it. It lies in another file
+/// than whatever calls it, so that no compiler can do a million of them at once.
 void null_task(std::int64_t index) noexcept;
 
 /// What all threads have counted since the last reset. Both want no null task to be running.

@@ -43,11 +43,11 @@ struct profile {
 
 [[nodiscard]] std::string to_json(const profile& of);
 
-/// Looks at every worker thread at a steady rate, whether it runs or sleeps: each has a timer whose signal
-/// has it note its own stack. Only one may live at a time.
+/// Looks at every worker thread at a steady rate, whether it runs or sleeps: a timer sends each of them a
+/// signal, and the handler notes the stack that it interrupted. There may be one sampler at a time.
 class sampler {
  public:
-  /// The workers are all threads there are but the main one; that too, if the others are fewer than
+  /// The workers are all threads but the main one, and the main one too if the others are fewer than
   /// `workers`.
   explicit sampler(int workers);
   ~sampler();

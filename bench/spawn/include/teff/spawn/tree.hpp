@@ -21,14 +21,14 @@ struct tree_counts {
     if (other.depth > depth) depth = other.depth;
     return *this;
   }
-  /// Made anew: a copy of one whose parts were just written waits for them.
+  /// Built from its parts: copying a sum whose parts were just written would wait for those stores.
   friend tree_counts operator+(const tree_counts& a, const tree_counts& b) {
     return {a.nodes + b.nodes, a.leaves + b.leaves, a.depth > b.depth ? a.depth : b.depth};
   }
   friend bool operator==(const tree_counts&, const tree_counts&) = default;
 };
 
-/// A node is all that is known of its subtree: its children are made from its state.
+/// A node. Its state is all it takes to make its children.
 struct node {
   digest state;
   std::int32_t depth = 0;

@@ -15,7 +15,7 @@ enum class pattern : std::uint8_t { serial, parallel, fibonacci, tree };
 /// Which of a call's two children are tasks: both, or one while the other is called.
 enum class spawning : std::uint8_t { both, one };
 
-/// One run of a pattern, with its parameters. What does not concern the pattern is not looked at.
+/// One run of a pattern, with its parameters. Parameters of other patterns have no effect.
 struct work {
   pattern what = pattern::serial;
   std::int64_t tasks = std::int64_t{1} << 20;  ///< null tasks, of the serial and the parallel spawn
@@ -35,8 +35,8 @@ struct result {
 
 /// What the run has to find: published, or computed by plain code.
 [[nodiscard]] result expected(const work& of);
-/// Units of the pattern's work: null tasks, calls of Fibonacci, nodes of the tree. Each is a task, or would
-/// be one, but for a call that a parent makes by itself.
+/// Units of the pattern's work: null tasks, calls of Fibonacci, nodes of the tree. Each is a task, or a call
+/// that its parent makes by itself in the place of a task.
 [[nodiscard]] std::int64_t units(const work& of, const result& found);
 /// Why what was found is not what had to be found, or nothing.
 [[nodiscard]] std::string difference(const work& of, const result& found, const result& wanted);

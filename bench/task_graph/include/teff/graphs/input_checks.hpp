@@ -9,9 +9,9 @@
 
 namespace teff::graphs {
 
-/// What the tasks of a graph are checked against, worked out before the timed region: a row for each point of
-/// each dependence set, where the graph's width never changes. Memory is O(sets x width). The table has to
-/// outlive it.
+/// What the inputs of a graph's tasks have to be, worked out before the timed region. Where the graph's width
+/// never changes, there is a row for each point of each dependence set. Memory is O(sets x width). The table
+/// has to outlive it.
 class input_checks {
  public:
   struct row {
@@ -22,8 +22,8 @@ class input_checks {
 
   explicit input_checks(const dependence_table& table);
 
-  /// The row of a task, or nothing: where there is no such task, at the first timestep, where tasks have no
-  /// inputs, and where the graph's width varies, and with it what a task depends on.
+  /// The row of a task. Nothing where there is no such task, at the first timestep (its tasks have no
+  /// inputs), and in graphs of a varying width.
   [[nodiscard]] const row* find(std::int64_t timestep, std::int64_t point) const {
     if (static_cast<std::uint64_t>(timestep) - 1 >= later_timesteps_ ||
         static_cast<std::uint64_t>(point) >= width_) [[unlikely]]

@@ -26,7 +26,7 @@ inline bool follows_readers(const dependence_table& table, std::int64_t timestep
   for (std::int64_t point = 0; point < table.graph().width; ++point) {
     const std::uint64_t own = std::uint64_t{1} << point;
     std::uint64_t left = readers(table, timestep, own);
-    if (left == 0) return false;  // then nothing says that it comes after the task itself
+    if (left == 0) return false;  // nobody reads it, so nothing says that its next writer comes later
     for (; left != 0; left &= left - 1) {
       std::uint64_t after = left & -left;
       for (std::int64_t t = timestep + 1; t < timestep + kept; ++t) after = readers(table, t, after);
@@ -38,13 +38,14 @@ inline bool follows_readers(const dependence_table& table, std::int64_t timestep
 
 }  // namespace detail
 
-/// How many timesteps' outputs to keep, so that no task overwrites what another has still to read though it
-/// waits for nothing but its inputs: a power of two, at most `most`, if there is one. Graphs of more than 64
-/// points, or whose width varies, are not looked into.
+/// Of how many timesteps the outputs have to be kept where tasks wait for nothing but their inputs: so many
+/// that no task overwrites what another has still to read. A power of two of at most `most`, or nothing:
+/// where there is none, and for graphs of more than 64 points or of a varying width, which are not looked
+/// into.
 inline std::optional<std::int64_t> kept_timesteps(const dependence_table& table, std::int64_t most) {
   const task_graph& graph = table.graph();
   if (graph.pattern->varying_width || graph.width > 64) return {};
-  // All must have an input, by which they are started.
+  // Every task after the first timestep needs an input: it is what starts the task.
   for (std::int64_t t = 1; t < std::min(graph.steps, graph.dependence_sets() + 1); ++t)
     for (std::int64_t point = 0; point < graph.width; ++point)
       if (table.inputs(t, point).size() == 0) return {};

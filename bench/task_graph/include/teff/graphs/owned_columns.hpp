@@ -12,7 +12,8 @@
 
 namespace teff::graphs {
 
-/// Which worker has which points of a graph, and which task waits for which.
+/// For systems in which a worker owns a block of a graph's columns: which worker has which points, and which
+/// task waits for which.
 class owned_columns {
  public:
   /// The tasks that wait for a task: points at the timestep after it, those of one worker side by side.
@@ -23,18 +24,19 @@ class owned_columns {
       std::uint32_t count;
     };
     std::vector<std::int32_t> points;
-    std::vector<group> groups;  ///< those of other workers, who wait, first
+    std::vector<group> groups;  ///< those of other workers first: they wait for a message
 
     [[nodiscard]] std::span<const std::int32_t> of(const group& one) const {
       return {points.data() + one.first, one.count};
     }
-    /// Those of a worker that has some.
+    /// Those of a worker who has at least one.
     [[nodiscard]] std::span<const std::int32_t> on(unsigned worker) const {
       return of(*std::ranges::find(groups, worker, &group::worker));
     }
   };
 
-  /// A task waits for its inputs only, or as task_order says: so that outputs of two timesteps are enough.
+  /// `inputs_only`: a task waits for its inputs and nothing else. Otherwise it waits as task_order says, so
+  /// that keeping the outputs of two timesteps is enough.
   owned_columns(const workload& work, std::size_t index, int workers, bool inputs_only)
       : table_(work.table(index)), order_(table_), inputs_only_(inputs_only) {
     for (int worker = 0; worker < workers; ++worker)

@@ -11,8 +11,8 @@
 
 namespace teff::graphs {
 
-/// Which task waits for which, where outputs are kept as edges.hpp says: the edges of all timesteps, computed
-/// once for each pair of dependence sets that follow each other.
+/// Which task waits for which, where the outputs of two timesteps are kept (edges.hpp). The edges are
+/// computed once for each pair of dependence sets that follow each other.
 class task_order {
  public:
   explicit task_order(const dependence_table& table)
@@ -20,7 +20,7 @@ class task_order {
         sets_(table.graph().dependence_sets()),
         layer_of_(static_cast<std::size_t>(sets_ * sets_), nullptr) {
     const std::int64_t all = table.graph().steps - 1;
-    // Where the width is steady, the sets come round.
+    // Where the width is steady, the sets repeat.
     const std::int64_t last = table.graph().pattern->varying_width ? all : std::min(all, sets_);
     for (std::int64_t t = 0; t < last; ++t) {
       const edges*& layer = layer_of_[layer_index(t)];
@@ -30,7 +30,7 @@ class task_order {
     }
   }
 
-  /// How many tasks name (timestep, point) among their successors: 0 in the first timestep.
+  /// How many tasks (timestep, point) waits for: none in the first timestep.
   [[nodiscard]] std::int64_t predecessors(std::int64_t timestep, std::int64_t point) const {
     if (timestep == 0) return 0;
     const std::int64_t edges = layer_at(timestep - 1).predecessors(point, table_.points(timestep - 1)).size();
@@ -45,7 +45,8 @@ class task_order {
     const interval there = table_.points(timestep + 1);
     const edges& layer = layer_at(timestep);
     for (const std::int64_t successor : layer.successors(point, there)) each(successor);
-    // Where the width varies a point may appear that waits for nobody. It follows the point nearest to it.
+    // Where the width varies, a point may appear that waits for no task: it is made to wait for the nearest
+    // point.
     const auto with_orphans = [&](interval points) {
       for (std::int64_t orphan = points.first; orphan <= points.last; ++orphan)
         if (layer.predecessors(orphan, here).size() == 0) each(orphan);
