@@ -6,4 +6,5 @@
 #include <teff/join.hpp>
 #include <teff/loops.hpp>
 #include <teff/named.hpp>
+#include <teff/reduce.hpp>
 #include <teff/scope.hpp>

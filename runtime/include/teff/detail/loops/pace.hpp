@@ -1,0 +1,161 @@
+// How many iterations of a loop run between two looks whether somebody wants a share: as many as take some
+// hundred nanoseconds, as measured.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace teff::detail {
+
+// The processor's counter, which costs some nanoseconds to read. Rough is enough.
+struct loop_clock {
+  static std::int64_t now() noexcept {
+#if defined(__x86_64__)
+    return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#elif defined(__aarch64__)
+    std::int64_t count;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return static_cast<std::int64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  }
+
+  // Ticks in this many nanoseconds, within a factor of two.
+  static std::int64_t in(std::int64_t nanoseconds) noexcept {
+#if defined(__x86_64__)
+    return nanoseconds * 3;
+#elif defined(__aarch64__)
+    std::int64_t frequency;
+    asm("mrs %0, cntfrq_el0" : "=r"(frequency));
+    return std::max<std::int64_t>(nanoseconds * frequency / 1'000'000'000, 1);
+#else
+    return nanoseconds;
+#endif
+  }
+};
+
+// What a block is to take, and what a loop has to have left that another worker comes for it: a steal with
+// all that it brings takes a microsecond or two.
+inline constexpr std::int64_t block_nanoseconds = 500;
+inline constexpr double blocks_worth_a_steal = 8;
+
+// The pace of the last loop with this body: what the next one goes by when it knows nothing of its own yet.
+// One a body's type; several workers may write it.
+class remembered_pace {
+ public:
+  // Iterations a block, also less than one; 0 if it was never measured.
+  [[nodiscard]] float get() const noexcept { return pace_.load(std::memory_order_relaxed); }
+  // Not written for a change that changes nothing: other workers read the line.
+  void set(float pace) noexcept {
+    const auto old = get();
+    if (pace < old / 2 || pace > old * 2) pace_.store(pace, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<float> pace_{0};  // relaxed: a hint
+};
+
+template <class Body>
+inline constinit remembered_pace pace_of{};
+
+// The pace of one piece of a loop.
+//
+// It begins with one iteration, whatever is remembered: this loop's data may be dearer, and a block is not
+// shared. Then each block may be twice as long as the one before; longer, if what was remembered of other
+// loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
+// first iterations do nothing, what is not shared is about as much as has already run.
+template <class Clock = loop_clock>
+class measured_pace {
+ public:
+  explicit measured_pace(const remembered_pace& remembered) noexcept
+      : remembered_(static_cast<double>(remembered.get())), pace_(remembered_), looked_(Clock::now()) {}
+
+  // How many iterations are next.
+  [[nodiscard]] std::int64_t block() const noexcept { return block_; }
+
+  // `done` iterations have run since the last call.
+  void look(std::int64_t done) noexcept {
+    unmeasured_ += done;
+    if (settled_) {  // every second block is measured
+      settled_ = false;
+      return;
+    }
+    const auto now = Clock::now();
+    const auto took = std::max<std::int64_t>(now - looked_, 1);
+    const auto done_now = std::exchange(unmeasured_, 0);
+    looked_ = now;
+    took_ += took;
+    done_ += done_now;
+    adapt(done_now, took);
+  }
+
+  // Whether `left` iterations are worth another worker's coming for them. Those of a loop never measured are.
+  [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
+    return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
+  }
+
+  // For loops to come.
+  void tell(remembered_pace& remembered) const noexcept {
+    if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));
+  }
+
+ private:
+  static constexpr double first_trust = 64;
+  static constexpr double clock_at_most = 8;  // times what a short block takes: reading the clock
+  // Fewer iterations in less time may have met a cold cache, or been empty: they say nothing of the others.
+  static constexpr std::int64_t few = 16;
+  static constexpr std::int64_t cold_nanoseconds = 300;
+
+  void adapt(std::int64_t done, std::int64_t took) noexcept {
+    const auto pace = in_a_block(done, took);
+    const auto block = static_cast<double>(block_);
+    settled_ = pace < 2 * block && pace > block / 2;
+    double next = std::min(pace, 2 * block);
+    if (done >= few) {
+      const bool confirms = static_cast<double>(done) < remembered_ / 2 && pace > remembered_ / clock_at_most;
+      pace_ = confirms ? std::max(pace, remembered_) : pace;
+      if (confirms) next = remembered_;
+    } else if (took >= Clock::in(cold_nanoseconds)) {
+      pace_ = pace;
+    } else {
+      next = std::max(next, std::min(remembered_, first_trust));
+    }
+    block_ = std::max<std::int64_t>(static_cast<std::int64_t>(next), 1);
+  }
+
+  static double in_a_block(std::int64_t done, std::int64_t ticks) noexcept {
+    return static_cast<double>(done) * static_cast<double>(Clock::in(block_nanoseconds)) /
+           static_cast<double>(ticks);
+  }
+
+  double remembered_;
+  double pace_;  // what is thought of the iterations to come
+  std::int64_t looked_;
+  std::int64_t block_ = 1;
+  std::int64_t unmeasured_ = 0;  // iterations since the clock was read
+  std::int64_t done_ = 0;        // before that
+  std::int64_t took_ = 0;
+  bool settled_ = false;
+};
+
+// The same for who was told: blocks of `grain`.
+class given_pace {
+ public:
+  explicit given_pace(std::uint64_t grain) noexcept
+      : grain_(static_cast<std::int64_t>(std::min<std::uint64_t>(grain, INT64_MAX))) {}
+  [[nodiscard]] std::int64_t block() const noexcept { return grain_; }
+  void look(std::int64_t) noexcept {}
+  [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
+    return left > static_cast<std::uint64_t>(grain_);
+  }
+  void tell(remembered_pace&) const noexcept {}
+
+ private:
+  std::int64_t grain_;
+};
+
+}  // namespace teff::detail
