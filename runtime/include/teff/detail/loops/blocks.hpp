@@ -53,6 +53,16 @@ inline constexpr bool runs_from_copy = std::is_trivially_copyable_v<Body> && std
 template <class Body, class... Arguments>
 using body_at_hand = std::conditional_t<runs_from_copy<Body, Arguments...>, std::remove_const_t<Body>, Body&>;
 
+// The same, to be captured by another closure.
+template <class... Arguments, class Body>
+auto to_have_at_hand(Body& body) {
+  if constexpr (runs_from_copy<Body, Arguments...>) {
+    return std::remove_const_t<Body>(body);
+  } else {
+    return std::ref(body);
+  }
+}
+
 // Blocks of iterations of `body`, the same for all pieces.
 template <loop_index I, class Body>
 struct blocks_of {
