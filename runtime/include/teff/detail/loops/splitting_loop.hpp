@@ -46,7 +46,7 @@ class splitting_loop {
       const auto block = std::min(left, evened(static_cast<std::uint64_t>(pace.block()), all - left));
       const I next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
-        if (!piece(first, next)) return;
+        if (!piece(first, next)) return pace.tell(pace_of<Body>);
       } else {
         piece(first, next);
       }
