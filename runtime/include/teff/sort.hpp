@@ -12,8 +12,9 @@ namespace teff {
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
 // workers. In place; elements need not be copyable. The first cut is made by one worker alone, so n workers
-// take no less than about 2 / log2(count) of one worker's time. If `less` throws, its exception is thrown,
-// when all have ended; the elements are all there, in some order.
+// take no less than about 2 / log2(count) of one worker's time. If `less` throws, its exception is
+// thrown when all have ended; the elements can be assigned to and destroyed then, their values are
+// unspecified.
 //
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
@@ -30,8 +31,7 @@ void parallel_sort(Range&& range, Less less = {}) {
 }
 
 // The same, and equal elements stay in their order, as std::stable_sort. Needs memory for as many elements,
-// and throws std::bad_alloc if there is none. If `less` throws, the elements can be assigned to and
-// destroyed; what they are is unspecified.
+// and throws std::bad_alloc if there is none.
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {

@@ -74,14 +74,20 @@ class merge_sort {
   // What lies from `here` on is sorted, and in the end lies there, or in `there`.
   template <class Here, class There>
   void sort(Here here, There there, std::ptrdiff_t count, bool to_there) {
-    if (count <= sorted_alone) {
-      std::stable_sort(here, here + count, std::ref(less_));
+    if (count <= inserted) {
+      insert_each(here, here + count);
       if (to_there) std::move(here, here + count, there);
       return;
     }
     const auto half = count / 2;
-    join([=, this] { sort(here, there, half, !to_there); },
-         [=, this] { sort(here + half, there + half, count - half, !to_there); });
+    const auto sort_first = [=, this] { sort(here, there, half, !to_there); };
+    const auto sort_second = [=, this] { sort(here + half, there + half, count - half, !to_there); };
+    if (count <= sorted_alone) {
+      sort_first();
+      sort_second();
+    } else {
+      join(sort_first, sort_second);
+    }
     if (to_there) {
       merge(here, here + half, here + half, here + count, there);
     } else {
@@ -90,6 +96,23 @@ class merge_sort {
   }
 
  private:
+  static constexpr std::ptrdiff_t inserted = 24;
+
+  template <class I>
+  void insert_each(I first, I last) {
+    if (first == last) return;
+    for (I next = first + 1; next != last; ++next) {
+      if (!std::invoke(less_, *next, *(next - 1))) continue;
+      std::iter_value_t<I> element = std::move(*next);
+      I gap = next;
+      do {
+        *gap = std::move(*(gap - 1));
+        --gap;
+      } while (gap != first && std::invoke(less_, element, *(gap - 1)));
+      *gap = std::move(element);
+    }
+  }
+
   template <class From, class To>
   void merge(From a, From a_end, From b, From b_end, To to) {
     const auto in_a = a_end - a;
@@ -127,7 +150,6 @@ class merge_sort {
 template <std::random_access_iterator I, class Less>
 void stable_sort_over(I first, I last, Less& less) {
   const auto count = last - first;
-  if (count <= sorted_alone) return std::stable_sort(first, last, std::ref(less));
   std::vector<std::iter_value_t<I>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
   merge_sort<Less>(less).sort(buffer.begin(), first, count, true);
 }
