@@ -37,7 +37,7 @@ class piece {
   [[nodiscard]] bool pays(std::uint64_t left) const { return pace_.pays(left); }
 
  private:
-  measured_pace<test_clock> pace_;
+  loop_pace<test_clock> pace_;
   remembered_pace& remembered_;
 };
 
@@ -132,8 +132,27 @@ TEST(loop_pace, follows_a_cost_that_falls_along_the_loop) {
   EXPECT_EQ(loop.next(), block_nanoseconds);
 }
 
+TEST(loop_pace, ends_long_blocks_at_multiples_of_64) {
+  remembered_pace remembered;
+  loop_pace<test_clock> pace(remembered);
+  std::uint64_t done = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto block = pace.block_after(done);
+    ASSERT_GE(block, 1U);
+    ASSERT_LE(block, static_cast<std::uint64_t>(pace.block()));
+    done += block;
+    test_clock::time += static_cast<std::int64_t>(block);
+    pace.look(static_cast<std::int64_t>(block));
+    if (block >= 64) {
+      ASSERT_EQ(done % 64, 0U);
+    }
+  }
+  EXPECT_EQ(loop_pace<test_clock>(remembered, 100).block_after(7), 100U);
+}
+
 TEST(loop_pace, that_is_given_is_kept) {
-  given_pace pace(10);
+  const remembered_pace remembered;
+  loop_pace<test_clock> pace(remembered, 10);
   EXPECT_EQ(pace.block(), 10);
   pace.look(10);
   EXPECT_EQ(pace.block(), 10);

@@ -193,6 +193,8 @@ TEST(parallel_for, with_a_grain_runs_blocks_of_that_length) {
                    },
                    {.grain = 10});
       parallel_for(0, 5, [&](int, int) { ++iterations; }, {.grain = std::numeric_limits<std::size_t>::max()});
+      parallel_for(0, 1000, [&](int first, int last) { EXPECT_EQ(last - first, 100) << first; },
+                   {.grain = 100});
     });
     EXPECT_EQ(iterations, 1004);
   });

@@ -67,7 +67,7 @@ class chunked_scan {
         before = before ? T(std::invoke(op_, std::move(*before), *sums_[c])) : *sums_[c];
         continue;
       }
-      if (end - c > 1 && pace.wants_a_share(count_ - begin_of(c))) [[unlikely]] {
+      if (end - c > 1 && pace.wants_a_share(end_of(end - 1) - begin_of(c))) [[unlikely]] {
         const auto middle = c + (end - c + 1) / 2;
         share(c, middle, end, before, pace);
         c = middle - 1;

@@ -69,16 +69,31 @@ inline constinit remembered_pace pace_of{};
 // loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
 // first iterations do nothing, what is not shared is about as much as has already run.
 template <class Clock = loop_clock>
-class measured_pace {
+class loop_pace {
  public:
-  explicit measured_pace(const remembered_pace& remembered) noexcept
-      : remembered_(static_cast<double>(remembered.get())), pace_(remembered_), looked_(Clock::now()) {}
+  // `given` is the length of the blocks; 0 to measure.
+  explicit loop_pace(const remembered_pace& remembered, std::uint64_t given = 0) noexcept
+      : given_(given != 0) {
+    if (given_) {
+      block_ = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
+    } else {
+      remembered_ = pace_ = static_cast<double>(remembered.get());
+      looked_ = Clock::now();
+    }
+  }
 
   // How many iterations are next.
   [[nodiscard]] std::int64_t block() const noexcept { return block_; }
+  // The same where `done` have run. A long block ends so that the next one begins as well aligned as the
+  // piece did: 64 iterations, of whatever size, are a cache line at least.
+  [[nodiscard]] std::uint64_t block_after(std::uint64_t done) const noexcept {
+    const auto block = static_cast<std::uint64_t>(block_);
+    return given_ || block < aligned ? block : block - (done + block) % aligned;
+  }
 
   // `done` iterations have run since the last call.
   void look(std::int64_t done) noexcept {
+    if (given_) return;
     unmeasured_ += done;
     if (settled_) {  // every second block is measured
       settled_ = false;
@@ -95,6 +110,7 @@ class measured_pace {
 
   // Whether `left` iterations are worth another worker's coming for them. Those of a loop never measured are.
   [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
+    if (given_) return left > static_cast<std::uint64_t>(block_);
     return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
   }
 
@@ -103,7 +119,10 @@ class measured_pace {
     if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));
   }
 
+  static constexpr std::uint64_t aligned = 64;
+
  private:
+  static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
   static constexpr double first_trust = 64;
   static constexpr double clock_at_most = 8;  // times what a short block takes: reading the clock
   // Fewer iterations in less time may have met a cold cache, or been empty: they say nothing of the others.
@@ -124,7 +143,7 @@ class measured_pace {
     } else {
       next = std::max(next, std::min(remembered_, first_trust));
     }
-    block_ = std::max<std::int64_t>(static_cast<std::int64_t>(next), 1);
+    block_ = static_cast<std::int64_t>(std::clamp(next, 1.0, longest));
   }
 
   static double in_a_block(std::int64_t done, std::int64_t ticks) noexcept {
@@ -132,30 +151,15 @@ class measured_pace {
            static_cast<double>(ticks);
   }
 
-  double remembered_;
-  double pace_;  // what is thought of the iterations to come
-  std::int64_t looked_;
+  bool given_;
+  bool settled_ = false;
+  double remembered_ = 0;
+  double pace_ = 0;  // what is thought of the iterations to come
+  std::int64_t looked_ = 0;
   std::int64_t block_ = 1;
   std::int64_t unmeasured_ = 0;  // iterations since the clock was read
   std::int64_t done_ = 0;        // before that
   std::int64_t took_ = 0;
-  bool settled_ = false;
-};
-
-// The same for who was told: blocks of `grain`.
-class given_pace {
- public:
-  explicit given_pace(std::uint64_t grain) noexcept
-      : grain_(static_cast<std::int64_t>(std::min<std::uint64_t>(grain, INT64_MAX))) {}
-  [[nodiscard]] std::int64_t block() const noexcept { return grain_; }
-  void look(std::int64_t) noexcept {}
-  [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
-    return left > static_cast<std::uint64_t>(grain_);
-  }
-  void tell(remembered_pace&) const noexcept {}
-
- private:
-  std::int64_t grain_;
 };
 
 }  // namespace teff::detail

@@ -26,24 +26,18 @@ class splitting_loop {
 
   void run(I first, I last) {
     auto piece = blocks_.piece();
-    if (self.head() == nullptr) [[unlikely]] {  // outside the workers
-      piece(first, last);
-    } else if (grain_ == 0) {
-      run(piece, first, last, measured_pace<>(pace_of<Body>));
-    } else {
-      run(piece, first, last, given_pace(grain_));
-    }
+    // Outside the workers all is one block.
+    const auto given = self.head() == nullptr ? std::uint64_t{loop_distance(first, last)} : grain_;
+    run(piece, first, last, loop_pace<>(pace_of<Body>, given));
   }
 
  private:
-  static constexpr std::uint64_t aligned = 64;  // iterations: of whatever size, that is a cache line at least
-
-  template <class Piece, class Pace>
-  void run(Piece& piece, I first, I last, Pace pace) {
+  template <class Piece>
+  void run(Piece& piece, I first, I last, loop_pace<> pace) {
     const std::uint64_t all = loop_distance(first, last);
     std::uint64_t left = all;
     while (!wants_a_share(pace, left)) {
-      const auto block = std::min(left, evened(static_cast<std::uint64_t>(pace.block()), all - left));
+      const auto block = std::min(left, pace.block_after(all - left));
       const I next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
         if (!piece(first, next)) return pace.tell(pace_of<Body>);
@@ -59,20 +53,15 @@ class splitting_loop {
     split(piece, first, last, pace);
   }
 
-  // A long block ends so that the next one begins as well aligned as the piece did.
-  static std::uint64_t evened(std::uint64_t block, std::uint64_t done) noexcept {
-    return block < aligned ? block : block - (done + block) % aligned;
-  }
-
-  template <class Pace>
-  static bool wants_a_share(const Pace& pace, std::uint64_t left) noexcept {
+  static bool wants_a_share(const loop_pace<>& pace, std::uint64_t left) noexcept {
     return self.asked() && self.asked_to_share() && pace.pays(left);
   }
 
-  template <class Piece, class Pace>
-  [[gnu::cold, gnu::noinline]] void split(Piece& piece, I first, I last, const Pace& pace) {
+  template <class Piece>
+  [[gnu::cold, gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
     if (stop_.load(std::memory_order_relaxed)) return;
     const auto count = loop_distance(first, last);
+    constexpr auto aligned = loop_pace<>::aligned;
     const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);
     const auto units = count / unit + (count % unit != 0);
     const I middle = loop_advance(first, (units / 2 + units % 2) * unit);

@@ -50,7 +50,7 @@ class counted_pace {
   void tell(remembered_pace& remembered) const noexcept { pace_.tell(remembered); }
 
  private:
-  measured_pace<> pace_;
+  loop_pace<> pace_;
   std::int64_t since_look_ = 0;
 };
 
@@ -100,42 +100,51 @@ class tree_reduction {
     } else if constexpr (body_of_subranges<Map, I>) {
       return std::invoke(map_, std::ranges::subrange<I>(first, loop_advance(first, count)));
     } else {
-      using element = typename iteration_of<I>::type;
-      body_at_hand<Map, element> map = map_;
+      body_at_hand<Map, typename iteration_of<I>::type> map = map_;
       body_at_hand<Combine, T, T> combine = combine_;
-      const auto value = [first, &map](std::uint64_t k) -> T {
-        if constexpr (std::integral<I>) {
-          return std::invoke(map, loop_advance(first, k));
-        } else {
-          return std::invoke(map, first[static_cast<std::iter_difference_t<I>>(k)]);
-        }
-      };
+      const I last = loop_advance(first, count);
       if constexpr (std::floating_point<T> && commutes<std::remove_const_t<Combine>>) {
-        if (count >= 2 * lanes) return fold_in_lanes(value, count, combine);
+        if (count >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
       }
-      T sum = value(0);
-      for (std::uint64_t k = 1; k < count; ++k) sum = std::invoke(combine, std::move(sum), value(k));
+      T sum = value(map, first);
+      for (++first; is_before(first, last); ++first) {
+        sum = std::invoke(combine, std::move(sum), value(map, first));
+      }
       return sum;
     }
   }
 
-  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
-  template <class Value>
-  static T fold_in_lanes(const Value& value, std::uint64_t count, auto& combine) {
-    std::array<T, lanes> sums;
-    for (std::uint64_t lane = 0; lane < lanes; ++lane) sums[lane] = value(lane);
-    std::uint64_t k = lanes;
-    for (; k + lanes <= count; k += lanes) {
-      for (std::uint64_t lane = 0; lane < lanes; ++lane) sums[lane] = combine(sums[lane], value(k + lane));
+  static T value(auto& map, I i) {
+    if constexpr (std::integral<I>) {
+      return std::invoke(map, i);
+    } else {
+      return std::invoke(map, *i);
     }
-    for (std::uint64_t lane = 0; k < count; ++k, ++lane) sums[lane] = combine(sums[lane], value(k));
-    for (auto half = lanes / 2; half > 0; half /= 2) {
-      for (std::uint64_t lane = 0; lane < half; ++lane) sums[lane] = combine(sums[lane], sums[lane + half]);
+  }
+  static bool is_before(I i, I last) noexcept {
+    if constexpr (std::integral<I>) {
+      return i < last;
+    } else {
+      return i != last;
+    }
+  }
+
+  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
+  static T fold_in_lanes(auto& map, auto& combine, I first, I last) {
+    std::array<T, lanes> sums;
+    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<I>(first + i));
+    for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
+      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
+    }
+    for (lane i = 0; is_before(first, last); ++i, ++first) sums[i] = combine(sums[i], value(map, first));
+    for (lane half = lanes / 2; half > 0; half /= 2) {
+      for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }
     return sums[0];
   }
 
-  static constexpr std::uint64_t lanes = 16;
+  using lane = std::uint8_t;  // fits every index
+  static constexpr lane lanes = 16;
 
   Map& map_;
   Combine& combine_;
