@@ -123,9 +123,9 @@ class loop_pace {
 
  private:
   static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
-  static constexpr double first_trust = 64;
-  static constexpr double clock_at_most = 8;  // times what a short block takes: reading the clock
-  // Fewer iterations in less time may have met a cold cache, or been empty: they say nothing of the others.
+  static constexpr double trust = 64;
+  // A shorter time may be that of a cold cache, of empty iterations, or of reading the clock: what is
+  // remembered counts for more. Where nothing is, a few iterations do.
   static constexpr std::int64_t few = 16;
   static constexpr std::int64_t cold_nanoseconds = 300;
 
@@ -134,14 +134,10 @@ class loop_pace {
     const auto block = static_cast<double>(block_);
     settled_ = pace < 2 * block && pace > block / 2;
     double next = std::min(pace, 2 * block);
-    if (done >= few) {
-      const bool confirms = static_cast<double>(done) < remembered_ / 2 && pace > remembered_ / clock_at_most;
-      pace_ = confirms ? std::max(pace, remembered_) : pace;
-      if (confirms) next = remembered_;
-    } else if (took >= Clock::in(cold_nanoseconds)) {
+    if (took >= Clock::in(cold_nanoseconds) || (remembered_ == 0 && done >= few)) {
       pace_ = pace;
     } else {
-      next = std::max(next, std::min(remembered_, first_trust));
+      next = std::max(next, std::min(remembered_, trust * block));
     }
     block_ = static_cast<std::int64_t>(std::clamp(next, 1.0, longest));
   }
