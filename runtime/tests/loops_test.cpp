@@ -1,11 +1,18 @@
 #include "workers.hpp"
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <limits>
+#include <numeric>
+#include <random>
+#include <ranges>
+#include <span>
 #include <stdexcept>
+#include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace teff::test {
@@ -88,51 +95,239 @@ TEST(parallel_for, throws_what_an_iteration_throws_with_no_iteration_left_runnin
   });
 }
 
-TEST(parallel_reduce, is_bitwise_the_same_on_any_number_of_workers) {
-  const auto sum = [] {
-    return parallel_reduce(1, 300001, 0.0, [](int i) { return 1.0 / i; }, std::plus<>{});
-  };
-  const double alone = sum();
-  EXPECT_NEAR(alone, 13.188755085, 1e-8);  // the harmonic number of 300000
-  on_runtimes([&](runtime& rt) {
-    for (int round = 0; round < 5; ++round) EXPECT_EQ(rt.run(sum), alone);
-  });
-}
-
-TEST(parallel_reduce, keeps_the_order_of_a_combination_that_does_not_commute) {
+TEST(parallel_for, steps_up_and_down) {
   on_runtimes([](runtime& rt) {
-    const auto text = rt.run([] {
-      return parallel_reduce(
-          0, 26, std::string(), [](int i) { return std::string(1, static_cast<char>('a' + i)); },
-          std::plus<>{}, 1);
-    });
-    EXPECT_EQ(text, "abcdefghijklmnopqrstuvwxyz");
+    for (const int step : {1, 2, 3, 7, 1000, 100000}) {
+      std::vector<std::atomic<int>> up(10000);
+      std::vector<std::atomic<int>> down(10000);
+      rt.run([&] {
+        parallel_for(0, 10000, step, [&](int i) { ++up[static_cast<std::size_t>(i)]; });
+        parallel_for(9999, -1, -step, [&](int i) { ++down[static_cast<std::size_t>(i)]; });
+      });
+      for (int i = 0; i < 10000; ++i) {
+        ASSERT_EQ(up[static_cast<std::size_t>(i)], i % step == 0) << i << " by " << step;
+        ASSERT_EQ(down[static_cast<std::size_t>(i)], (9999 - i) % step == 0) << i << " by " << -step;
+      }
+    }
   });
 }
 
-TEST(parallel_reduce, runs_over_more_indices_than_half_of_the_type_holds) {
-  using limits = std::numeric_limits<int>;
-  runtime rt{{.workers = 1}};
-  EXPECT_THROW(rt.run([] {
-    return parallel_reduce(limits::min(), limits::max(), 0L, [](int i) -> long { throw i; }, std::plus<>{});
-  }),
-               int);
-  const auto count = parallel_reduce(
-      std::numeric_limits<std::int8_t>::min(), 100'000, 0L, [](int) { return 1L; }, std::plus<>{}, 3);
-  EXPECT_EQ(count, 100'128);
+TEST(parallel_for, steps_over_all_that_a_type_holds) {
+  using limits = std::numeric_limits<std::int8_t>;
+  std::vector<int> met;
+  parallel_for(limits::min(), limits::max(), 100, [&](std::int8_t i) { met.push_back(i); });
+  EXPECT_EQ(met, (std::vector{-128, -28, 72}));
+  met.clear();
+  parallel_for(limits::max(), limits::min(), -100, [&](std::int8_t i) { met.push_back(i); });
+  EXPECT_EQ(met, (std::vector{127, 27, -73}));
+  met.clear();
+  parallel_for(5, 6, std::int64_t{1} << 40, [&](int i) { met.push_back(i); });
+  parallel_for(0U, 3'000'000'000U, 2'000'000'000U, [&](unsigned i) { met.push_back(i == 0 ? 0 : 2); });
+  EXPECT_EQ(met, (std::vector{5, 0, 2}));
+  parallel_for(5, 5, 2, [](int) { FAIL(); });
+  parallel_for(5, 6, -2, [](int) { FAIL(); });
+  EXPECT_THROW(parallel_for(0, 1, 0, [](int) {}), misuse);
 }
 
-TEST(parallel_reduce, of_an_empty_range_is_the_identity) {
-  EXPECT_EQ(parallel_reduce(3, 3, 42, [](int) { return 0; }, std::plus<>{}), 42);
+TEST(parallel_for, gives_a_body_of_two_bounds_parts_that_make_up_the_loop) {
+  on_runtimes([](runtime& rt) {
+    std::vector<std::atomic<int>> called(100000);
+    rt.run([&] {
+      parallel_for(std::size_t{0}, called.size(), [&](std::size_t first, std::size_t last) {
+        ASSERT_LT(first, last);
+        for (; first != last; ++first) ++called[first];
+      });
+      parallel_for(called.begin(), called.end(), [](auto first, auto last) {
+        for (; first != last; ++first) ++*first;
+      });
+    });
+    for (auto& each : called) ASSERT_EQ(each, 2);
+  });
 }
 
-TEST(parallel_reduce, throws_what_the_map_throws) {
+TEST(parallel_for, gives_a_body_of_a_part_spans_or_subranges) {
+  on_runtimes([](runtime& rt) {
+    std::vector<int> values(100000, 1);
+    std::deque<int> others(10000, 1);
+    rt.run([&] {
+      parallel_for(values, [](std::span<int> part) {
+        for (int& each : part) ++each;
+      });
+      parallel_for(std::as_const(values), [](std::span<const int> part) {
+        for (const int each : part) ASSERT_EQ(each, 2);
+      });
+      parallel_for(others, [](std::ranges::subrange<std::deque<int>::iterator> part) {
+        for (int& each : part) ++each;
+      });
+    });
+    EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 200000);
+    EXPECT_EQ(std::accumulate(others.begin(), others.end(), 0), 20000);
+  });
+}
+
+TEST(parallel_for, calls_a_body_that_takes_either_with_one_iteration) {
+  struct either {
+    std::atomic<int>& single;
+    void operator()(int) const { ++single; }
+    void operator()(int, int) const { FAIL(); }
+  };
+  std::atomic<int> single{0};
+  parallel_for(0, 10, either{single});
+  std::vector<std::vector<int>> rows(10);
+  parallel_for(rows, [&](auto& row) {
+    static_assert(std::is_same_v<decltype(row), std::vector<int>&>);
+    ++single;
+  });
+  EXPECT_EQ(single, 20);
+}
+
+TEST(parallel_for, with_a_grain_runs_blocks_of_that_length) {
+  on_runtimes([](runtime& rt) {
+    std::atomic<int> iterations{0};
+    rt.run([&] {
+      parallel_for(0, 1003,
+                   [&](int first, int last) {
+                     EXPECT_EQ(first % 10, 0);
+                     EXPECT_TRUE(last - first == 10 || last == 1003);
+                     iterations += last - first;
+                   },
+                   {.grain = 10});
+      parallel_for(0, 5, [&](int, int) { ++iterations; }, {.grain = std::numeric_limits<std::size_t>::max()});
+      parallel_for(0, 1000, [&](int first, int last) { EXPECT_EQ(last - first, 100) << first; },
+                   {.grain = 100});
+    });
+    EXPECT_EQ(iterations, 1004);
+  });
+}
+
+TEST(parallel_for, with_a_grain_of_one_has_two_workers_meet_in_a_loop_of_two) {
   runtime rt{{.workers = 2}};
-  EXPECT_THROW(rt.run([] {
-    return parallel_reduce(
-        0, 1000, 0, [](int i) { return i == 500 ? throw std::out_of_range("map") : i; }, std::plus<>{});
-  }),
-               std::out_of_range);
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> inside{0};
+    rt.run([&] {
+      parallel_for(0, 2,
+                   [&](int) {
+                     ++inside;
+                     while (inside != 2) std::this_thread::yield();
+                   },
+                   {.grain = 1});
+    });
+  }
+}
+
+TEST(parallel_for, has_two_workers_meet_in_iterations_that_wait_for_each_other_after_cheap_ones) {
+  runtime rt{{.workers = 2}};
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  const auto body = [&](int i) {
+    if (i < 0) return;
+    if (++inside == 2) met = true;
+    // The first one gives up after some time, so that its cost is seen and the rest shared.
+    for (long spins = 0; !met && spins < 100'000; ++spins) std::this_thread::yield();
+    --inside;
+  };
+  rt.run([&] {
+    parallel_for(-100000, 0, body);
+    parallel_for(0, 100, body);
+  });
+  EXPECT_TRUE(met);
+}
+
+TEST(parallel_for, makes_a_state_for_each_piece_that_no_two_calls_have_at_a_time) {
+  struct scratch {
+    std::atomic<int>& made;
+    bool in_use = false;
+    int calls = 0;
+    explicit scratch(std::atomic<int>& count) : made(count) { ++made; }
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+  };
+  on_runtimes([](runtime& rt) {
+    std::atomic<int> made{0};
+    std::atomic<int> cells{0};
+    rt.run([&] {
+      parallel_for(0, 200,
+                   with_state([&] { return scratch(made); },
+                              [&](scratch& mine, int) {
+                                ASSERT_FALSE(std::exchange(mine.in_use, true));
+                                parallel_for(0, 50, [&](int) { ++cells; },
+                                             {.grain = 1});  // may run other pieces
+                                ++mine.calls;
+                                mine.in_use = false;
+                              }),
+                   {.grain = 1});
+    });
+    EXPECT_EQ(cells, 10000);
+    EXPECT_GE(made, 1);
+    EXPECT_LE(made, 200);
+  });
+}
+
+TEST(parallel_for, makes_one_state_where_nobody_shares) {
+  std::vector<int> values(1000, 1);
+  int made = 0;
+  long sum = 0;
+  const auto make = [&] {
+    ++made;
+    return 0L;
+  };
+  parallel_for(0, 1000, with_state(make, [&](long& calls, int) { sum = ++calls; }));
+  EXPECT_EQ(sum, 1000);
+  parallel_for(values, with_state(make, [&](long& calls, int value) { sum = calls += value; }));
+  EXPECT_EQ(sum, 1000);
+  parallel_for(0, 1000, 2, with_state(make, [&](long& calls, int) { sum = ++calls; }));
+  EXPECT_EQ(sum, 500);
+  parallel_for(values, with_state(make, [&](long& calls, std::span<int> part) {
+                 sum = calls += static_cast<long>(part.size());
+               }));
+  EXPECT_EQ(sum, 1000);
+  EXPECT_EQ(made, 4);
+}
+
+TEST(parallel_for, throws_what_making_a_state_throws) {
+  on_runtimes([](runtime& rt) {
+    EXPECT_THROW(rt.run([] {
+      parallel_for(0, 10, with_state([]() -> int { throw std::out_of_range("state"); }, [](int&, int) {}));
+    }),
+                 std::out_of_range);
+  });
+}
+
+TEST(parallel_for, keeps_a_body_that_counts_in_itself_one_object) {
+  struct counter {
+    int calls = 0;
+    void operator()(int) { ++calls; }
+  };
+  counter count;
+  parallel_for(0, 100000, count);
+  EXPECT_EQ(count.calls, 100000);
+}
+
+TEST(parallel_for, random_loops_run_each_iteration_once) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  const auto below = [&](long limit) { return std::uniform_int_distribution<long>(0, limit - 1)(random); };
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 20; ++round) {
+      const long n = below(1L << below(18));
+      const long dear = 1 + below(n + 1);  // every so many iterations one takes longer
+      const std::size_t grain = below(2) == 0 ? 0 : static_cast<std::size_t>(1 + below(n + 1));
+      const long step = 1 + below(5);
+      SCOPED_TRACE(testing::Message() << n << " by " << step << ", grain " << grain);
+      std::vector<std::atomic<int>> called(static_cast<std::size_t>(n));
+      rt.run([&] {
+        parallel_for(0L, n, step,
+                     [&](long i) {
+                       if (i % dear == 0) fib(15);
+                       ++called[static_cast<std::size_t>(i)];
+                     },
+                     {.grain = grain});
+        parallel_for(called, [](auto& each) { ++each; }, {.grain = grain});
+      });
+      for (long i = 0; i < n; ++i) ASSERT_EQ(called[static_cast<std::size_t>(i)], 1 + (i % step == 0));
+    }
+  });
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
-// parallel_for and parallel_reduce: loops whose iterations are independent.
+// parallel_for: loops whose iterations are independent.
 #pragma once
 
-#include <teff/detail/fork_join/loops.hpp>
+#include <teff/detail/loops/blocks.hpp>
+#include <teff/detail/loops/indices.hpp>
+#include <teff/detail/loops/splitting_loop.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <iterator>
 #include <ranges>
 #include <type_traits>
@@ -12,54 +16,127 @@
 
 namespace teff {
 
-// What a loop may run over: integers, or random-access iterators.
-template <class T>
-concept loop_index = std::integral<T> || std::random_access_iterator<T>;
+// What a loop is told by who knows better.
+struct loop_options {
+  // How many iterations belong together: between two looks whether another worker wants a share, and at least
+  // in what is given to one. 0: as many as take some hundred nanoseconds, found by measuring while the loop
+  // runs.
+  std::size_t grain = 0;
+};
 
-// Calls body(i) for every i in [first, last), in parallel; for iterators, body(*i).
+// A body whose calls have something of their own at hand, made by make() for each piece of the loop: where a
+// buffer is too dear for each iteration. The body is called with it, by reference, before the iteration.
+//
+//   teff::parallel_for(0, n, teff::with_state([] { return std::vector<double>(1000); },
+//                                             [&](std::vector<double>& scratch, int i) { solve(i, scratch);
+//                                             }));
+//
+// A piece is what one worker runs without a break: a loop that nobody shares is one piece, each share given
+// away one more. So states are as few as steals are, and no two calls have one at the same time. A state per
+// worker would not do: a body that waits, in a loop of its own, may run another piece of the outer loop
+// meanwhile.
+template <class Make, class Body>
+[[nodiscard]] auto with_state(Make&& make, Body&& body) {
+  return detail::stateful_body<std::decay_t<Make>, std::decay_t<Body>>{std::forward<Make>(make),
+                                                                       std::forward<Body>(body)};
+}
+
+namespace detail {
+
+// What a body is called with, if it has a state.
+template <class Body>
+struct called_body {
+  using type = Body;
+};
+template <class Body>
+  requires has_state<std::remove_cv_t<Body>>
+struct called_body<Body> {
+  using type = body_with_state<state_of<Body>, decltype(std::declval<Body&>().body)>;
+};
+
+template <class Body, class I>
+concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, I>;
+
+template <loop_index I, class Body>
+void run_loop_over(I first, I last, Body& body, const loop_options& options) {
+  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<I, B>{each}; });
+  run_loop<std::remove_const_t<Body>>(first, last, blocks, options.grain);
+}
+
+// Iteration k is that of index `origin` + k * `step`.
+template <std::integral I, class Body>
+struct stepping_blocks {
+  I origin;
+  std::uint64_t step;
+  Body& body;
+
+  [[nodiscard]] stepping_blocks piece() const noexcept { return *this; }
+  void operator()(std::uint64_t first, std::uint64_t last) const {
+    body_at_hand<Body, I> at_hand = body;
+    for (; first < last; ++first) std::invoke(at_hand, loop_advance(origin, first * step));
+  }
+};
+
+}  // namespace detail
+
+// Calls body(i) for every i in [first, last), in parallel; for iterators, body(*i); for a range, body(x) with
+// each of its elements.
 //
 // The type of i is common to both bounds (std::common_type): of 0 and a std::size_t, std::size_t. Throws
 // misuse if that can't hold `first`, a negative number beside an unsigned one that is greater. Returns when
 // all have ended. Iterations that one worker runs are in ascending order. If some throw, one of their
 // exceptions is thrown, and iterations that have not begun may be dropped. The body is shared between the
-// workers, so calling it must be safe from several threads.
+// workers, so calling it must be safe from several threads; one that can be copied trivially may be run from
+// copies.
+//
+// A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
+// chooses: body(first, last), two indices or iterators; or, of iterators and ranges, body(std::span) or
+// body(std::ranges::subrange). What is looked for first is what counts: a generic body of one argument is
+// called with an iteration.
 //
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
+//   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
+//   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});
 template <std::integral First, std::integral Last, class Body>
-void parallel_for(First first, Last last, Body&& body) {
+  requires detail::body_of_loop<Body, std::common_type_t<First, Last>>
+void parallel_for(First first, Last last, Body&& body, const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
-  detail::run_loop(begin, end, body);
+  detail::run_loop_over(begin, end, body, options);
 }
 template <std::random_access_iterator I, class Body>
-void parallel_for(I first, std::type_identity_t<I> last, Body&& body) {
-  detail::run_loop(first, last, body);
+  requires detail::body_of_loop<Body, I>
+void parallel_for(I first, std::type_identity_t<I> last, Body&& body, const loop_options& options = {}) {
+  detail::run_loop_over(first, last, body, options);
 }
-
-// Calls body(x) for every element of a random-access range.
 template <std::ranges::random_access_range Range, class Body>
-void parallel_for(Range&& range, Body&& body) {
-  parallel_for(std::ranges::begin(range),
-               std::ranges::next(std::ranges::begin(range), std::ranges::end(range)),
-               std::forward<Body>(body));
+  requires detail::body_of_loop<Body, std::ranges::iterator_t<Range>>
+void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) {
+  const auto [first, last] = detail::range_bounds(range);
+  detail::run_loop_over(first, last, body, options);
 }
 
-// combine(... combine(identity, map(first)) ..., map(last - 1)), bracketed as a binary tree over blocks.
+// The same for first, first + step, first + 2 * step and so on, as far as they lie before `last`; with a
+// negative step, after it. Throws misuse if the step is 0.
 //
-// The bracketing depends on the length of the range and on `block` only, never on the number of workers or on
-// who was quicker: a sum of floating-point numbers is the same in every run. `combine` must be associative up
-// to what the caller accepts as equal, and `identity` neutral. `block` is the number of elements one task
-// combines; 0 chooses (length / 1024, at least 1). The type of an index: as parallel_for. Exceptions: as
-// join.
-//
-//   double dot = teff::parallel_reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; }, std::plus<>{});
-template <std::integral First, std::integral Last, class T, class Map, class Combine>
-[[nodiscard]] T parallel_reduce(First first, Last last, T identity, Map&& map, Combine&& combine,
-                                std::size_t block = 0) {
-  const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_reduce");
-  if (begin == end) return identity;
-  constexpr std::size_t blocks_by_default = 1024;
-  if (block == 0) block = 1 + (detail::loop_distance(begin, end) - 1) / blocks_by_default;
-  return detail::reduce_tree<T>(begin, end, identity, map, combine, block);
+//   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
+//   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });
+template <std::integral First, std::integral Last, std::integral Step, class Body>
+  requires detail::body_of_iterations<typename detail::called_body<std::remove_reference_t<Body>>::type,
+                                      std::common_type_t<First, Last>>
+void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {
+  if (step == 0) throw misuse("teff::parallel_for: the step is 0");
+  const bool down = std::cmp_less(+step, 0);
+  const auto bounds = down ? detail::loop_bounds(last, first, "teff::parallel_for")
+                           : detail::loop_bounds(first, last, "teff::parallel_for");
+  if (bounds.first == bounds.second) return;
+  const std::uint64_t length = detail::loop_distance(bounds.first, bounds.second);
+  const auto by = static_cast<std::uint64_t>(step);
+  const auto origin = down ? bounds.second : bounds.first;
+  auto blocks = detail::blocks_for(body, [origin, by]<class B>(B& each) {
+    return detail::stepping_blocks<std::remove_const_t<decltype(origin)>, B>{origin, by, each};
+  });
+  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, (length - 1) / (down ? 0 - by : by) + 1,
+                                              blocks, options.grain);
 }
 
 }  // namespace teff

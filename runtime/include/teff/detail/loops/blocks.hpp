@@ -1,0 +1,147 @@
+// What runs a block of iterations: the plain loop around the body, which the compiler sees whole.
+#pragma once
+
+#include <teff/detail/loops/indices.hpp>
+#include <teff/named.hpp>
+
+#include <concepts>
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// What a body is called with for one iteration: the index, or what the iterator points to.
+template <loop_index I>
+struct iteration_of {
+  using type = I;
+};
+template <std::random_access_iterator I>
+struct iteration_of<I> {
+  using type = std::iter_reference_t<I>;
+};
+
+template <class Body, class I>
+concept body_of_iterations = std::invocable<Body&, typename iteration_of<I>::type>;
+template <class Body, class I>
+concept body_of_bounds = !body_of_iterations<Body, I> && std::invocable<Body&, I, I>;
+template <class I>
+using span_at = std::span<std::remove_reference_t<std::iter_reference_t<I>>>;
+template <class Body, class I>
+concept body_of_spans = !body_of_iterations<Body, I> && !body_of_bounds<Body, I> &&
+                        std::contiguous_iterator<I> && std::invocable<Body&, span_at<I>>;
+template <class Body, class I>
+concept body_of_subranges =
+    !body_of_iterations<Body, I> && !body_of_bounds<Body, I> && !body_of_spans<Body, I> &&
+    std::random_access_iterator<I> && std::invocable<Body&, std::ranges::subrange<I>>;
+
+// What a loop's body can be called with, the first of these that it can: one iteration; both bounds of a part
+// of the loop; such a part as a span, or as a subrange.
+template <class Body, class I>
+concept loop_body = body_of_iterations<Body, I> || body_of_bounds<Body, I> || body_of_spans<Body, I> ||
+                    body_of_subranges<Body, I>;
+
+// A body of a few words that copies itself for nothing is run from a copy that nobody else can see, so that
+// what it has captured stays in registers, whatever its iterations write. One that is callable as a constant
+// can't tell.
+template <class Body, class... Arguments>
+inline constexpr bool runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&
+                                       sizeof(Body) <= 128 && std::invocable<const Body&, Arguments...>;
+template <class Body, class... Arguments>
+using body_at_hand = std::conditional_t<runs_from_copy<Body, Arguments...>, std::remove_const_t<Body>, Body&>;
+
+// The same, to be captured by another closure.
+template <class... Arguments, class Body>
+auto to_have_at_hand(Body& body) {
+  if constexpr (runs_from_copy<Body, Arguments...>) {
+    return std::remove_const_t<Body>(body);
+  } else {
+    return std::ref(body);
+  }
+}
+
+// Blocks of iterations of `body`, the same for all pieces.
+template <loop_index I, class Body>
+struct blocks_of {
+  Body& body;
+
+  [[nodiscard]] blocks_of piece() const noexcept { return *this; }
+
+  void operator()(I first, I last) const {
+    if constexpr (body_of_bounds<Body, I>) {
+      std::invoke(body, first, last);
+    } else if constexpr (body_of_spans<Body, I>) {
+      std::invoke(body, span_at<I>(first, last));
+    } else if constexpr (body_of_subranges<Body, I>) {
+      std::invoke(body, std::ranges::subrange<I>(first, last));
+    } else {
+      body_at_hand<Body, typename iteration_of<I>::type> at_hand = body;
+      if constexpr (std::integral<I>) {
+        for (; first < last; ++first) std::invoke(at_hand, first);
+      } else {
+        for (; first != last; ++first) std::invoke(at_hand, *first);
+      }
+    }
+  }
+};
+
+// A body and what makes the state that its calls have at hand.
+template <class Make, class Body>
+struct stateful_body {
+  Make make;
+  Body body;
+  static const char* task_name() noexcept { return name_of<Body>(); }
+};
+
+template <class Body>
+inline constexpr bool has_state = false;
+template <class Make, class Body>
+inline constexpr bool has_state<stateful_body<Make, Body>> = true;
+
+// A body with the state of one piece as its first argument.
+template <class State, class Body>
+struct body_with_state {
+  State& state;
+  Body& body;
+  template <class... Arguments>
+    requires std::invocable<Body&, State&, Arguments...>
+  void operator()(Arguments&&... arguments) const {
+    std::invoke(body, state, std::forward<Arguments>(arguments)...);
+  }
+};
+
+template <class Body>
+using state_of = std::remove_cvref_t<std::invoke_result_t<decltype(std::declval<Body&>().make)&>>;
+
+// Each piece makes its own state. `Of` makes blocks of a body.
+template <class Body, class Of>
+struct stateful_blocks {
+  Body& body;
+  Of of;
+
+  struct one_piece {
+    state_of<Body> state;
+    Body& body;
+    const Of& of;
+    void operator()(auto first, auto last) {
+      body_with_state with{state, body.body};
+      of(with)(first, last);
+    }
+  };
+  [[nodiscard]] one_piece piece() const { return {std::invoke(body.make), body, of}; }
+};
+
+// The blocks of `body`, as `of` makes them of one without state.
+template <class Body, class Of>
+auto blocks_for(Body& body, Of of) {
+  if constexpr (has_state<std::remove_const_t<Body>>) {
+    return stateful_blocks<Body, Of>{body, of};
+  } else {
+    return of(body);
+  }
+}
+
+}  // namespace teff::detail

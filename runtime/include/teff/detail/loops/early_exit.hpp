@@ -1,0 +1,95 @@
+// Loops that end when something is found.
+#pragma once
+
+#include <teff/detail/loops/blocks.hpp>
+#include <teff/detail/loops/splitting_loop.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace teff::detail {
+
+// The lowest position that was found, and what of the loop is no more wanted because of it.
+class found_position {
+ public:
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+  // Relaxed, both: who reads it late runs a block in vain; the loop's end makes the last value known.
+  [[nodiscard]] std::uint64_t get() const noexcept { return lowest_.load(std::memory_order_relaxed); }
+  void found(std::uint64_t position) noexcept {
+    auto old = get();
+    while (position < old && !lowest_.compare_exchange_weak(old, position, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  std::atomic<std::uint64_t> lowest_{none};
+};
+
+// Any position will do: a find in one piece ends all. Else only those above it end.
+enum class wanted : bool { lowest, any };
+
+template <loop_index I, class Predicate, wanted What>
+struct finding_blocks {
+  I origin;
+  Predicate& predicate;
+  found_position& found;
+
+  [[nodiscard]] finding_blocks piece() const noexcept { return *this; }
+
+  bool operator()(I first, I last) const {
+    const std::uint64_t position = loop_distance(origin, first);
+    if (found.get() <= position) return false;
+    const std::uint64_t count = loop_distance(first, last);
+    body_at_hand<Predicate, typename iteration_of<I>::type> at_hand = predicate;
+    for (std::uint64_t k = 0; k < count; ++k, ++first) {
+      if (!holds(at_hand, first)) continue;
+      found.found(What == wanted::any ? 0 : position + k);
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  static bool holds(auto& at_hand, const I& i) {
+    if constexpr (std::integral<I>) {
+      return static_cast<bool>(std::invoke(at_hand, i));
+    } else {
+      return static_cast<bool>(std::invoke(at_hand, *i));
+    }
+  }
+};
+
+// found_position::none if the predicate holds nowhere.
+template <wanted What, loop_index I, class Predicate>
+std::uint64_t find_position(I first, I last, Predicate& predicate) {
+  found_position found;
+  run_loop<std::remove_const_t<Predicate>>(first, last,
+                                           finding_blocks<I, Predicate, What>{first, predicate, found}, 0);
+  return found.get();
+}
+
+template <loop_index I, class Predicate>
+I find_first(I first, I last, Predicate& predicate) {
+  const auto position = find_position<wanted::lowest>(first, last, predicate);
+  return position == found_position::none ? last : loop_advance(first, position);
+}
+
+template <loop_index I, class Predicate>
+bool holds_somewhere(I first, I last, Predicate& predicate) {
+  return find_position<wanted::any>(first, last, predicate) != found_position::none;
+}
+
+template <loop_index I, class Predicate>
+bool fails_somewhere(I first, I last, Predicate& predicate) {
+  const auto fails = [&predicate](auto&& i) {
+    return !static_cast<bool>(std::invoke(predicate, std::forward<decltype(i)>(i)));
+  };
+  return holds_somewhere(first, last, fails);
+}
+
+}  // namespace teff::detail

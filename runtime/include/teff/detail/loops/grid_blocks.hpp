@@ -1,0 +1,127 @@
+// Blocks of loops over grids: a grid's points, or its tiles, are numbered row by row, and the loop is over
+// the numbers.
+#pragma once
+
+#include <teff/detail/loops/blocks.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace teff::detail {
+
+template <std::integral I, std::size_t Dimensions>
+std::uint64_t points_in(const std::array<I, Dimensions>& extents) noexcept {
+  std::uint64_t count = 1;
+  for (const I extent : extents) count *= static_cast<std::uint64_t>(extent);
+  return count;
+}
+
+// The point of this number. The grid is not empty.
+template <std::integral I, std::size_t Dimensions>
+std::array<I, Dimensions> point_of(std::uint64_t number, const std::array<I, Dimensions>& extents) noexcept {
+  std::array<I, Dimensions> point{};
+  for (std::size_t d = Dimensions; d-- > 0;) {
+    const auto extent = static_cast<std::uint64_t>(extents[d]);
+    point[d] = static_cast<I>(number % extent);
+    number /= extent;
+  }
+  return point;
+}
+
+template <std::size_t, class T>
+using repeated = T;
+
+// The body at the points of one row, from its `first` to before `last`.
+template <std::integral I, std::size_t Dimensions, class Body>
+void run_row(Body& body, const std::array<I, Dimensions>& row, I first, I last) {
+  [&]<std::size_t... D>(std::index_sequence<D...>) {
+    body_at_hand<Body, repeated<D, I>..., I> at_hand = body;
+    const std::array<I, sizeof...(D)> outer{row[D]...};
+    for (; first < last; ++first) std::invoke(at_hand, I{outer[D]}..., I{first});
+  }(std::make_index_sequence<Dimensions - 1>());
+}
+
+template <std::integral I, std::size_t Dimensions, class Body>
+struct grid_blocks {
+  const std::array<I, Dimensions>& extents;
+  Body& body;
+
+  [[nodiscard]] grid_blocks piece() const noexcept { return *this; }
+
+  void operator()(std::uint64_t first, std::uint64_t last) const {
+    auto point = point_of(first, extents);
+    for (;;) {
+      const I from = point.back();
+      const auto in_row = std::min(static_cast<std::uint64_t>(extents.back() - from), last - first);
+      run_row(body, point, from, static_cast<I>(from + static_cast<I>(in_row)));
+      first += in_row;
+      if (first == last) return;
+      to_next_row(point);
+    }
+  }
+
+ private:
+  void to_next_row(std::array<I, Dimensions>& point) const noexcept {
+    point.back() = 0;
+    for (std::size_t d = Dimensions - 1; d-- > 0;) {
+      if (++point[d] < extents[d]) return;
+      point[d] = 0;
+    }
+  }
+};
+
+// A grid and the extents of its tiles.
+template <std::integral I, std::size_t Dimensions>
+struct tiled_grid {
+  std::array<I, Dimensions> extents;
+  std::array<I, Dimensions> tile;
+
+  // How many tiles there are in each dimension.
+  [[nodiscard]] std::array<I, Dimensions> tiles_along() const noexcept {
+    std::array<I, Dimensions> count{};
+    for (std::size_t d = 0; d < Dimensions; ++d) {
+      count[d] = static_cast<I>(extents[d] / tile[d] + (extents[d] % tile[d] != 0));
+    }
+    return count;
+  }
+};
+
+template <std::integral I, std::size_t Dimensions, class Body>
+struct tile_blocks {
+  const tiled_grid<I, Dimensions>& points;
+  Body& body;
+
+  [[nodiscard]] tile_blocks piece() const noexcept { return *this; }
+
+  void operator()(std::uint64_t first, std::uint64_t last) const {
+    for (; first < last; ++first) run_tile(point_of(first, points.tiles_along()));
+  }
+
+ private:
+  void run_tile(const std::array<I, Dimensions>& tile) const {
+    std::array<I, Dimensions> begin{};
+    std::array<I, Dimensions> end{};
+    for (std::size_t d = 0; d < Dimensions; ++d) {
+      begin[d] = static_cast<I>(tile[d] * points.tile[d]);
+      end[d] = static_cast<I>(begin[d] + std::min<I>(points.tile[d], points.extents[d] - begin[d]));
+    }
+    run_rows<0>(begin, end, begin);
+  }
+
+  template <std::size_t D>
+  void run_rows(const std::array<I, Dimensions>& begin, const std::array<I, Dimensions>& end,
+                std::array<I, Dimensions> point) const {
+    if constexpr (D + 1 == Dimensions) {
+      run_row(body, point, begin[D], end[D]);
+    } else {
+      for (point[D] = begin[D]; point[D] < end[D]; ++point[D]) run_rows<D + 1>(begin, end, point);
+    }
+  }
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,67 @@
+// What a loop counts: how many iterations lie between two indices or iterators, and which comes after some.
+#pragma once
+
+#include <teff/error.hpp>
+
+#include <concepts>
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// What a loop may run over: integers, or random-access iterators.
+template <class T>
+concept loop_index = std::integral<T> || std::random_access_iterator<T>;
+
+namespace detail {
+
+template <loop_index I>
+auto loop_distance(I first, I last) {
+  if constexpr (std::integral<I>) {
+    using unsigned_index = std::make_unsigned_t<std::common_type_t<I, int>>;
+    return static_cast<unsigned_index>(static_cast<unsigned_index>(last) -
+                                       static_cast<unsigned_index>(first));
+  } else {
+    return static_cast<std::make_unsigned_t<std::iter_difference_t<I>>>(last - first);
+  }
+}
+
+// `first` and `steps` more. For integers by way of the unsigned ones: half of a range may be more than its
+// type holds.
+template <loop_index I, std::unsigned_integral Steps>
+I loop_advance(I first, Steps steps) {
+  if constexpr (std::integral<I>) {
+    using unsigned_index = decltype(loop_distance(first, first));
+    return static_cast<I>(static_cast<unsigned_index>(first) + static_cast<unsigned_index>(steps));
+  } else {
+    return first + static_cast<std::iter_difference_t<I>>(steps);
+  }
+}
+
+// The bounds of a loop as a pair of one type, compared by their values; equal if there is nothing to do.
+template <std::integral First, std::integral Last>
+auto loop_bounds(First first, Last last, const char* loop) {
+  using index = std::common_type_t<First, Last>;
+  if constexpr (std::same_as<First, Last>) {
+    return last < first ? std::pair(first, first) : std::pair(first, last);
+  } else {
+    if (std::cmp_less_equal(+last, +first)) return std::pair(index{}, index{});
+    if (!std::in_range<decltype(+index{})>(+first)) {
+      throw misuse(std::string(loop) + ": the first index is negative, and the type of the last unsigned");
+    }
+    return std::pair(static_cast<index>(first), static_cast<index>(last));
+  }
+}
+
+// The bounds of a range, as iterators of one type.
+template <std::ranges::random_access_range Range>
+auto range_bounds(Range& range) {
+  const auto first = std::ranges::begin(range);
+  return std::pair(first, std::ranges::next(first, std::ranges::end(range)));
+}
+
+}  // namespace detail
+
+}  // namespace teff

@@ -1,0 +1,161 @@
+// How many iterations of a loop run between two looks whether somebody wants a share: as many as take some
+// hundred nanoseconds, as measured.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace teff::detail {
+
+// The processor's counter, which costs some nanoseconds to read. Rough is enough.
+struct loop_clock {
+  static std::int64_t now() noexcept {
+#if defined(__x86_64__)
+    return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+#elif defined(__aarch64__)
+    std::int64_t count;
+    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
+    return count;
+#else
+    return static_cast<std::int64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+  }
+
+  // Ticks in this many nanoseconds, within a factor of two.
+  static std::int64_t in(std::int64_t nanoseconds) noexcept {
+#if defined(__x86_64__)
+    return nanoseconds * 3;
+#elif defined(__aarch64__)
+    std::int64_t frequency;
+    asm("mrs %0, cntfrq_el0" : "=r"(frequency));
+    return std::max<std::int64_t>(nanoseconds * frequency / 1'000'000'000, 1);
+#else
+    return nanoseconds;
+#endif
+  }
+};
+
+// What a block is to take, and what a loop has to have left that another worker comes for it: a steal with
+// all that it brings takes a microsecond or two.
+inline constexpr std::int64_t block_nanoseconds = 500;
+inline constexpr double blocks_worth_a_steal = 8;
+
+// The pace of the last loop with this body: what the next one goes by when it knows nothing of its own yet.
+// One a body's type; several workers may write it.
+class remembered_pace {
+ public:
+  // Iterations a block, also less than one; 0 if it was never measured.
+  [[nodiscard]] float get() const noexcept { return pace_.load(std::memory_order_relaxed); }
+  // Not written for a change that changes nothing: other workers read the line.
+  void set(float pace) noexcept {
+    const auto old = get();
+    if (pace < old / 2 || pace > old * 2) pace_.store(pace, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<float> pace_{0};  // relaxed: a hint
+};
+
+template <class Body>
+inline constinit remembered_pace pace_of{};
+
+// The pace of one piece of a loop.
+//
+// It begins with one iteration, whatever is remembered: this loop's data may be dearer, and a block is not
+// shared. Then each block may be twice as long as the one before; longer, if what was remembered of other
+// loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
+// first iterations do nothing, what is not shared is about as much as has already run.
+template <class Clock = loop_clock>
+class loop_pace {
+ public:
+  // `given` is the length of the blocks; 0 to measure.
+  explicit loop_pace(const remembered_pace& remembered, std::uint64_t given = 0) noexcept
+      : given_(given != 0) {
+    if (given_) {
+      block_ = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
+    } else {
+      remembered_ = pace_ = static_cast<double>(remembered.get());
+      looked_ = Clock::now();
+    }
+  }
+
+  // How many iterations are next.
+  [[nodiscard]] std::int64_t block() const noexcept { return block_; }
+  // The same where `done` have run. A long block ends so that the next one begins as well aligned as the
+  // piece did: 64 iterations, of whatever size, are a cache line at least.
+  [[nodiscard]] std::uint64_t block_after(std::uint64_t done) const noexcept {
+    const auto block = static_cast<std::uint64_t>(block_);
+    return given_ || block < aligned ? block : block - (done + block) % aligned;
+  }
+
+  // `done` iterations have run since the last call.
+  void look(std::int64_t done) noexcept {
+    if (given_) return;
+    unmeasured_ += done;
+    if (settled_) {  // every second block is measured
+      settled_ = false;
+      return;
+    }
+    const auto now = Clock::now();
+    const auto took = std::max<std::int64_t>(now - looked_, 1);
+    const auto done_now = std::exchange(unmeasured_, 0);
+    looked_ = now;
+    took_ += took;
+    done_ += done_now;
+    adapt(done_now, took);
+  }
+
+  // Whether `left` iterations are worth another worker's coming for them. Those of a loop never measured are.
+  [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
+    if (given_) return left > static_cast<std::uint64_t>(block_);
+    return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
+  }
+
+  // For loops to come.
+  void tell(remembered_pace& remembered) const noexcept {
+    if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));
+  }
+
+  static constexpr std::uint64_t aligned = 64;
+
+ private:
+  static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
+  static constexpr double trust = 64;
+  // A shorter time may be that of a cold cache, of empty iterations, or of reading the clock: what is
+  // remembered counts for more. Where nothing is, a few iterations do.
+  static constexpr std::int64_t few = 16;
+  static constexpr std::int64_t cold_nanoseconds = 300;
+
+  void adapt(std::int64_t done, std::int64_t took) noexcept {
+    const auto pace = in_a_block(done, took);
+    const auto block = static_cast<double>(block_);
+    settled_ = pace < 2 * block && pace > block / 2;
+    double next = std::min(pace, 2 * block);
+    if (took >= Clock::in(cold_nanoseconds) || (remembered_ == 0 && done >= few)) {
+      pace_ = pace;
+    } else {
+      next = std::max(next, std::min(remembered_, trust * block));
+    }
+    block_ = static_cast<std::int64_t>(std::clamp(next, 1.0, longest));
+  }
+
+  static double in_a_block(std::int64_t done, std::int64_t ticks) noexcept {
+    return static_cast<double>(done) * static_cast<double>(Clock::in(block_nanoseconds)) /
+           static_cast<double>(ticks);
+  }
+
+  bool given_;
+  bool settled_ = false;
+  double remembered_ = 0;
+  double pace_ = 0;  // what is thought of the iterations to come
+  std::int64_t looked_ = 0;
+  std::int64_t block_ = 1;
+  std::int64_t unmeasured_ = 0;  // iterations since the clock was read
+  std::int64_t done_ = 0;        // before that
+  std::int64_t took_ = 0;
+};
+
+}  // namespace teff::detail

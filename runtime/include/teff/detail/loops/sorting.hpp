@@ -1,0 +1,157 @@
+// Quicksort and merge sort, whose halves are tasks.
+#pragma once
+
+#include <teff/join.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+inline constexpr std::ptrdiff_t sorted_alone =
+    2048;  // elements: some tens of microseconds, if they are cheap
+inline constexpr std::ptrdiff_t merged_alone = 8192;
+
+// Quicksort in place, where the elements need no copies.
+template <std::random_access_iterator I, class Less>
+class quicksort {
+ public:
+  explicit quicksort(Less& less) noexcept : less_(less) {}
+
+  void sort(I first, I last) {
+    const auto log = std::bit_width(static_cast<std::size_t>(last - first));
+    sort(first, last, 2 * static_cast<int>(log));
+  }
+
+ private:
+  // `splits`: how often at most, so that bad pivots can't make it quadratic.
+  void sort(I first, I last, int splits) {
+    if (last - first <= sorted_alone || splits == 0) return std::sort(first, last, std::ref(less_));
+    const auto [middle, right] = split(first, last);
+    join([=, this] { sort(first, middle, splits - 1); }, [=, this] { sort(right, last, splits - 1); });
+  }
+
+  // Elements less than the pivot; equal ones, if there may be many; the others.
+  std::pair<I, I> split(I first, I last) {
+    std::iter_swap(first, pivot(first, last - first));
+    const auto is_less = [&](const auto& each) { return std::invoke(less_, each, *first); };
+    const I middle = std::partition(first + 1, last, is_less) - 1;
+    std::iter_swap(first, middle);
+    I right = middle + 1;
+    if (middle - first < (last - first) / 8) {
+      right =
+          std::partition(right, last, [&](const auto& each) { return !std::invoke(less_, *middle, each); });
+    }
+    return {middle, right};
+  }
+
+  // The median of three medians of three.
+  I pivot(I first, std::ptrdiff_t count) {
+    const auto step = count / 9;
+    const auto at = [&](int i) { return first + i * step + step / 2; };
+    return median(median(at(0), at(1), at(2)), median(at(3), at(4), at(5)), median(at(6), at(7), at(8)));
+  }
+  I median(I a, I b, I c) {
+    if (std::invoke(less_, *b, *a)) std::swap(a, b);
+    if (!std::invoke(less_, *c, *b)) return b;
+    return std::invoke(less_, *c, *a) ? a : c;
+  }
+
+  Less& less_;
+};
+
+// Merge sort between two arrays of the same length.
+template <class Less>
+class merge_sort {
+ public:
+  explicit merge_sort(Less& less) noexcept : less_(less) {}
+
+  // What lies from `here` on is sorted, and in the end lies there, or in `there`.
+  template <class Here, class There>
+  void sort(Here here, There there, std::ptrdiff_t count, bool to_there) {
+    if (count <= inserted) {
+      insert_each(here, here + count);
+      if (to_there) std::move(here, here + count, there);
+      return;
+    }
+    const auto half = count / 2;
+    const auto sort_first = [=, this] { sort(here, there, half, !to_there); };
+    const auto sort_second = [=, this] { sort(here + half, there + half, count - half, !to_there); };
+    if (count <= sorted_alone) {
+      sort_first();
+      sort_second();
+    } else {
+      join(sort_first, sort_second);
+    }
+    if (to_there) {
+      merge(here, here + half, here + half, here + count, there);
+    } else {
+      merge(there, there + half, there + half, there + count, here);
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t inserted = 24;
+
+  template <class I>
+  void insert_each(I first, I last) {
+    if (first == last) return;
+    for (I next = first + 1; next != last; ++next) {
+      if (!std::invoke(less_, *next, *(next - 1))) continue;
+      std::iter_value_t<I> element = std::move(*next);
+      I gap = next;
+      do {
+        *gap = std::move(*(gap - 1));
+        --gap;
+      } while (gap != first && std::invoke(less_, element, *(gap - 1)));
+      *gap = std::move(element);
+    }
+  }
+
+  template <class From, class To>
+  void merge(From a, From a_end, From b, From b_end, To to) {
+    const auto in_a = a_end - a;
+    const auto in_b = b_end - b;
+    if (in_a + in_b <= merged_alone) return merge_alone(a, a_end, b, b_end, to);
+    // The longer one is cut in its middle, the other one where that belongs: of equal elements, those of `a`
+    // come first.
+    From a_cut = a + in_a / 2;
+    From b_cut = b + in_b / 2;
+    if (in_a >= in_b) {
+      b_cut = std::lower_bound(b, b_end, *a_cut, std::ref(less_));
+    } else {
+      a_cut = std::upper_bound(a, a_end, *b_cut, std::ref(less_));
+    }
+    const To to_cut = to + ((a_cut - a) + (b_cut - b));
+    join([=, this] { merge(a, a_cut, b, b_cut, to); },
+         [=, this] { merge(a_cut, a_end, b_cut, b_end, to_cut); });
+  }
+
+  template <class From, class To>
+  void merge_alone(From a, From a_end, From b, From b_end, To to) {
+    while (a != a_end && b != b_end) {
+      if (std::invoke(less_, *b, *a)) {
+        *to++ = std::move(*b++);
+      } else {
+        *to++ = std::move(*a++);
+      }
+    }
+    std::move(b, b_end, std::move(a, a_end, to));
+  }
+
+  Less& less_;
+};
+
+template <std::random_access_iterator I, class Less>
+void stable_sort_over(I first, I last, Less& less) {
+  const auto count = last - first;
+  std::vector<std::iter_value_t<I>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
+  merge_sort<Less>(less).sort(buffer.begin(), first, count, true);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,90 @@
+// A loop in progress: it runs in order, block by block, and gives away half of what is left to who asks.
+#pragma once
+
+#include <teff/detail/loops/indices.hpp>
+#include <teff/detail/loops/pace.hpp>
+#include <teff/join.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace teff::detail {
+
+// Runs the iterations [first, last) of a loop whose body is a `Body`, cut in pieces when thieves ask (lazy
+// binary splitting: Tzannes et al., 2010): nothing is cut in advance, so that a loop nobody shares costs a
+// loop.
+//
+// `Blocks` makes the pieces: `blocks.piece()` is an object of this piece alone, and its call with (first,
+// last) runs a block. It may return false: the rest of the piece is not wanted.
+template <loop_index I, class Body, class Blocks>
+class splitting_loop {
+ public:
+  splitting_loop(Blocks& blocks, std::uint64_t grain) noexcept : blocks_(blocks), grain_(grain) {}
+
+  void run(I first, I last) {
+    auto piece = blocks_.piece();
+    // Outside the workers all is one block.
+    const auto given = self.head() == nullptr ? std::uint64_t{loop_distance(first, last)} : grain_;
+    run(piece, first, last, loop_pace<>(pace_of<Body>, given));
+  }
+
+ private:
+  template <class Piece>
+  void run(Piece& piece, I first, I last, loop_pace<> pace) {
+    const std::uint64_t all = loop_distance(first, last);
+    std::uint64_t left = all;
+    while (!wants_a_share(pace, left)) {
+      const auto block = std::min(left, pace.block_after(all - left));
+      const I next = loop_advance(first, block);
+      if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
+        if (!piece(first, next)) return pace.tell(pace_of<Body>);
+      } else {
+        piece(first, next);
+      }
+      left -= block;
+      if (left == 0) return pace.tell(pace_of<Body>);
+      first = next;
+      pace.look(static_cast<std::int64_t>(block));
+    }
+    pace.tell(pace_of<Body>);
+    split(piece, first, last, pace);
+  }
+
+  static bool wants_a_share(const loop_pace<>& pace, std::uint64_t left) noexcept {
+    return self.asked() && self.asked_to_share() && pace.pays(left);
+  }
+
+  template <class Piece>
+  [[gnu::cold, gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
+    if (stop_.load(std::memory_order_relaxed)) return;
+    const auto count = loop_distance(first, last);
+    constexpr auto aligned = loop_pace<>::aligned;
+    const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);
+    const auto units = count / unit + (count % unit != 0);
+    const I middle = loop_advance(first, (units / 2 + units % 2) * unit);
+    try {
+      join([&, this] { run(piece, first, middle, pace); },
+           as_part_of<Body>([this, middle, last] { run(middle, last); }));
+    } catch (...) {
+      stop_.store(true, std::memory_order_relaxed);
+      throw;
+    }
+  }
+
+  Blocks& blocks_;
+  std::uint64_t grain_;            // 0: by measured cost
+  std::atomic<bool> stop_{false};  // an iteration threw: pieces that have not begun are dropped
+};
+
+template <class Body, loop_index I, class Blocks>
+void run_loop(I first, I last, Blocks blocks, std::uint64_t grain) {
+  if (first == last) return;
+  splitting_loop<I, Body, Blocks> loop(blocks, grain);
+  const traced_span span(event_kind::loop, name_of<Body>());
+  loop.run(first, last);
+}
+
+}  // namespace teff::detail

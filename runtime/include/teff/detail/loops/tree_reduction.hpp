@@ -1,0 +1,154 @@
+// A reduction by a binary tree over blocks, whose shape follows from the number of elements alone.
+#pragma once
+
+#include <teff/detail/loops/blocks.hpp>
+#include <teff/detail/loops/indices.hpp>
+#include <teff/detail/loops/pace.hpp>
+#include <teff/join.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// How many elements make up a block, where nobody said: so many that the tree costs little beside them, but
+// at least some hundred blocks, and at most 1024.
+inline std::uint64_t usual_block(std::uint64_t count) noexcept {
+  const auto in = [count](std::uint64_t blocks) { return count / blocks + (count % blocks != 0); };
+  return std::max<std::uint64_t>({in(1024), std::min<std::uint64_t>(512, in(128)), 1});
+}
+
+// Function objects of the standard library of which it is known that their operands may be swapped.
+template <class Combine>
+inline constexpr bool commutes = false;
+template <class T>
+inline constexpr bool commutes<std::plus<T>> = true;
+template <class T>
+inline constexpr bool commutes<std::multiplies<T>> = true;
+
+// How a piece of a loop that is no splitting_loop sees whether it is to share: it says what it has run.
+class counted_pace {
+ public:
+  explicit counted_pace(const remembered_pace& remembered) noexcept : pace_(remembered) {}
+
+  void ran(std::uint64_t iterations) noexcept {
+    since_look_ += static_cast<std::int64_t>(iterations);
+    if (since_look_ < pace_.block()) return;
+    pace_.look(since_look_);
+    since_look_ = 0;
+  }
+  // Whether another worker wants a share, and `left` iterations are worth one.
+  [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
+    return self.asked() && self.asked_to_share() && pace_.pays(left);
+  }
+  void tell(remembered_pace& remembered) const noexcept { pace_.tell(remembered); }
+
+ private:
+  loop_pace<> pace_;
+  std::int64_t since_look_ = 0;
+};
+
+// map(i) for each i, combined: within a block in order, and then by a tree over the blocks. A map that takes
+// a part of the loop makes a block's value by itself.
+template <class T, loop_index I, class Map, class Combine>
+class tree_reduction {
+ public:
+  tree_reduction(Map& map, Combine& combine, std::uint64_t block) noexcept
+      : map_(map), combine_(combine), block_(block) {}
+
+  // Of `count` elements, at least one.
+  T run(I first, std::uint64_t count) {
+    counted_pace pace(pace_of<Map>);
+    T value = reduce(first, count, pace);
+    pace.tell(pace_of<Map>);
+    return value;
+  }
+
+ private:
+  T reduce(I first, std::uint64_t count, counted_pace& pace) {
+    if (count <= block_) {
+      T value = block(first, count);
+      pace.ran(count);
+      return value;
+    }
+    const auto blocks = 1 + (count - 1) / block_;
+    const auto left = (blocks / 2 + blocks % 2) * block_;
+    if (pace.wants_a_share(count)) [[unlikely]]
+      return share(first, left, count - left, pace);
+    T value = reduce(first, left, pace);
+    return std::invoke(combine_, std::move(value), reduce(loop_advance(first, left), count - left, pace));
+  }
+
+  [[gnu::cold, gnu::noinline]] T share(I first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
+    auto [value, other] = join(
+        [&, this] { return reduce(first, left, pace); },
+        as_part_of<Map>([this, middle = loop_advance(first, left), right] { return run(middle, right); }));
+    return std::invoke(combine_, std::move(value), std::move(other));
+  }
+
+  T block(I first, std::uint64_t count) {
+    if constexpr (body_of_bounds<Map, I>) {
+      return std::invoke(map_, first, loop_advance(first, count));
+    } else if constexpr (body_of_spans<Map, I>) {
+      return std::invoke(map_, span_at<I>(first, loop_advance(first, count)));
+    } else if constexpr (body_of_subranges<Map, I>) {
+      return std::invoke(map_, std::ranges::subrange<I>(first, loop_advance(first, count)));
+    } else {
+      body_at_hand<Map, typename iteration_of<I>::type> map = map_;
+      body_at_hand<Combine, T, T> combine = combine_;
+      const I last = loop_advance(first, count);
+      if constexpr (std::floating_point<T> && commutes<std::remove_const_t<Combine>>) {
+        if (count >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
+      }
+      T sum = value(map, first);
+      for (++first; is_before(first, last); ++first) {
+        sum = std::invoke(combine, std::move(sum), value(map, first));
+      }
+      return sum;
+    }
+  }
+
+  static T value(auto& map, I i) {
+    if constexpr (std::integral<I>) {
+      return std::invoke(map, i);
+    } else {
+      return std::invoke(map, *i);
+    }
+  }
+  static bool is_before(I i, I last) noexcept {
+    if constexpr (std::integral<I>) {
+      return i < last;
+    } else {
+      return i != last;
+    }
+  }
+
+  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
+  static T fold_in_lanes(auto& map, auto& combine, I first, I last) {
+    std::array<T, lanes> sums;
+    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<I>(first + i));
+    for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
+      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
+    }
+    for (lane i = 0; is_before(first, last); ++i, ++first) sums[i] = combine(sums[i], value(map, first));
+    for (lane half = lanes / 2; half > 0; half /= 2) {
+      for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
+    }
+    return sums[0];
+  }
+
+  using lane = std::uint8_t;  // fits every index
+  static constexpr lane lanes = 16;
+
+  Map& map_;
+  Combine& combine_;
+  std::uint64_t block_;
+};
+
+}  // namespace teff::detail

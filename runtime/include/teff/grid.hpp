@@ -1,0 +1,70 @@
+// parallel_for over grids: loops within loops, in two dimensions and more.
+#pragma once
+
+#include <teff/detail/loops/grid_blocks.hpp>
+#include <teff/loops.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// All points (i, j...) with 0 <= i < the first extent, 0 <= j < the second, and so on. An extent below 0 is
+// 0.
+//
+//   teff::grid{rows, columns}
+//   teff::grid{planes, rows, columns}
+//   teff::grid{rows, columns}.tiles(32, 32)
+template <std::integral I, std::size_t Dimensions>
+struct grid {
+  std::array<I, Dimensions> extents{};
+
+  template <std::integral... Extent>
+    requires(sizeof...(Extent) == Dimensions)
+  constexpr explicit grid(Extent... extent)
+      : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
+
+  // The same points, tile by tile: boxes of these extents, which are smaller at the far edges. For bodies
+  // that use what lies near in each dimension, as a transposition does.
+  template <std::integral... Extent>
+    requires(sizeof...(Extent) == Dimensions)
+  [[nodiscard]] constexpr detail::tiled_grid<I, Dimensions> tiles(Extent... extent) const {
+    return {extents, {static_cast<I>(std::cmp_less(+extent, 1) ? Extent{1} : extent)...}};
+  }
+};
+
+template <std::integral... Extent>
+grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
+
+// Calls body(i, j...) for every point of a grid, in parallel.
+//
+// The type of the indices is common to all extents. Points that one worker runs come in the order of the
+// loops that one would write, the last index fastest; the innermost loop is one that the compiler sees, along
+// a row or a part of one. A grid in tiles is run a tile after another, each in that order; a tile is run by
+// one worker. `grain` counts points, or tiles. The rest is as in parallel_for over indices, with_state() too.
+//
+//   teff::parallel_for(teff::grid{rows, columns}, [&](int row, int column) {
+//     image[row * columns + column] = shade(row, column);
+//   });
+template <std::integral I, std::size_t Dimensions, class Body>
+void parallel_for(const grid<I, Dimensions>& points, Body&& body, const loop_options& options = {}) {
+  const auto count = detail::points_in(points.extents);
+  auto blocks = detail::blocks_for(body, [&points]<class B>(B& each) {
+    return detail::grid_blocks<I, Dimensions, B>{points.extents, each};
+  });
+  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
+}
+template <std::integral I, std::size_t Dimensions, class Body>
+void parallel_for(const detail::tiled_grid<I, Dimensions>& points, Body&& body,
+                  const loop_options& options = {}) {
+  const auto count = detail::points_in(points.tiles_along());
+  auto blocks = detail::blocks_for(
+      body, [&points]<class B>(B& each) { return detail::tile_blocks<I, Dimensions, B>{points, each}; });
+  detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
+}
+
+}  // namespace teff

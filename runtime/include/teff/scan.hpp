@@ -1,0 +1,72 @@
+// parallel_inclusive_scan and parallel_exclusive_scan: all sums of the first elements.
+#pragma once
+
+#include <teff/detail/loops/chunked_scan.hpp>
+
+#include <concepts>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+namespace detail {
+
+template <bool Inclusive, class T, std::random_access_iterator I, std::random_access_iterator Out, class Op>
+Out scan_over(I first, I last, Out out, Op& op, std::optional<T> init) {
+  if (first == last) return out;
+  const traced_span span(event_kind::loop, name_of<std::remove_const_t<Op>>());
+  chunked_scan<Inclusive, T, I, Out, Op>(first, loop_distance(first, last), out, op).run(std::move(init));
+  return out + (last - first);
+}
+
+}  // namespace detail
+
+// out[k] = first[0] + ... + first[k], or what op is in the place of +; with `init`, init + first[0] + ...
+// Returns the end of what was written. As std::inclusive_scan: op must be associative, and the output may be
+// the input.
+//
+// One worker alone makes one pass over the elements; those that help add up what lies ahead, which is then
+// written in a second pass. Sums of floating-point numbers are bracketed by chunks whose length depends on
+// the number of elements alone: they are the same on any number of workers. Exceptions: as parallel_for; what
+// was written by then is unspecified.
+//
+//   teff::parallel_inclusive_scan(sizes, ends.begin());
+template <std::random_access_iterator I, std::random_access_iterator Out, class Op = std::plus<>>
+Out parallel_inclusive_scan(I first, std::type_identity_t<I> last, Out out, Op&& op = {}) {
+  return detail::scan_over<true, std::iter_value_t<I>>(first, last, out, op, std::nullopt);
+}
+template <std::random_access_iterator I, std::random_access_iterator Out, class Op, class T>
+Out parallel_inclusive_scan(I first, std::type_identity_t<I> last, Out out, Op&& op, T init) {
+  return detail::scan_over<true, T>(first, last, out, op, std::optional<T>(std::move(init)));
+}
+template <std::ranges::random_access_range Range, std::random_access_iterator Out, class Op = std::plus<>>
+Out parallel_inclusive_scan(Range&& range, Out out, Op&& op = {}) {
+  const auto [first, last] = detail::range_bounds(range);
+  return parallel_inclusive_scan(first, last, out, op);
+}
+template <std::ranges::random_access_range Range, std::random_access_iterator Out, class Op, class T>
+Out parallel_inclusive_scan(Range&& range, Out out, Op&& op, T init) {
+  const auto [first, last] = detail::range_bounds(range);
+  return parallel_inclusive_scan(first, last, out, op, std::move(init));
+}
+
+// out[k] = init + first[0] + ... + first[k - 1]: out[0] is `init`. As std::exclusive_scan; else as
+// parallel_inclusive_scan.
+//
+//   teff::parallel_exclusive_scan(sizes, begins.begin(), 0L);
+template <std::random_access_iterator I, std::random_access_iterator Out, class T, class Op = std::plus<>>
+Out parallel_exclusive_scan(I first, std::type_identity_t<I> last, Out out, T init, Op&& op = {}) {
+  return detail::scan_over<false, T>(first, last, out, op, std::optional<T>(std::move(init)));
+}
+template <std::ranges::random_access_range Range, std::random_access_iterator Out, class T,
+          class Op = std::plus<>>
+Out parallel_exclusive_scan(Range&& range, Out out, T init, Op&& op = {}) {
+  const auto [first, last] = detail::range_bounds(range);
+  return parallel_exclusive_scan(first, last, out, std::move(init), op);
+}
+
+}  // namespace teff

@@ -1,0 +1,47 @@
+// parallel_sort and parallel_stable_sort.
+#pragma once
+
+#include <teff/detail/loops/sorting.hpp>
+
+#include <functional>
+#include <iterator>
+#include <ranges>
+#include <type_traits>
+
+namespace teff {
+
+// Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
+// workers. In place; elements need not be copyable. The first cut is made by one worker alone, so n workers
+// take no less than about 2 / log2(count) of one worker's time. If `less` throws, its exception is
+// thrown when all have ended; the elements can be assigned to and destroyed then, their values are
+// unspecified.
+//
+//   teff::parallel_sort(names);
+//   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
+template <std::random_access_iterator I, class Less = std::less<>>
+  requires std::sortable<I, Less>
+void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+  detail::quicksort<I, Less>(less).sort(first, last);
+}
+template <std::ranges::random_access_range Range, class Less = std::less<>>
+  requires std::sortable<std::ranges::iterator_t<Range>, Less>
+void parallel_sort(Range&& range, Less less = {}) {
+  const auto first = std::ranges::begin(range);
+  parallel_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
+}
+
+// The same, and equal elements stay in their order, as std::stable_sort. Needs memory for as many elements,
+// and throws std::bad_alloc if there is none.
+template <std::random_access_iterator I, class Less = std::less<>>
+  requires std::sortable<I, Less>
+void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+  detail::stable_sort_over(first, last, less);
+}
+template <std::ranges::random_access_range Range, class Less = std::less<>>
+  requires std::sortable<std::ranges::iterator_t<Range>, Less>
+void parallel_stable_sort(Range&& range, Less less = {}) {
+  const auto first = std::ranges::begin(range);
+  parallel_stable_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
+}
+
+}  // namespace teff

@@ -1,0 +1,164 @@
+// How long the blocks of a loop become, by a clock that the test moves.
+#include <gtest/gtest.h>
+#include <teff/detail/loops/pace.hpp>
+
+#include <cstdint>
+
+namespace teff::detail {
+namespace {
+
+struct test_clock {
+  static inline std::int64_t time = 0;
+  static std::int64_t now() noexcept { return time; }
+  static std::int64_t in(std::int64_t nanoseconds) noexcept { return nanoseconds; }
+};
+
+constexpr std::uint64_t long_loop = 1'000'000'000;
+
+// A piece whose next iterations cost what it is told.
+class piece {
+ public:
+  explicit piece(remembered_pace& remembered) : pace_(remembered), remembered_(remembered) {}
+  ~piece() { pace_.tell(remembered_); }
+  piece(const piece&) = delete;
+  piece& operator=(const piece&) = delete;
+
+  // Runs a block whose iterations take `nanoseconds` each; returns its length.
+  std::int64_t run(double nanoseconds) {
+    const auto block = pace_.block();
+    test_clock::time += static_cast<std::int64_t>(static_cast<double>(block) * nanoseconds);
+    pace_.look(block);
+    return block;
+  }
+  void run(double nanoseconds, int blocks) {
+    for (int i = 0; i < blocks; ++i) run(nanoseconds);
+  }
+  [[nodiscard]] std::int64_t next() const { return pace_.block(); }
+  [[nodiscard]] bool pays(std::uint64_t left) const { return pace_.pays(left); }
+
+ private:
+  loop_pace<test_clock> pace_;
+  remembered_pace& remembered_;
+};
+
+TEST(loop_pace, begins_with_one_iteration_whatever_is_remembered) {
+  remembered_pace remembered;
+  EXPECT_EQ(piece(remembered).next(), 1);
+  remembered.set(1e6F);
+  EXPECT_EQ(piece(remembered).next(), 1);
+}
+
+TEST(loop_pace, doubles_blocks_until_they_take_half_a_microsecond) {
+  remembered_pace remembered;
+  piece loop(remembered);
+  for (std::int64_t expected = 1; expected <= 256; expected *= 2) EXPECT_EQ(loop.run(1), expected);
+  loop.run(1, 10);
+  EXPECT_EQ(loop.next(), block_nanoseconds);
+}
+
+TEST(loop_pace, goes_by_the_last_loop_when_the_first_iterations_confirm_it) {
+  remembered_pace remembered;
+  piece(remembered).run(0.5, 100);
+  piece loop(remembered);
+  EXPECT_EQ(loop.run(0.5), 1);
+  EXPECT_LE(loop.run(0.5), 64);
+  EXPECT_NEAR(static_cast<double>(loop.next()), 2.0 * block_nanoseconds, 100);
+}
+
+TEST(loop_pace, shares_a_loop_never_measured_at_once) {
+  remembered_pace remembered;
+  const piece loop(remembered);
+  EXPECT_TRUE(loop.pays(2));
+  EXPECT_FALSE(loop.pays(1));
+}
+
+TEST(loop_pace, keeps_a_loop_that_is_remembered_to_be_short_to_itself) {
+  remembered_pace remembered;
+  piece(remembered).run(1, 100);
+  piece loop(remembered);
+  EXPECT_FALSE(loop.pays(64));
+  EXPECT_TRUE(loop.pays(long_loop));
+  loop.run(1);
+  EXPECT_FALSE(loop.pays(64));
+  loop.run(1);
+  EXPECT_FALSE(loop.pays(64));
+}
+
+TEST(loop_pace, shares_after_one_iteration_that_was_dearer_than_remembered) {
+  remembered_pace remembered;
+  piece(remembered).run(1, 100);
+  piece loop(remembered);
+  loop.run(1e6);
+  EXPECT_TRUE(loop.pays(2));
+  EXPECT_EQ(loop.next(), 1);
+}
+
+TEST(loop_pace, does_not_take_one_cold_iteration_for_a_dear_loop) {
+  remembered_pace remembered;
+  piece(remembered).run(1, 100);
+  piece loop(remembered);
+  loop.run(200);
+  EXPECT_FALSE(loop.pays(64));
+}
+
+TEST(loop_pace, runs_no_more_unseen_than_has_run_after_first_iterations_that_did_nothing) {
+  remembered_pace remembered;
+  piece(remembered).run(1e6, 10);
+  piece loop(remembered);
+  loop.run(0);
+  EXPECT_LE(loop.next(), 2);
+  loop.run(0);
+  EXPECT_LE(loop.next(), 4);
+  loop.run(1e6);
+  EXPECT_EQ(loop.next(), 1);
+}
+
+TEST(loop_pace, follows_a_cost_that_rises_along_the_loop) {
+  remembered_pace remembered;
+  piece loop(remembered);
+  double cost = 1;
+  for (int i = 0; i < 200; ++i, cost *= 1.05) {
+    EXPECT_LT(static_cast<double>(loop.next()) * cost, 4.0 * block_nanoseconds + cost);
+    loop.run(cost);
+  }
+  EXPECT_EQ(loop.next(), 1);
+}
+
+TEST(loop_pace, follows_a_cost_that_falls_along_the_loop) {
+  remembered_pace remembered;
+  piece loop(remembered);
+  loop.run(1e6, 3);
+  loop.run(1, 40);
+  EXPECT_EQ(loop.next(), block_nanoseconds);
+}
+
+TEST(loop_pace, ends_long_blocks_at_multiples_of_64) {
+  remembered_pace remembered;
+  loop_pace<test_clock> pace(remembered);
+  std::uint64_t done = 0;
+  for (int i = 0; i < 100; ++i) {
+    const auto block = pace.block_after(done);
+    ASSERT_GE(block, 1U);
+    ASSERT_LE(block, static_cast<std::uint64_t>(pace.block()));
+    done += block;
+    test_clock::time += static_cast<std::int64_t>(block);
+    pace.look(static_cast<std::int64_t>(block));
+    if (block >= 64) {
+      ASSERT_EQ(done % 64, 0U);
+    }
+  }
+  EXPECT_EQ(loop_pace<test_clock>(remembered, 100).block_after(7), 100U);
+}
+
+TEST(loop_pace, that_is_given_is_kept) {
+  const remembered_pace remembered;
+  loop_pace<test_clock> pace(remembered, 10);
+  EXPECT_EQ(pace.block(), 10);
+  pace.look(10);
+  EXPECT_EQ(pace.block(), 10);
+  EXPECT_FALSE(pace.pays(10));
+  EXPECT_TRUE(pace.pays(11));
+}
+
+}  // namespace
+}  // namespace teff::detail

@@ -1,0 +1,159 @@
+#include "workers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+TEST(parallel_reduce, is_bitwise_the_same_on_any_number_of_workers) {
+  const auto sum = [] {
+    return parallel_reduce(1, 300001, 0.0, [](int i) { return 1.0 / i; }, std::plus<>{});
+  };
+  const double alone = sum();
+  EXPECT_NEAR(alone, 13.188755085, 1e-8);  // the harmonic number of 300000
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 5; ++round) EXPECT_EQ(rt.run(sum), alone);
+  });
+}
+
+TEST(parallel_reduce, keeps_the_order_of_a_combination_that_does_not_commute) {
+  on_runtimes([](runtime& rt) {
+    const auto text = rt.run([] {
+      return parallel_reduce(
+          0, 26, std::string(), [](int i) { return std::string(1, static_cast<char>('a' + i)); },
+          std::plus<>{}, 1);
+    });
+    EXPECT_EQ(text, "abcdefghijklmnopqrstuvwxyz");
+  });
+}
+
+TEST(parallel_reduce, runs_over_more_indices_than_half_of_the_type_holds) {
+  using limits = std::numeric_limits<int>;
+  runtime rt{{.workers = 1}};
+  EXPECT_THROW(rt.run([] {
+    return parallel_reduce(limits::min(), limits::max(), 0L, [](int i) -> long { throw i; }, std::plus<>{});
+  }),
+               int);
+  const auto count = parallel_reduce(
+      std::numeric_limits<std::int8_t>::min(), 100'000, 0L, [](int) { return 1L; }, std::plus<>{}, 3);
+  EXPECT_EQ(count, 100'128);
+}
+
+TEST(parallel_reduce, of_an_empty_range_is_the_identity) {
+  EXPECT_EQ(parallel_reduce(3, 3, 42, [](int) { return 0; }, std::plus<>{}), 42);
+}
+
+TEST(parallel_reduce, runs_over_iterators_and_ranges) {
+  on_runtimes([](runtime& rt) {
+    std::vector<int> values(100000);
+    std::iota(values.begin(), values.end(), 0);
+    rt.run([&] {
+      const auto square = [](int value) { return static_cast<long>(value) * value; };
+      EXPECT_EQ(parallel_reduce(values, 0L, square, std::plus<>{}), 333328333350000);
+      EXPECT_EQ(parallel_reduce(values.begin(), values.end(), 1L, square, std::plus<>{}, 7), 333328333350001);
+      EXPECT_EQ(parallel_reduce(values, 0L), 4999950000);
+      EXPECT_EQ(parallel_reduce(values.begin(), values.begin() + 3, 0), 3);
+      EXPECT_EQ(parallel_reduce(values, 0, [](int a, int b) { return std::max(a, b); }), 99999);
+      EXPECT_EQ(parallel_reduce(values.begin(), values.begin(), 5), 5);
+    });
+  });
+}
+
+TEST(parallel_reduce, yields_several_values_at_once) {
+  using three = std::tuple<long, int, int>;
+  std::vector<int> values(10000);
+  std::iota(values.begin(), values.end(), -5000);
+  on_runtimes([&](runtime& rt) {
+    const auto [sum, least, most] = rt.run([&] {
+      return parallel_reduce(
+          values, three{0, 0, 0}, [](int value) { return three{value, value, value}; },
+          [](const three& a, const three& b) {
+            return three{std::get<0>(a) + std::get<0>(b), std::min(std::get<1>(a), std::get<1>(b)),
+                         std::max(std::get<2>(a), std::get<2>(b))};
+          });
+    });
+    EXPECT_EQ(sum, -5000);
+    EXPECT_EQ(least, -5000);
+    EXPECT_EQ(most, 4999);
+  });
+}
+
+TEST(parallel_reduce, gives_a_map_of_parts_whole_blocks) {
+  using histogram = std::array<int, 16>;
+  const auto count_in = [](std::span<const int> part) {
+    histogram counts{};
+    for (const int value : part) ++counts[static_cast<std::size_t>(value)];
+    return counts;
+  };
+  const auto add = [](histogram a, const histogram& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+  };
+  std::vector<int> values(100003);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i % 16);
+  on_runtimes([&](runtime& rt) {
+    const auto counts =
+        rt.run([&] { return parallel_reduce(std::as_const(values), histogram{}, count_in, add); });
+    for (std::size_t i = 0; i < counts.size(); ++i) EXPECT_EQ(counts[i], 6250 + (i < 3));
+    std::atomic<int> blocks{0};
+    const int length = rt.run([&] {
+      return parallel_reduce(
+          0, 1003, 0,
+          [&](int first, int last) {
+            ++blocks;
+            EXPECT_EQ(first % 10, 0);
+            return last - first;
+          },
+          std::plus<>{}, 10);
+    });
+    EXPECT_EQ(length, 1003);
+    EXPECT_EQ(blocks, 101);
+  });
+}
+
+TEST(parallel_reduce, adds_up_floating_point_numbers_of_every_count_well) {
+  for (int n = 0; n < 300; ++n) {
+    EXPECT_EQ(parallel_reduce(
+                  0, n, 0.0, [](int i) { return static_cast<double>(i); }, std::plus<>{}, 100),
+              n * (n - 1) / 2.0);
+    EXPECT_EQ(parallel_reduce(
+                  0, n, 3.0F, [](int i) { return i % 7 == 3 ? 2.0F : 1.0F; }, std::multiplies<>{}, 500),
+              3.0F * std::ldexp(1.0F, (n + 3) / 7));
+  }
+}
+
+TEST(parallel_reduce, of_dear_maps_is_shared_and_right) {
+  on_runtimes([](runtime& rt) {
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_EQ(
+          rt.run([] { return parallel_reduce(0, 300, 0L, [](int) { return fib(15); }, std::plus<>{}); }),
+          300 * 610);
+    }
+  });
+}
+
+TEST(parallel_reduce, throws_what_the_map_throws) {
+  runtime rt{{.workers = 2}};
+  EXPECT_THROW(rt.run([] {
+    return parallel_reduce(
+        0, 1000, 0, [](int i) { return i == 500 ? throw std::out_of_range("map") : i; }, std::plus<>{});
+  }),
+               std::out_of_range);
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,116 @@
+#include "workers.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+// Arrays of kinds that sorts have fallen over: few values, sorted, reversed, organ pipes.
+std::vector<int> some_array(std::mt19937_64& random) {
+  const auto below = [&](int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random); };
+  std::vector<int> values(static_cast<std::size_t>(below(1 << below(18))));
+  const int kind = below(5);
+  const int most = 1 << below(30);
+  const auto n = static_cast<int>(values.size());
+  for (int i = 0; i < n; ++i) {
+    values[static_cast<std::size_t>(i)] = kind == 0   ? i
+                                          : kind == 1 ? n - i
+                                          : kind == 2 ? std::min(i, n - i)
+                                                      : below(most);
+  }
+  return values;
+}
+
+TEST(parallel_sort, sorts_as_the_standard_library_does) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 20; ++round) {
+      auto values = some_array(random);
+      auto expected = values;
+      std::sort(expected.begin(), expected.end());
+      rt.run([&] { parallel_sort(values); });
+      ASSERT_EQ(values, expected);
+      rt.run([&] { parallel_sort(values.begin(), values.end(), std::greater<>{}); });
+      std::reverse(expected.begin(), expected.end());
+      ASSERT_EQ(values, expected);
+    }
+  });
+}
+
+TEST(parallel_stable_sort, keeps_equal_elements_in_their_order) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::pair<int, std::size_t>> values;
+      for (const int key : some_array(random)) values.emplace_back(key % 100, values.size());
+      auto expected = values;
+      std::sort(expected.begin(), expected.end());
+      rt.run([&] { parallel_stable_sort(values, [](auto a, auto b) { return a.first < b.first; }); });
+      ASSERT_EQ(values, expected);
+    }
+  });
+}
+
+TEST(parallel_sort, moves_what_can_not_be_copied) {
+  on_runtimes([](runtime& rt) {
+    std::deque<std::unique_ptr<int>> values;
+    for (int i = 0; i < 30000; ++i) values.push_back(std::make_unique<int>(i * 7919 % 30000));
+    const auto less = [](const auto& a, const auto& b) { return *a < *b; };
+    rt.run([&] { parallel_sort(values, less); });
+    for (int i = 0; i < 30000; ++i) ASSERT_EQ(*values[static_cast<std::size_t>(i)], i);
+    std::reverse(values.begin(), values.end());
+    rt.run([&] { parallel_stable_sort(values.begin(), values.end(), less); });
+    for (int i = 0; i < 30000; ++i) ASSERT_EQ(*values[static_cast<std::size_t>(i)], i);
+  });
+}
+
+TEST(parallel_sort, needs_a_number_of_comparisons_that_is_not_quadratic_whatever_the_order) {
+  for (const int kind : {0, 1, 2, 3}) {
+    std::vector<int> values(100000);
+    for (int i = 0; i < 100000; ++i)
+      values[static_cast<std::size_t>(i)] = kind == 0   ? 5
+                                            : kind == 1 ? i
+                                            : kind == 2 ? i % 2
+                                                        : std::min(i, 100000 - i);
+    long comparisons = 0;
+    parallel_sort(values, [&](int a, int b) {
+      ++comparisons;
+      return a < b;
+    });
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+    EXPECT_LT(comparisons, 10'000'000) << kind;
+  }
+}
+
+TEST(parallel_sort, throws_what_the_comparison_throws_and_leaves_elements_that_can_be_assigned_to) {
+  on_runtimes([](runtime& rt) {
+    std::vector<std::string> values;
+    for (int i = 0; i < 20000; ++i)
+      values.push_back("a string that is longer than short ones " + std::to_string(i * 7919 % 20000));
+    std::atomic<int> left{100000};
+    const auto less = [&](const std::string& a, const std::string& b) {
+      return --left == 0 ? throw std::out_of_range("less") : a < b;
+    };
+    EXPECT_THROW(rt.run([&] { parallel_sort(values, less); }), std::out_of_range);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::to_string(i * 7919 % 20000);
+    left = 100000;
+    EXPECT_THROW(rt.run([&] { parallel_stable_sort(values, less); }), std::out_of_range);
+    std::fill(values.begin(), values.end(), "may be assigned to");
+  });
+}
+
+}  // namespace
+}  // namespace teff::test
