@@ -113,7 +113,8 @@ class keyed_graph final : public graph_core {
 
   void count_arrived(worker_state& here, const Key& key);
   bool receive(worker_state& here) noexcept;
-  bool receive_outside(worker_state& here) noexcept;
+  // Not inline: it is rare, and the loop that calls it would spill registers for it.
+  [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
   template <class Count>
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
