@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
+from cases import case, curve, estimate, row, troubled, variants, with_rows
 from samples import sitting
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import MeasuredCase
 from tefflab.output.readings import value_text
 from tefflab.output.report import write_report
 from tefflab.records.store import Damage
@@ -31,9 +31,9 @@ FLAGS = [
 ]
 
 
-def written(folder: Path, *judgements: Judgement, damage: list[Damage] | None = None) -> Path:
+def written(folder: Path, *cases: MeasuredCase, damage: list[Damage] | None = None) -> Path:
     file = folder / "new" / "report.html"
-    write_report(file, sitting(), judgements, damage or [], "A <title> & more")
+    write_report(file, sitting(), cases, damage or [], "A <title> & more")
     return file
 
 
@@ -78,7 +78,7 @@ def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> 
     given = troubled()
     text = prose(written(tmp_path, given, damage=[Damage(Path("records.jsonl"), 17, "torn line")]))
     for each in given.rows:
-        assert each.contender.title in text
+        assert each.variant.title in text
         assert value_text(each) in text
     for said in ("8.57 – ∞ µs", "signal 11", "lower bound – Magpie", "under 1000 timesteps – Magpie (100)", "7.8 %"):
         assert said in text
@@ -87,22 +87,22 @@ def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> 
 
 
 def test_it_names_no_address_outside_itself(tmp_path: Path) -> None:
-    addresses = read(written(tmp_path, judgement(3), troubled())).addresses
+    addresses = read(written(tmp_path, case(3), troubled())).addresses
     assert addresses
     assert all(each == "data:," or each.startswith("#") for each in addresses)
 
 
 def test_each_link_leads_somewhere(tmp_path: Path) -> None:
-    file = written(tmp_path, judgement(3), troubled())
+    file = written(tmp_path, case(3), troubled())
     ids = re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids))
     assert {each[1:] for each in read(file).addresses if each.startswith("#")} <= set(ids)
 
 
 def test_names_and_reasons_are_text_and_never_markup(tmp_path: Path) -> None:
-    odd = replace(contenders(1)[0], title="</script><b>Odd</b> & co", version="<i>1</i>")
-    rows = [row(odd, estimate(1e-6)), row(contenders(2)[1], None, note="<script>alert(1)</script>")]
-    file = written(tmp_path, Judgement("<n>", "<c>", 0.5, tuple(rows), (curve(odd, 1e-6),)))
+    odd = replace(variants(1)[0], title="</script><b>Odd</b> & co", version="<i>1</i>")
+    rows = [row(odd, estimate(1e-6)), row(variants(2)[1], None, note="<script>alert(1)</script>")]
+    file = written(tmp_path, MeasuredCase("<n>", "<c>", 0.5, tuple(rows), (curve(odd, 1e-6),)))
     source = file.read_text(encoding="utf-8")
     for markup in ("<b>Odd", "<i>1", "<script>alert", "<n>", "<c>", "<title> &"):
         assert markup not in source
@@ -110,7 +110,7 @@ def test_names_and_reasons_are_text_and_never_markup(tmp_path: Path) -> None:
 
 
 def test_what_is_drawn_lies_inside_its_axes(tmp_path: Path) -> None:
-    for section in data_of(written(tmp_path, judgement(14), troubled()))["sections"]:
+    for section in data_of(written(tmp_path, case(14), troubled()))["sections"]:
         for chart in section:
             for line in chart["lines"]:
                 assert len(line["points"]) == len(line["texts"])
@@ -118,20 +118,20 @@ def test_what_is_drawn_lies_inside_its_axes(tmp_path: Path) -> None:
 
 
 def test_the_headline_names_the_smallest_and_who_is_level_with_it(tmp_path: Path) -> None:
-    rows = [row(who, estimate(value)) for who, value in zip(contenders(3), (1e-6, 1.05e-6, 3e-6), strict=True)]
-    text = prose(written(tmp_path, with_rows(judgement(0), rows)))
+    rows = [row(who, estimate(value)) for who, value in zip(variants(3), (1e-6, 1.05e-6, 3e-6), strict=True)]
+    text = prose(written(tmp_path, with_rows(case(0), rows)))
     level = "Not to be told apart from it: Swift tasks with dependences (libswift). "
     assert f"1.00 µs is the smallest METG(50 %) on stencil_1d: Floor, 95 % interval 0.952 – 1.05 µs. {level}" in text
-    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(judgement(0), rows[::2])))
+    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), rows[::2])))
 
 
-def test_several_judgements_are_shown_at_a_glance(tmp_path: Path) -> None:
-    assert "At a glance" in prose(written(tmp_path, judgement(3), judgement(2, "radix 5")))
-    assert "At a glance" not in prose(written(tmp_path, judgement(3)))
+def test_several_cases_are_shown_at_a_glance(tmp_path: Path) -> None:
+    assert "At a glance" in prose(written(tmp_path, case(3), case(2, "radix 5")))
+    assert "At a glance" not in prose(written(tmp_path, case(3)))
 
 
-@pytest.mark.parametrize("given", [[], [judgement(0)], [with_rows(judgement(0), [row(contenders(1)[0], None)])]])
-def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[Judgement]) -> None:
+@pytest.mark.parametrize("given", [[], [case(0)], [with_rows(case(0), [row(variants(1)[0], None)])]])
+def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[MeasuredCase]) -> None:
     assert "How these numbers were made" in prose(written(tmp_path, *given))
 
 
@@ -167,7 +167,7 @@ class Visit:
 def visit(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     scheme, _, width = request.param.split()
     page = browser.new_page(viewport={"width": int(width), "height": 800}, color_scheme=scheme)
-    yield Visit(page, written(tmp_path, judgement(9), troubled()))
+    yield Visit(page, written(tmp_path, case(9), troubled()))
     page.close()
 
 
@@ -180,7 +180,7 @@ def test_it_opens_from_a_file_without_a_request_or_a_complaint(visit: Visit) -> 
 
 @pytest.mark.browser
 def test_a_click_on_the_legend_hides_a_curve_in_both_charts_and_another_shows_it(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
+    section = visit.page.locator("#case-0")
     button = section.get_by_role("button", name="Heron")
     curves = section.locator('.curve[data-curve="heron"]')
     others = section.locator('.curve:not([data-curve="heron"])')
@@ -200,7 +200,7 @@ def test_a_click_on_the_legend_hides_a_curve_in_both_charts_and_another_shows_it
 
 @pytest.mark.browser
 def test_one_curve_can_be_shown_alone_and_then_all_again(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
+    section = visit.page.locator("#case-0")
     section.get_by_role("button", name="Heron").dblclick()
     shown = [each.get_attribute("data-curve") for each in section.locator(".curve").all() if each.is_visible()]
     assert shown == ["heron", "heron"]
@@ -211,7 +211,7 @@ def test_one_curve_can_be_shown_alone_and_then_all_again(visit: Visit) -> None:
 
 @pytest.mark.browser
 def test_a_hidden_curve_stays_hidden_when_the_window_changes(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
+    section = visit.page.locator("#case-0")
     section.get_by_role("button", name="Heron").click()
     before = section.locator(".plot svg").first.get_attribute("viewBox")
     visit.page.set_viewport_size({"width": 700, "height": 800})
@@ -223,12 +223,12 @@ def test_a_hidden_curve_stays_hidden_when_the_window_changes(visit: Visit) -> No
 
 @pytest.mark.browser
 def test_a_point_tells_its_numbers_to_the_pointer(visit: Visit) -> None:
-    dot = visit.page.locator('#judgement-0 .curve[data-curve="heron"] .dot').nth(6)
+    dot = visit.page.locator('#case-0 .curve[data-curve="heron"] .dot').nth(6)
     dot.scroll_into_view_if_needed()
     box = dot.bounding_box()
     assert box
     visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    tip = visit.page.locator("#judgement-0 .tip")
+    tip = visit.page.locator("#case-0 .tip")
     for said in ("Heron", "a task (", "efficiency", "GFLOP/s", "iterations, 5 runs"):
         assert said in tip.inner_text()
     visit.page.mouse.move(0, 0)
@@ -273,7 +273,7 @@ def test_no_text_of_a_chart_is_cut_off_or_lies_on_another(visit: Visit) -> None:
 def test_without_scripts_the_points_are_listed(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(written(tmp_path, judgement(2)).as_uri())
+    page.goto(written(tmp_path, case(2)).as_uri())
     page.locator("summary").click()
     assert page.locator(".points li").first.is_visible()
     context.close()

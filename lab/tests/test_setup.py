@@ -227,6 +227,7 @@ def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
     assert [owner_of(failure, programs) for failure in failures(NINJA)] == ["lake", "pond"]
     core = failures(NINJA.replace("bench/systems/lake", "bench/core"))[0]
     assert owner_of(core, programs) is None
+    assert owner_of(failures(NINJA)[1], {"pond_{benchmark}": "pond"}) == "pond"
 
 
 TOML = """name = "{0}"
@@ -237,7 +238,8 @@ distributed = false
 language = "C++"
 homepage = "https://example.org"
 color = "#000000"
-[[variants]]
+[[program]]
+benchmark = "task_graph"
 name = "tasks"
 title = "tasks"
 program = "{0}_tasks"
@@ -358,7 +360,7 @@ def test_the_report_names_every_system_that_is_not_going_to_be_there(
 ) -> None:
     root = checkout(tmp_path, lake=GOOD, pond=BAD, swamp=GOOD)
     toml = root / "bench/systems/swamp/system.toml"
-    toml.write_text(TOML.format("swamp").replace("[[variants]]", '[install]\napt = ["mud"]\n[[variants]]'))
+    toml.write_text(TOML.format("swamp").replace("[[program]]", '[install]\napt = ["mud"]\n[[program]]'))
     core = frozenset(packages.alternatives(one)[0] for one in setup.CORE_APT)
     monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(core, known=True))
     monkeypatch.setattr(provision, "as_root", lambda: None)

@@ -10,9 +10,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from judgements import contenders, curve, estimate, interval, judgement, row, troubled, with_rows
+from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import MeasuredCase
 from tefflab.analysis.statistics import Interval
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
@@ -22,7 +22,7 @@ from tefflab.output.tables import MetgTable, to_json
 from tefflab.records.store import Damage
 
 
-def printed(given: Judgement, width: int = 100, colored: bool = False) -> str:
+def printed(given: MeasuredCase, width: int = 100, colored: bool = False) -> str:
     return shown(MetgTable(given), width, colored)
 
 
@@ -36,28 +36,28 @@ def shown(what: RenderableType, width: int = 100, colored: bool = False) -> str:
     return console.file.getvalue()
 
 
-def headings(given: Judgement) -> list[str]:
+def headings(given: MeasuredCase) -> list[str]:
     return [each.heading for each in caveats(given)]
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160])
-@pytest.mark.parametrize("given", [judgement(1), judgement(14), troubled(), judgement(0)], ids=lambda each: each.name)
-def test_the_table_fits_the_terminal_and_loses_no_number(given: Judgement, width: int) -> None:
+@pytest.mark.parametrize("given", [case(1), case(14), troubled(), case(0)], ids=lambda each: each.name)
+def test_the_table_fits_the_terminal_and_loses_no_number(given: MeasuredCase, width: int) -> None:
     text = printed(given, width)
     assert max(cell_len(line) for line in text.splitlines()) <= width
     assert "…" not in text
     assert text.count("7.8 %") == sum(each.runs > 0 for each in given.rows)
 
 
-def test_a_row_says_metg_interval_overhead_ceiling_rounds_and_disturbance() -> None:
-    line = next(line for line in printed(judgement(4), 140).splitlines() if line.startswith("Heron"))
+def test_a_row_says_metg_interval_overhead_ceiling_rounds_and_noise() -> None:
+    line = next(line for line in printed(case(4), 140).splitlines() if line.startswith("Heron"))
     assert line.split("  ")[0] == "Heron"
     for cell in ("2.2.6", "1.13 µs", "1.08 – 1.19 µs", "553 ns", "92.1 GFLOP/s", " 5 ", "7.8 %"):
         assert cell in line
 
 
 def test_where_there_is_little_room_columns_become_lines_below() -> None:
-    wide, narrow = printed(judgement(6), 140), printed(judgement(6), 80)
+    wide, narrow = printed(case(6), 140), printed(case(6), 80)
     for title in ("version ", "ceiling "):
         assert title in wide.splitlines()[2]
         assert title not in narrow.splitlines()[2]
@@ -67,7 +67,7 @@ def test_where_there_is_little_room_columns_become_lines_below() -> None:
 
 
 def test_colours_are_for_terminals_alone() -> None:
-    plain, colored = printed(judgement(3)), printed(judgement(3), colored=True)
+    plain, colored = printed(case(3)), printed(case(3), colored=True)
     assert "\x1b[" not in plain
     assert "●" not in plain
     assert "\x1b[38;2;0;114;178m●" in colored
@@ -88,8 +88,8 @@ def test_each_footnote_is_marked_in_the_rows_it_is_on() -> None:
 
 
 def test_markup_in_a_name_is_no_markup() -> None:
-    who = replace(contenders(1)[0], title="Odd [bold]name[/]", version="[red]1[/]")
-    assert "Odd [bold]name[/]" in printed(with_rows(judgement(1), [row(who, estimate(1e-6))]), 140)
+    who = replace(variants(1)[0], title="Odd [bold]name[/]", version="[red]1[/]")
+    assert "Odd [bold]name[/]" in printed(with_rows(case(1), [row(who, estimate(1e-6))]), 140)
 
 
 def test_everything_odd_about_a_row_is_a_caveat() -> None:
@@ -106,23 +106,23 @@ def test_everything_odd_about_a_row_is_a_caveat() -> None:
     ]
 
 
-def test_a_sound_judgement_has_no_caveat_but_the_drift() -> None:
-    who = contenders(2)
-    sound = Judgement("s", "", 0.5, tuple(row(each, estimate(1e-6, 0.04)) for each in who), (curve(who[0], 1e-6),))
+def test_a_sound_case_has_no_caveat_but_the_drift() -> None:
+    who = variants(2)
+    sound = MeasuredCase("s", "", 0.5, tuple(row(each, estimate(1e-6, 0.04)) for each in who), (curve(who[0], 1e-6),))
     assert headings(sound) == ["drift"]
 
 
 @pytest.mark.parametrize(("rounds", "heading"), [(1, "one round"), (2, "two rounds")])
 def test_few_rounds_are_a_caveat(rounds: int, heading: str) -> None:
     metg = replace(estimate(1e-6, 0.3), rounds=rounds, drift=None)
-    assert headings(with_rows(judgement(0), [row(contenders(1)[0], metg)])) == [heading]
+    assert headings(with_rows(case(0), [row(variants(1)[0], metg)])) == [heading]
 
 
-def test_much_disturbance_and_unsteady_ceilings_are_caveats() -> None:
-    first, second = (row(who, estimate(1e-6, 0.04)) for who in contenders(2))
-    rows = [replace(first, disturbed_share=0.4), replace(second, ceiling=interval(70e9, 0.01))]
-    found = {each.heading: each for each in caveats(with_rows(judgement(0), rows))}
-    assert "Floor (40 %)" in found["much disturbed"].text
+def test_much_noise_and_unsteady_ceilings_are_caveats() -> None:
+    first, second = (row(who, estimate(1e-6, 0.04)) for who in variants(2))
+    rows = [replace(first, noisy_share=0.4), replace(second, ceiling=interval(70e9, 0.01))]
+    found = {each.heading: each for each in caveats(with_rows(case(0), rows))}
+    assert "Floor (40 %)" in found["very noisy"].text
     assert "between 70.0 GFLOP/s and 92.1 GFLOP/s" in found["unsteady ceiling"].text
 
 
@@ -133,9 +133,9 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
     )  # fmt: skip
     spoilt = base.model_copy(update={"machine": machine, "revision": Revision(commit=None, dirty=False)})
     damage = [Damage(Path("records.jsonl"), 7, "torn line")]
-    found = {each.heading: each.text for each in sitting_caveats(spoilt, [judgement(2), judgement(1)], damage)}
-    assert list(found) == ["disturbed runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
-    assert found["disturbed runs"].startswith("15 of 192 runs (7.8 %)")
+    found = {each.heading: each.text for each in sitting_caveats(spoilt, [case(2), case(1)], damage)}
+    assert list(found) == ["noisy runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
+    assert found["noisy runs"].startswith("15 of 192 runs (7.8 %)")
     assert found["unreadable"].startswith("records.jsonl:7: torn line")
 
 
@@ -163,14 +163,14 @@ def test_an_interval_open_at_both_ends_has_no_unit() -> None:
 
 
 def test_systems_that_are_missing_for_one_reason_share_a_line() -> None:
-    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in contenders(2)]
-    text = " ".join(printed(with_rows(judgement(2), unmeasured), 200).split())
-    names = ", ".join(each.contender.title for each in unmeasured)
+    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in variants(2)]
+    text = " ".join(printed(with_rows(case(2), unmeasured), 200).split())
+    names = ", ".join(each.variant.title for each in unmeasured)
     assert f"not measured – {names}: the sitting ended before their turn" in text
 
 
 def test_a_curve_says_where_launches_differ_so_much_that_nothing_is_known() -> None:
-    given = judgement(1)
+    given = case(1)
     (curve,) = given.curves
     wild = replace(curve.points[0], efficiency=Interval(0.5, 0.0, 4e6))
     known = replace(curve.points[1], efficiency=Interval(0.5, 0.25, 1.5))

@@ -104,7 +104,7 @@ def metg(
 
     Of a curve that crosses the threshold more than once, the crossing above which efficiency stays at or above the
     threshold is taken; a point under it counts as a crossing only where too many of its runs lie under it for
-    disturbances to explain. Raises ValueError without an observation with iterations and a positive efficiency.
+    noise to explain. Raises ValueError without an observation with iterations and a positive efficiency.
     """
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")

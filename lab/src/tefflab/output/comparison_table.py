@@ -1,18 +1,16 @@
 """Comparisons for people: a table each of METG, overheads and times a task, and what they say together."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tefflab.analysis.comparison import Comparison, Quantity, RatioRelation, Relative
+from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
 from tefflab.analysis.statistics import Interval
-from tefflab.cli.comparing import Answer
 from tefflab.output.quantities import bound, digits, duration
-from tefflab.records.stored import Kind
 
 LEGEND = "A / B above 1: B is better, for it takes less."
 DRIFT = (
@@ -20,7 +18,6 @@ DRIFT = (
     "full. Where a difference matters, measure both sides in one sitting, or compare --against a system that did not "
     "change."
 )
-_PLACE: Mapping[Kind, str] = {"metg": "configuration", "spawn": "pattern"}
 
 
 def to_tables(answers: Sequence[Answer]) -> Group:
@@ -64,7 +61,7 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
 
 
 def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> list[RenderableType]:
-    head = _PLACE[answer.kind] if by_place else "system"
+    head = answer.row_word if by_place else "system"
     main = _table(rows[0].a.quantity.name, head, can_break=by_place)
     if answer.is_repeat:
         main.add_column("\nagree", no_wrap=True)

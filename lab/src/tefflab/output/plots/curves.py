@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
 from tefflab.output.plots.intervals import band
@@ -19,13 +19,13 @@ from tefflab.output.readings import (
     WorkAxis,
     absences,
     ceiling_of,
-    contenders_of,
     curves_in_order,
     metg_name,
     rate_tick,
     rate_unit,
     time_tick,
     value_text,
+    variants_of,
 )
 from tefflab.output.scales import log_axis
 
@@ -35,27 +35,23 @@ _GAP = 0.3  # inches between axes and legend
 _DASHED: dict[str, Any] = {"color": SOFT, "linewidth": 1.0, "dashes": (4, 2.5), "zorder": 2}
 
 
-def efficiency_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
+def efficiency_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     """Efficiency against granularity, the threshold, and METG where it was found; bands are 95 % intervals."""
-    curves = curves_in_order(judgement)
-    look_of = looks(contenders_of([judgement]).values())
-    lines = {curve.contender.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
-    rows = {row.contender.id: row for row in judgement.rows if row.metg and row.contender.id in lines}
+    curves = curves_in_order(case)
+    look_of = looks(variants_of([case]).values())
+    lines = {curve.variant.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
+    rows = {row.variant.id: row for row in case.rows if row.metg and row.variant.id in lines}
     entries = []
     for curve in curves:
-        row = rows.get(curve.contender.id)
-        entries.append(
-            Entry(look_of[curve.contender.id], curve.contender.title, f"METG {value_text(row)}" if row else "")
-        )
-    share = quantities.percent(judgement.threshold)
+        row = rows.get(curve.variant.id)
+        entries.append(Entry(look_of[curve.variant.id], curve.variant.title, f"METG {value_text(row)}" if row else ""))
+    share = quantities.percent(case.threshold)
     sheet, axes = _frame(
-        judgement,
-        title or f"Efficiency – {judgement.name}",
+        case,
+        title or f"Efficiency – {case.name}",
         "Share of the ceiling that tasks of a given size reach, with 95 % intervals.",
         footer,
-        Legend(
-            [*entries, Entry(None, f"{share} threshold", f"{metg_name(judgement.threshold)} is where it is crossed")]
-        ),
+        Legend([*entries, Entry(None, f"{share} threshold", f"{metg_name(case.threshold)} is where it is crossed")]),
         ["100 %"],
         "granularity: time × cores / tasks (log scale)",
     )
@@ -63,29 +59,29 @@ def efficiency_chart(judgement: Judgement, footer: str = "", title: str = "") ->
     crossings = [row.metg.value for row in rows.values() if row.metg]
     log_ticks(axes, "x", log_axis([each.granularity.value for each in points] + crossings), time_tick)
     _efficiency_ticks(axes, [each.efficiency.value for each in points])
-    axes.axhline(judgement.threshold, **_DASHED)
+    axes.axhline(case.threshold, **_DASHED)
     for name, line in lines.items():
         _curve(axes, look_of[name], [each.granularity.value for each in line], [each.efficiency for each in line])
     for name, row in rows.items():
         if row.metg:
-            _crossing(axes, row.metg, judgement.threshold, look_of[name])
+            _crossing(axes, row.metg, case.threshold, look_of[name])
     return sheet.figure
 
 
-def rate_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
+def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     """The rate against the work of a task, both logarithmic, and the ceiling; bands are 95 % intervals."""
-    curves = curves_in_order(judgement)
-    look_of = looks(contenders_of([judgement]).values())
-    lines = {curve.contender.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
+    curves = curves_in_order(case)
+    look_of = looks(variants_of([case]).values())
+    lines = {curve.variant.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
     points = [each for line in lines.values() for each in line]
-    unit, work, ceiling = rate_unit(judgement), WorkAxis(judgement), ceiling_of(judgement)
-    entries = [Entry(look_of[each.contender.id], each.contender.title) for each in curves]
+    unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
+    entries = [Entry(look_of[each.variant.id], each.variant.title) for each in curves]
     if ceiling:
         entries.append(Entry(None, f"ceiling {quantities.rate(ceiling.value, unit)}", "the kernel alone on all cores"))
     rates = log_axis([each.rate.value for each in points] + ([ceiling.value] if ceiling else []))
     sheet, axes = _frame(
-        judgement,
-        title or f"Rate – {judgement.name}",
+        case,
+        title or f"Rate – {case.name}",
         "What all cores reach together with tasks of a given size, with 95 % intervals.",
         footer,
         Legend(entries),
@@ -102,7 +98,7 @@ def rate_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figur
 
 
 def _frame(
-    judgement: Judgement,
+    case: MeasuredCase,
     title: str,
     meaning: str,
     footer: str,
@@ -112,7 +108,7 @@ def _frame(
 ) -> tuple[Sheet, Axes]:
     """A sheet with axes, their legend on the right and room for the labels on the left."""
     height = max(_HEIGHT, legend.height)
-    sheet = Sheet(title, [meaning, judgement.configuration], footer, height + _TICKS, absences([judgement]))
+    sheet = Sheet(title, [meaning, case.configuration], footer, height + _TICKS, absences([case]))
     left = EDGE + max(text_width(label, SMALL) for label in y_labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)

@@ -149,12 +149,12 @@ def log_ticks(axes: Axes, which: Literal["x", "y"], axis: LogAxis, label: Callab
 
 
 def stroke(look: Look, width: float = 1.4) -> dict[str, Any]:
-    """A contender's line, as keywords of matplotlib."""
+    """A variant's line, as keywords of matplotlib."""
     return {"color": look.color, "linewidth": width, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
 def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
-    """A contender's mark, with a white rim that parts it from what it lies on."""
+    """A variant's mark, with a white rim that parts it from what it lies on."""
     marker = MARKERS[look.shape]
     return {
         "marker": marker,

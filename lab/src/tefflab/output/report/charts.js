@@ -118,7 +118,7 @@
     picture.addEventListener("pointerleave", () => showTip(plot, picture, box, null));
   }
 
-  for (const section of document.querySelectorAll(".judgement")) {
+  for (const section of document.querySelectorAll(".case")) {
     const charts = data.sections[Number(section.dataset.section)];
     const figures = [...section.querySelectorAll(".chart")];
     const buttons = [...section.querySelectorAll(".legend [data-curve]")];

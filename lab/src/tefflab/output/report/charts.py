@@ -6,7 +6,7 @@ So the script in the page only draws; it knows no units and no logarithms.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tefflab.analysis.results import Curve, CurvePoint, Judgement
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval
 from tefflab.output import quantities
 from tefflab.output.plots.looks import Look, Shape
@@ -46,29 +46,29 @@ def look_data(look: Look) -> dict[str, Any]:
     return {"day": look.color, "night": look.night, "dash": list(look.dash), "outline": OUTLINES[look.shape]}
 
 
-def chart_data(judgement: Judgement) -> list[dict[str, Any]]:
-    """The charts of a judgement: efficiency against granularity and rate against work; none without curves."""
-    return [_efficiency(judgement), _rate(judgement)] if judgement.curves else []
+def chart_data(case: MeasuredCase) -> list[dict[str, Any]]:
+    """The charts of a case: efficiency against granularity and rate against work; none without curves."""
+    return [_efficiency(case), _rate(case)] if case.curves else []
 
 
 def point_texts(point: CurvePoint, unit: str) -> list[str]:
     """What there is to say of a point, in lines."""
     share = f"efficiency {percent_range(point.efficiency)}" if point.efficiency.value > 0 else ""
-    disturbed = f", {point.disturbed} disturbed" if point.disturbed else ""
+    noisy = f", {point.noisy} noisy" if point.noisy else ""
     lines = [
         f"{quantities.duration(point.granularity.value)} a task ({interval_text(point.granularity)})",
         share,
         rate_range(point.rate, unit) if point.rate.value > 0 else "",
-        f"{point.iterations} iterations, {point.runs} run{'s' * (point.runs != 1)}{disturbed}",
+        f"{point.iterations} iterations, {point.runs} run{'s' * (point.runs != 1)}{noisy}",
     ]
     return [line for line in lines if line]
 
 
-def _efficiency(judgement: Judgement) -> dict[str, Any]:
-    curves = curves_in_order(judgement)
-    kept = {curve.contender.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
+def _efficiency(case: MeasuredCase) -> dict[str, Any]:
+    curves = curves_in_order(case)
+    kept = {curve.variant.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
     points = [each for line in kept.values() for each in line]
-    rows = {row.contender.id: row for row in judgement.rows if row.metg and row.metg.relation == "="}
+    rows = {row.variant.id: row for row in case.rows if row.metg and row.metg.relation == "="}
     crossings = [row.metg.value for name, row in rows.items() if row.metg and name in kept]
     times = [each.granularity.value for each in points] + crossings
     top = 1.04 * max([1.0, *(each.efficiency.value for each in points)])
@@ -80,16 +80,16 @@ def _efficiency(judgement: Judgement) -> dict[str, Any]:
     for curve in curves:
         line = _line(
             curve,
-            kept[curve.contender.id],
+            kept[curve.variant.id],
             lambda point: point.granularity.value,
             log_axis(times).place,
             lambda point: point.efficiency,
             height,
         )
-        row = rows.get(curve.contender.id)
+        row = rows.get(curve.variant.id)
         if row and row.metg:
-            line["metg"] = [_round(log_axis(times).place(row.metg.value)), _round(height(judgement.threshold))]
-            name = metg_name(judgement.threshold)
+            line["metg"] = [_round(log_axis(times).place(row.metg.value)), _round(height(case.threshold))]
+            name = metg_name(case.threshold)
             line["metgText"] = [f"{name} {value_text(row)} ({interval_text(row.metg)})", f"{row.rounds} rounds"]
         lines.append(line)
     shares = [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -99,16 +99,16 @@ def _efficiency(judgement: Judgement) -> dict[str, Any]:
         "title": "Efficiency against granularity",
         "x": _axis(times, time_tick, "granularity (log scale)"),
         "y": {"wide": ticks, "narrow": ticks, "minor": [], "title": "share of the ceiling"},
-        "rule": {"at": _round(height(judgement.threshold)), "text": quantities.percent(judgement.threshold)},
+        "rule": {"at": _round(height(case.threshold)), "text": quantities.percent(case.threshold)},
         "lines": lines,
     }
 
 
-def _rate(judgement: Judgement) -> dict[str, Any]:
-    curves = curves_in_order(judgement)
-    kept = {curve.contender.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
+def _rate(case: MeasuredCase) -> dict[str, Any]:
+    curves = curves_in_order(case)
+    kept = {curve.variant.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
     points = [each for line in kept.values() for each in line]
-    unit, work, ceiling = rate_unit(judgement), WorkAxis(judgement), ceiling_of(judgement)
+    unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
     sizes = [work.of(each) for each in points]
     rates = [each.rate.value for each in points] + ([ceiling.value] if ceiling else [])
     across, along = log_axis(sizes), log_axis(rates)
@@ -118,7 +118,7 @@ def _rate(judgement: Judgement) -> dict[str, Any]:
         "x": _axis(sizes, work.tick, f"{work.title} (log scale)"),
         "y": _axis(rates, lambda value: rate_tick(value, unit), "rate of all cores (log scale)"),
         "lines": [
-            _line(curve, kept[curve.contender.id], work.of, across.place, lambda point: point.rate, along.place)
+            _line(curve, kept[curve.variant.id], work.of, across.place, lambda point: point.rate, along.place)
             for curve in curves
         ],
     }
@@ -143,7 +143,7 @@ def _line(
         ends = (across(x_of(point)), along(interval.value), along(interval.low), along(interval.high))
         places.append([_round(each) for each in ends])
     texts = [point_texts(point, curve.rate_unit) for point in points]
-    return {"id": curve.contender.id, "name": curve.contender.title, "points": places, "texts": texts}
+    return {"id": curve.variant.id, "name": curve.variant.title, "points": places, "texts": texts}
 
 
 def _axis(values: Sequence[float], label: Callable[[float], str], title: str) -> dict[str, Any]:
