@@ -35,12 +35,74 @@ endfunction()
 
 # teff_add_system_program(NAME SOURCES... [LIBRARIES library...] [OPTIONS option...])
 #
-# An adapter's program, linked to the core. Builds with a sanitizer make it only when it is asked for by name: no test of
-# theirs runs it, and of a runtime that is not instrumented a sanitizer would blame us.
+# A program of an adapter for task graphs.
 function(teff_add_system_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;LIBRARIES;OPTIONS")
-  add_executable(${name} ${program_SOURCES} ${program_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE teff::bench ${program_LIBRARIES})
+  teff_add_program(${name} SOURCES ${program_SOURCES} ${program_UNPARSED_ARGUMENTS}
+                   LIBRARIES teff::task_graph ${program_LIBRARIES} OPTIONS ${program_OPTIONS})
+endfunction()
+
+# teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
+#
+# A kind of benchmark that runs on whatever system has tasks: MAIN is compiled for each of them, and includes TEFF_TASKS,
+# the header of the system that has its class task_system. For the CMakeLists.txt of the kind's folder.
+function(teff_add_tasks_benchmark kind main)
+  cmake_parse_arguments(PARSE_ARGV 2 benchmark "" "" "LIBRARIES")
+  get_filename_component(main "${main}" ABSOLUTE)
+  set_property(GLOBAL APPEND PROPERTY TEFF_TASKS_BENCHMARKS ${kind})
+  set_property(GLOBAL PROPERTY TEFF_TASKS_MAIN_${kind} "${main}")
+  set_property(GLOBAL PROPERTY TEFF_TASKS_LIBRARIES_${kind} "${benchmark_LIBRARIES}")
+endfunction()
+
+# teff_add_tasks(NAME HEADER [SOURCES source...] [LIBRARIES library...] [OPTIONS option...] [COMPILED_BY function])
+#
+# The tasks of a system, on which every kind runs that called teff_add_tasks_benchmark. A program is called NAME_KIND, or
+# NAME with KIND in the place of {benchmark}. COMPILED_BY names a function that compiles the program's main file in
+# another way than CMake does: function(SOURCE RESULT LIBRARIES OPTIONS...) sets RESULT to the object file.
+function(teff_add_tasks name header)
+  cmake_parse_arguments(PARSE_ARGV 2 tasks "" "COMPILED_BY" "SOURCES;LIBRARIES;OPTIONS")
+  get_filename_component(header "${header}" ABSOLUTE)
+  set(options ${tasks_OPTIONS} "-DTEFF_TASKS=\"${header}\"")
+  get_property(kinds GLOBAL PROPERTY TEFF_TASKS_BENCHMARKS)
+  foreach(kind IN LISTS kinds)
+    get_property(main GLOBAL PROPERTY TEFF_TASKS_MAIN_${kind})
+    get_property(libraries GLOBAL PROPERTY TEFF_TASKS_LIBRARIES_${kind})
+    teff_tasks_program(program ${name} ${kind})
+    if(tasks_COMPILED_BY)
+      cmake_language(CALL ${tasks_COMPILED_BY} "${main}" main "${libraries}" ${options})
+    endif()
+    teff_add_program(${program} SOURCES "${main}" ${tasks_SOURCES}
+                     LIBRARIES ${tasks_LIBRARIES} ${libraries} teff::program OPTIONS ${options})
+    if(tasks_COMPILED_BY)
+      set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+    endif()
+  endforeach()
+endfunction()
+
+# teff_skip_tasks(NAME REASON): as teff_skip_program, of all programs that teff_add_tasks(NAME ...) would add.
+function(teff_skip_tasks name reason)
+  get_property(kinds GLOBAL PROPERTY TEFF_TASKS_BENCHMARKS)
+  foreach(kind IN LISTS kinds)
+    teff_tasks_program(program ${name} ${kind})
+    teff_skip_program(${program} "${reason}")
+  endforeach()
+endfunction()
+
+# Sets <program> to the name of the program in which a kind runs on a system's tasks.
+function(teff_tasks_program program name kind)
+  if(NOT name MATCHES "{benchmark}")
+    string(APPEND name "_{benchmark}")
+  endif()
+  string(REPLACE "{benchmark}" "${kind}" result "${name}")
+  set(${program} "${result}" PARENT_SCOPE)
+endfunction()
+
+# A program of a system. Builds with a sanitizer make it only when it is asked for by name: no test of theirs runs it, and
+# of a runtime that is not instrumented a sanitizer would blame us.
+function(teff_add_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;LIBRARIES;OPTIONS")
+  add_executable(${name} ${program_SOURCES})
+  target_link_libraries(${name} PRIVATE ${program_LIBRARIES})
   target_compile_options(${name} PRIVATE ${program_OPTIONS})
   if(TEFF_SANITIZE)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)

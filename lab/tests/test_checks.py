@@ -2,15 +2,25 @@
 
 import io
 import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Barrier, Event
 
+import psutil
 import pytest
 from rich.console import Console
 
 from tefflab.errors import TeffError
+from tefflab.host.processes import family
 from tefflab.systems.setup import SetupReport
-from tools import checks
-from tools.checks import Check, Count, SkippedError, Workshop, chosen, count_ctest, count_pytest
+from tools import running, steps
+from tools.counting import BROKEN, PASSED, Count, count_ctest, count_pytest
+from tools.running import run_checks
+from tools.steps import Check, chosen
+from tools.workshop import SkippedError, Workshop
 
 CTEST = """
       Start 1: a
@@ -67,6 +77,9 @@ def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:
         chosen(["nope"], quick=False)
 
 
+Body = Callable[[Workshop], Count]
+
+
 def passes(shop: Workshop) -> Count:
     return shop.ask("true") + shop.ask("true")
 
@@ -83,25 +96,137 @@ def can_not(_: Workshop) -> Count:
     raise SkippedError("no browser")
 
 
+def breaks(_: Workshop) -> Count:
+    raise ValueError("a fault of the step's own")
+
+
+@pytest.fixture
+def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[Check]], tuple[int, list[str]]]:
+    """Runs these in the place of the project's own, on two cores; gives the exit code and the lines of the results."""
+
+    def run(made: Sequence[Check]) -> tuple[int, list[str]]:
+        monkeypatch.setattr(steps, "CHECKS", tuple(made))
+        monkeypatch.setattr(running, "ensure", lambda *_, **__: SetupReport({}))
+        monkeypatch.setattr(running, "usable_cores", lambda: 2)
+        said = io.StringIO()
+        out, unseen = Console(file=said, width=100), Console(file=io.StringIO())
+        code = run_checks(tmp_path, [], quick=False, results=out, progress=unseen)
+        return code, said.getvalue().splitlines()
+
+    return run
+
+
 @pytest.mark.parametrize(
-    ("steps", "code", "closing", "said"),
+    ("bodies", "code", "closing", "said"),
     [
         ([passes], 0, "2 passed, 0 failed, 0 skipped", "passes"),
         ([passes, fails], 1, "2 passed, 1 failed, 0 skipped", "the reason"),
         ([passes, does_not_build], 1, "2 passed, 1 failed, 0 skipped", "no compiler"),
+        ([passes, breaks], 1, "2 passed, 1 failed, 0 skipped", "a fault of the step's own"),
         ([passes, can_not], 0, "2 passed, 0 failed, 1 skipped", "no browser"),
         ([can_not], 1, "0 passed, 0 failed, 1 skipped", "no browser"),
     ],
 )
 def test_the_last_line_counts_everything_and_the_exit_code_agrees(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: list[object], code: int, closing: str, said: str
+    checks: Callable[..., tuple[int, list[str]]], bodies: list[Body], code: int, closing: str, said: str
 ) -> None:
-    made = tuple(Check(step.__name__, "", step) for step in steps)  # type: ignore[attr-defined,arg-type]
-    monkeypatch.setattr(checks, "CHECKS", made)
-    monkeypatch.setattr(checks, "ensure", lambda *_, **__: SetupReport({}))
-    out = Console(file=io.StringIO(), width=100)
-    assert checks.run_checks(tmp_path, [], quick=False, results=out, progress=Console(file=io.StringIO())) == code
-    assert isinstance(out.file, io.StringIO)
-    lines = out.file.getvalue().splitlines()
+    ended, lines = checks([Check(body.__name__, "", body) for body in bodies])
+    assert ended == code
     assert lines[-1] == closing
     assert any(re.search(said, line) for line in lines)
+
+
+def test_two_steps_run_at_once_and_one_that_needs_another_waits_for_it(
+    checks: Callable[..., tuple[int, list[str]]],
+) -> None:
+    began: list[str] = []
+    both = Barrier(2, timeout=30)
+
+    def meets(name: str) -> Body:
+        def body(_: Workshop) -> Count:
+            began.append(name)
+            both.wait()
+            return PASSED
+
+        return body
+
+    made = [
+        Check("first", "", meets("first")),
+        Check("late", "", meets("late"), after=("needed",)),
+        Check("needed", "", meets("needed")),
+        Check("last", "", meets("last"), after=("absent",)),
+    ]
+    code, lines = checks(made)
+    assert code == 0
+    assert began[0] == "needed"  # others wait for it
+    assert began.index("late") > began.index("needed")
+    assert lines[-1] == "4 passed, 0 failed, 0 skipped"
+    table = lines[-6:-2]
+    assert [line.split()[0] for line in table] == ["first", "late", "needed", "last"]
+
+
+def test_what_steps_say_at_once_comes_out_apart(checks: Callable[..., tuple[int, list[str]]]) -> None:
+    both = Barrier(2, timeout=30)
+
+    def speaks(name: str) -> Body:
+        def body(shop: Workshop) -> Count:
+            for number in range(5):
+                both.wait()
+                shop.note(f"{name} {number}")
+            return BROKEN
+
+        return body
+
+    code, lines = checks([Check(name, "", speaks(name)) for name in ("ape", "bee")])
+    assert code == 1
+    spoken = [line for line in lines if re.fullmatch(r"(ape|bee) \d", line)]
+    assert sorted(spoken) in (spoken, spoken[5:] + spoken[:5])
+
+
+def test_one_step_builds_at_a_time(checks: Callable[..., tuple[int, list[str]]]) -> None:
+    building: list[int] = []
+    most: list[int] = []
+
+    def builds(shop: Workshop) -> Count:
+        with shop.compiling(shop.log):
+            building.append(1)
+            most.append(len(building))
+            Event().wait(0.05)  # another would come in meanwhile
+            building.pop()
+        return PASSED
+
+    assert checks([Check(name, "", builds) for name in "abcd"])[0] == 0
+    assert most == [1, 1, 1, 1]
+
+
+INTERRUPTED = """
+import io, sys
+from pathlib import Path
+from rich.console import Console
+from tefflab.systems.setup import SetupReport
+from tools import running, steps
+from tools.steps import Check
+
+def twice(shop):
+    endless = "echo it runs; sleep 1000 & wait"
+    return shop.ask("sh", "-c", endless) + shop.ask("sh", "-c", endless)
+
+steps.CHECKS = tuple(Check(name, "", twice, builds=False) for name in ("one", "two", "three"))
+running.ensure = lambda *_, **__: SetupReport({})
+running.usable_cores = lambda: 2
+unseen = Console(file=io.StringIO())
+running.run_checks(Path(sys.argv[1]), [], quick=False, results=unseen, progress=unseen)
+"""
+
+
+def test_an_interrupt_ends_all_steps_and_what_they_started(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, tmp_path], stderr=subprocess.PIPE, text=True) as process:
+        logs = [tmp_path / ".teff" / "log" / f"test-{name}.log" for name in ("one", "two")]
+        while not all(log.is_file() and "\nit runs\n" in log.read_text() for log in logs):
+            Event().wait(0.05)
+        members = family(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in said
+    assert not psutil.wait_procs(members, timeout=10)[1]
+    assert not (tmp_path / ".teff" / "log" / "test-three.log").exists()

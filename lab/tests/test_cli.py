@@ -1,16 +1,19 @@
 """The command line: what it prints where, and how it ends."""
 
 import json
-import re
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 
-import tefflab
 from tefflab import __version__, project_root
 from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.machine import read_revision
 from tefflab.systems.systems import load_systems
 
 
@@ -25,7 +28,62 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
 
 def test_the_version_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "--version") == 0
-    assert capsys.readouterr().out == f"teff {__version__}\n"
+    revision = read_revision(project_root()).short
+    assert capsys.readouterr().out == f"teff {__version__} ({revision})\n"
+
+
+def test_without_a_command_a_short_screen_says_what_to_begin_with(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(monkeypatch) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 30
+    assert max(map(len, lines)) <= 80
+    for command in ("teff systems", "teff metg", "teff report"):
+        assert any(line.startswith(f"  {command} ") for line in lines)
+    for name in typer.main.get_command(cli.app).commands:  # type: ignore[attr-defined]
+        assert any(name in line.split() for line in lines), name
+
+
+def completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """What bash offers for the last of the words."""
+    monkeypatch.setenv("_TEFF_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(("teff", *words)))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    assert run(monkeypatch) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_shell_completes_commands_systems_and_experiments(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    systems = load_systems(project_root())
+    ids = {program.id for system in systems for program in system.programs}
+    assert completed(capsys, monkeypatch, "exp") == ["experiment"]
+    assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
+    assert set(completed(capsys, monkeypatch, "run", "")) == ids
+    for command in ("metg", "spawn", "profile"):
+        assert completed(capsys, monkeypatch, command, "--systems", "serial,std_") == ["serial,std_thread"]
+    assert "teff" not in completed(capsys, monkeypatch, "run", "teff,te")
+
+
+def test_what_completes_reads_no_more_than_names() -> None:
+    heavy = "pydantic", "numpy", "polars", "duckdb"
+    asks = "import sys; from tefflab.cli import completion, main; assert completion.systems('')"
+    said = subprocess.check_output([sys.executable, "-c", f"{asks}; print(*sys.modules)"], text=True)
+    assert not {module.split(".")[0] for module in said.split()}.intersection(heavy)
+
+
+def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
+    shutil.copy(project_root() / "teff", tmp_path)
+    (tmp_path / "lab").mkdir()
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / "lab" / name).touch()
+    asked = {**os.environ, "_TEFF_COMPLETE": "complete_bash"}
+    done = subprocess.run([tmp_path / "teff"], env=asked, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert not (tmp_path / ".teff").exists()
 
 
 COMMANDS = cli.Commands.list_commands(typer.main.get_command(cli.app), None)  # type: ignore[arg-type]
@@ -45,14 +103,6 @@ def test_help_begins_with_an_example_and_fits_a_screen(
     assert lines[0].startswith(f"Example:  teff {name}")
     assert len(lines) < 30
     assert max(map(len, lines)) <= 80
-
-
-def test_the_lab_names_no_system() -> None:
-    ours = {"teff"}  # this program
-    names = {system.name for system in load_systems(project_root())} - ours
-    for file in Path(tefflab.__file__).parent.rglob("*.py"):
-        words = set(re.findall(r"[\w-]+", file.read_text(encoding="utf-8")))
-        assert not words & names, file
 
 
 def test_a_command_that_is_not_there_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:

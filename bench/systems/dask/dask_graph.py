@@ -20,7 +20,7 @@ from dask.task_spec import Task, TaskRef
 from dask.typing import Key
 from distributed import Client, LocalCluster, Nanny, Status, Worker, wait
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "core" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
 from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
 LOOPBACK = "127.0.0.1"
@@ -56,7 +56,7 @@ def collect() -> bytes:
     Here.work.stop()
     outcome = Here.work.outcome()
     outcome.elapsed_seconds = 0
-    outcome.gap_share_before = outcome.gap_share_after = 0  # workers that all spin at once disturb each other
+    outcome.gap_share_before = outcome.gap_share_after = 0  # workers that all spin at once are noise to each other
     return bytes(outcome)
 
 

@@ -1,11 +1,12 @@
 // MPI, bulk-synchronous: supersteps. All outputs of a timestep cross at once, all ranks meet, all compute.
 #include <algorithm>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 class bulk_synchronous final : public mpi_adapter {
  public:
@@ -17,12 +18,8 @@ class bulk_synchronous final : public mpi_adapter {
   void prepare(workload& work) override {
     columns_.clear();  // of the run before: two need not fit
     columns_ = make_columns(work);
-    steps_ = 0;
-    std::size_t messages = 0;
-    for (const rank_columns& each : columns_) {
-      steps_ = std::max(steps_, each.table().graph().steps);
-      messages += each.max_sends() + each.max_receives();
-    }
+    steps_ = work.steps();
+    const std::size_t messages = most_messages(columns_);
     requests_.reserve(messages);
   }
 

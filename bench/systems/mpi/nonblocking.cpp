@@ -6,11 +6,12 @@
 #include <functional>
 #include <optional>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 /// What MPI copies at once (Open MPI's limit in shared memory): MPI_Send then returns without waiting for the
 /// receiver, and there is no request to finish. Nothing deadlocks where an MPI copies less: a rank that waits
@@ -124,10 +125,9 @@ class nonblocking final : public mpi_adapter {
  private:
   void prepare(workload& work) override {
     flows_.clear();
-    steps_ = 0;
+    steps_ = work.steps();
     std::vector<rank_columns> columns = make_columns(work);
     for (std::size_t i = 0; i < work.graphs(); ++i) {
-      steps_ = std::max(steps_, work.graph(i).steps);
       flows_.emplace_back(work, i, std::move(columns[i]), communicator(i));
     }
   }

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 class parallel_for final : public mpi_adapter {
  public:
@@ -28,12 +29,8 @@ class parallel_for final : public mpi_adapter {
   void prepare(workload& work) override {
     columns_.clear();  // of the run before: two need not fit
     columns_ = make_columns(work);
-    steps_ = 0;
-    std::size_t messages = 0;
-    for (const rank_columns& each : columns_) {
-      steps_ = std::max(steps_, each.table().graph().steps);
-      messages += each.max_sends() + each.max_receives();
-    }
+    steps_ = work.steps();
+    const std::size_t messages = most_messages(columns_);
     crosses_ = messages > 0;
     requests_.clear();
     requests_.reserve(messages);

@@ -22,17 +22,22 @@ function(find_clang_with_libomp clang library)
   endforeach()
 endfunction()
 
-# Compiles SOURCE by Clang with the flags that the compiler of this build gets, and sets <object> to the result.
-function(compile_for_libomp clang source object)
+# Compiles SOURCE by <clang> with the flags that the compiler of this build gets, and sets <object> to the result. What the
+# program will be linked to says where headers are.
+function(compile_for_libomp source object libraries)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build}}")
-  set(includes "$<TARGET_PROPERTY:teff_patterns,INTERFACE_INCLUDE_DIRECTORIES>")
-  set(result "${CMAKE_CURRENT_BINARY_DIR}/${source}.libomp.o")
+  list(TRANSFORM libraries REPLACE "(.+)" "$<TARGET_PROPERTY:\\1,INTERFACE_INCLUDE_DIRECTORIES>"
+       OUTPUT_VARIABLE includes)
+  get_filename_component(source "${source}" ABSOLUTE)
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}/bench" "${source}")
+  string(REPLACE "/" "_" name "${name}")
+  set(result "${CMAKE_CURRENT_BINARY_DIR}/${name}.libomp.o")
   add_custom_command(
     OUTPUT "${result}"
-    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${clang}" -std=c++${CMAKE_CXX_STANDARD} ${flags} -Wall -Wextra
-            $<$<BOOL:${TEFF_WERROR}>:-Werror> -fopenmp -fPIE "-I$<JOIN:${includes},;-I>"
-            -MD -MF "${result}.d" -o "${result}" -c "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${clang}" -std=c++${CMAKE_CXX_STANDARD} ${flags} -Wall -Wextra -Wno-missing-field-initializers
+            $<$<BOOL:${TEFF_WERROR}>:-Werror> -fopenmp -fPIE "-I$<JOIN:$<REMOVE_DUPLICATES:${includes}>,;-I>" ${ARGN}
+            -MD -MF "${result}.d" -o "${result}" -c "${source}"
     DEPENDS "${source}"
     DEPFILE "${result}.d"
     COMMAND_EXPAND_LISTS VERBATIM)

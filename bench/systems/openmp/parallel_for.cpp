@@ -2,14 +2,14 @@
 // dependence. One parallel region goes through all timesteps.
 #include <omp.h>
 
-#include <algorithm>
-
-#include "columns.hpp"
 #include "runtime.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 class parallel_for final : public adapter {
  public:
@@ -18,9 +18,8 @@ class parallel_for final : public adapter {
   [[nodiscard]] identity describe() const override { return identify("parallel_for", workers_); }
 
   void run(workload& work) override {
-    columns all = make_columns(work, 2);
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+    std::deque<kept_outputs> all = keep_outputs(work, 2);
+    const std::int64_t steps = work.steps();
 #pragma omp parallel
     {
       const int worker = omp_get_thread_num();
@@ -33,7 +32,7 @@ class parallel_for final : public adapter {
           const interval points = work.table(index).points(timestep);
 #pragma omp for schedule(static) nowait
           for (std::int64_t point = points.first; point <= points.last; ++point)
-            execute(work, all, index, timestep, point, worker);
+            execute(work, all[index], index, timestep, point, worker);
         }
 #pragma omp barrier
       }

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "teff/bench/adapter.hpp"
+#include "teff/bench/cores.hpp"
+#include "teff/bench/identity.hpp"
 
 /// What --identity says: the runtime this was compiled for is part of the variant's name, and the runtimes
 /// don't tell their releases, so that the compiler's, which they come with, stands for it.

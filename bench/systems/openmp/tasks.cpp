@@ -2,14 +2,14 @@
 // buffers they name.
 #include <omp.h>
 
-#include <algorithm>
-
-#include "columns.hpp"
 #include "runtime.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 // A task that overwrites an output waits for those who read it. With two timesteps kept, that are the tasks
 // just created; with eight they are done by then, and an edge to what is done costs less.
@@ -22,9 +22,8 @@ class tasks final : public adapter {
   [[nodiscard]] identity describe() const override { return identify("tasks", workers_); }
 
   void run(workload& work) override {
-    columns all = make_columns(work, kept);
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+    std::deque<kept_outputs> all = keep_outputs(work, kept);
+    const std::int64_t steps = work.steps();
 #pragma omp parallel
     {
       bind_thread();
@@ -36,7 +35,7 @@ class tasks final : public adapter {
           for (std::size_t index = 0; index < work.graphs(); ++index) {
             const interval points = work.table(index).points(timestep);
             for (std::int64_t point = points.first; point <= points.last; ++point)
-              create(work, all, index, timestep, point);
+              create(work, all[index], index, timestep, point);
           }
 #pragma omp taskwait
         work.stop();
@@ -47,15 +46,15 @@ class tasks final : public adapter {
  private:
   /// The output's first byte stands for the whole of it. `out` on it also waits for those that read what it
   /// held before.
-  static void create(workload& work, columns& all, std::size_t index, std::int64_t timestep,
+  static void create(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep,
                      std::int64_t point) {
-    std::byte* output = all[index].at(timestep, point).data();
+    std::byte* output = all.at(timestep, point).data();
     thread_local std::vector<input> scratch;
-    const auto inputs = all[index].inputs(timestep, point, scratch);
+    const auto inputs = all.inputs(timestep, point, scratch);
     const input* const first = inputs.data();
     const std::size_t count = inputs.size();
     workload* const load = &work;
-    columns* const outputs = &all;
+    kept_outputs* const outputs = &all;
 #pragma omp task depend(iterator(std::size_t i = 0 : count), in : *first[i].data()) depend(out : *output) \
     firstprivate(load, outputs, index, timestep, point)
     execute(*load, *outputs, index, timestep, point, omp_get_thread_num());

@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "teff/bench/task_graph.hpp"
+#include "teff/graphs/task_graph.hpp"
 
 /// The outputs of a graph's last two timesteps, known to StarPU: that of timestep t is overwritten at t + 2.
 class columns {
  public:
   /// `is_here` says whether this rank holds a point; elsewhere StarPU makes room when the data comes.
   template <class IsHere>
-  columns(const teff::bench::task_graph& graph, IsHere is_here)
+  columns(const teff::graphs::task_graph& graph, IsHere is_here)
       : width_(graph.width),
         memory_(2 * static_cast<std::size_t>(graph.width * graph.output_bytes)),
         handles_(2 * static_cast<std::size_t>(graph.width)) {

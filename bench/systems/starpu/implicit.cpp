@@ -8,11 +8,12 @@
 #include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
-#include "teff/bench/adapter.hpp"
+#include "teff/graphs/adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 void run_task(void* buffers[], void* argument) {
   execute(*static_cast<const task_name*>(argument), buffers);
@@ -34,11 +35,9 @@ class implicit final : public adapter {
   void run(workload& work) override {
     const awake workers;
     std::deque<columns> all;
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < work.graphs(); ++i) {
+    for (std::size_t i = 0; i < work.graphs(); ++i)
       all.emplace_back(work.graph(i), [](std::int64_t) { return true; });
-      steps = std::max(steps, work.graph(i).steps);
-    }
+    const std::int64_t steps = work.steps();
     work.start();
     for (std::int64_t timestep = 0; timestep < steps; ++timestep)
       for (std::size_t index = 0; index < work.graphs(); ++index) {

@@ -9,11 +9,12 @@
 #include "columns.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
-#include "teff/bench/mpi_adapter.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 void run_task(void* buffers[], void* argument) {
   task_name task;
@@ -46,7 +47,7 @@ class mpi final : public mpi_adapter {
  private:
   void prepare(workload& work) override {
     columns_.clear();
-    steps_ = 0;
+    steps_ = work.steps();
     starpu_mpi_tag_t tag = 0;
     for (std::size_t i = 0; i < work.graphs(); ++i) {
       const task_graph& graph = work.graph(i);
@@ -55,7 +56,6 @@ class mpi final : public mpi_adapter {
       for (const std::int64_t timestep : {0, 1})
         for (std::int64_t point = 0; point < graph.width; ++point)
           starpu_mpi_data_register(columns_[i].output(timestep, point), tag++, blocks.owner(point));
-      steps_ = std::max(steps_, graph.steps);
     }
   }
 

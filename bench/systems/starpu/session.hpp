@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "teff/bench/configuration.hpp"
+#include "teff/graphs/configuration.hpp"
 
 /// StarPU from start to end, with so many CPU workers, which rest but while there is an `awake`. Its data
 /// must be unregistered before it ends.

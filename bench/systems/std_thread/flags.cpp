@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <barrier>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -14,12 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/task_rows.hpp"
+#include "teff/bench/pinned_threads.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/task_rows.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 /// An output of a column, and whose it is.
 struct alignas(128) slot {
@@ -124,22 +125,14 @@ class flags final : public adapter {
   void run(workload& work) override {
     std::deque<grid> grids;
     for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), workers_);
-    std::barrier ready(workers_, [&]() noexcept { work.start(); });
-    std::vector<std::jthread> threads;
-    for (int worker = 0; worker < workers_; ++worker)
-      threads.emplace_back([&, worker] {
-        bind_to_core(worker);
-        ready.arrive_and_wait();
-        run_columns(work, grids, worker);
-      });
-    threads.clear();  // joins
+    run_on_pinned_threads(
+        workers_, [&] { work.start(); }, [&](int worker) { run_columns(work, grids, worker); });
     work.stop();
   }
 
  private:
   void run_columns(workload& work, std::deque<grid>& grids, int worker) const {
-    std::int64_t steps = 0;
-    for (std::size_t i = 0; i < work.graphs(); ++i) steps = std::max(steps, work.graph(i).steps);
+    const std::int64_t steps = work.steps();
     step scratch;
     for (std::int64_t timestep = 0; timestep < steps; ++timestep)
       for (std::size_t index = 0; index < grids.size(); ++index) {

@@ -1,5 +1,5 @@
 // oneTBB's flow graph: a ring of timesteps with a continue_node a point. A node runs once all its
-// predecessors have sent their message, and again one turn of the ring later: the graph is small, and built
+// predecessors have sent their message, and again when the ring comes round: the graph is small, and built
 // once.
 #include <oneapi/tbb/flow_graph.h>
 
@@ -7,20 +7,23 @@
 #include <deque>
 #include <vector>
 
-#include "outputs.hpp"
 #include "pinned_arena.hpp"
-#include "teff/bench/edges.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/edges.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 using tbb::flow::continue_msg;
 
 /// A graph of the workload as a ring of nodes. Points that don't exist at a timestep just pass the message
 /// on.
 class ring {
  public:
-  ring(workload& work, std::size_t index) : table_(work.table(index)), data_(work, index), rows_(turn()) {
+  ring(workload& work, std::size_t index)
+      : work_(work), index_(index), table_(work.table(index)), outputs_(table_, 2), rows_(rows_of_a_round()) {
     for (std::int64_t row = 0; row < rows_; ++row)
       for (std::int64_t point = 0; point < width(); ++point)
         nodes_.emplace_back(graph_, [this, timestep = row, point](continue_msg message) mutable {
@@ -48,7 +51,8 @@ class ring {
   using node = tbb::flow::continue_node<continue_msg>;
 
   void visit(std::int64_t timestep, std::int64_t point) {
-    if (table_.points(timestep).contains(point)) data_.execute(timestep, point);
+    if (table_.points(timestep).contains(point))
+      execute(work_, outputs_, index_, timestep, point, tbb::this_task_arena::current_thread_index());
     // Here the messages, which would go round for ever, end: a node sends once its body has returned.
     if (timestep == table_.graph().steps - 1)
       for_each_edge(timestep % rows_, point, [](node& from, node& to) { tbb::flow::remove_edge(from, to); });
@@ -62,7 +66,7 @@ class ring {
 
   /// Rows after which the dependence sets repeat; more than there are sets, for a node must not be reached
   /// again before it has run (see window::finish).
-  [[nodiscard]] std::int64_t turn() const {
+  [[nodiscard]] std::int64_t rows_of_a_round() const {
     const task_graph& graph = table_.graph();
     std::int64_t rows = graph.dependence_sets() + 1;
     for (std::int64_t t = rows; t < graph.steps; ++t)
@@ -76,8 +80,10 @@ class ring {
     return nodes_[static_cast<std::size_t>(row * width() + point)];
   }
 
+  workload& work_;
+  std::size_t index_;
   const dependence_table& table_;
-  outputs data_;
+  kept_outputs outputs_;
   std::int64_t rows_;
   tbb::flow::graph graph_;
   std::vector<edges> after_;  ///< of each row

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/meeting.hpp"
+#include "teff/bench/cores.hpp"
+#include "teff/bench/start_barrier.hpp"
 
 /// `workers` threads, the calling one among them, each pinned to a core. They live as long as the arena.
 class pinned_arena {
@@ -28,8 +28,8 @@ class pinned_arena {
   /// Returns when all workers are awake in the arena. Called in it. Idle threads sleep, and oneTBB promises
   /// none: the wait for them has an end.
   void wake_all() const {
-    teff::bench::meeting all(workers_);
-    const auto attend = [&] { all.attend(); };
+    teff::bench::start_barrier all(workers_);
+    const auto attend = [&] { all.arrive_and_wait(); };
     tbb::task_group others;
     for (int i = 1; i < workers_; ++i) others.run(attend);
     others.run_and_wait(attend);

@@ -6,19 +6,21 @@
 
 #include <deque>
 
-#include "outputs.hpp"
 #include "pinned_arena.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 #include "window.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 /// A workload while it runs.
 class execution {
  public:
   explicit execution(workload& work) : work_(work) {
-    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work, i);
+    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
   }
 
   void run() {
@@ -32,8 +34,8 @@ class execution {
 
  private:
   struct graph {
-    graph(workload& work, std::size_t index) : data(work, index), waiting(work.table(index)) {}
-    outputs data;
+    explicit graph(const dependence_table& table) : outputs(table, 2), waiting(table) {}
+    kept_outputs outputs;
     window waiting;
   };
 
@@ -44,7 +46,8 @@ class execution {
   /// Executes a task, starts those that it sets free but one, and returns that one.
   tbb::task_handle execute(std::size_t index, std::int64_t timestep, std::int64_t point) {
     graph& here = graphs_[index];
-    here.data.execute(timestep, point);
+    teff::graphs::execute(work_, here.outputs, index, timestep, point,
+                          tbb::this_task_arena::current_thread_index());
     tbb::task_handle following;
     here.waiting.finish(timestep, point, [&](std::int64_t next, std::int64_t each) {
       tbb::task_handle ready = task(index, next, each);

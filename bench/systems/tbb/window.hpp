@@ -3,13 +3,13 @@
 #include <atomic>
 #include <vector>
 
-#include "teff/bench/task_order.hpp"
+#include "teff/graphs/task_order.hpp"
 
 /// For a window of timesteps, how many predecessors of each task have finished: O(width) memory for each
 /// dependence set, no matter how many timesteps.
 class window {
  public:
-  explicit window(const teff::bench::dependence_table& table)
+  explicit window(const teff::graphs::dependence_table& table)
       : order_(table),
         rows_(table.graph().dependence_sets() + 1),
         width_(table.graph().width),
@@ -20,8 +20,8 @@ class window {
   /// A counter serves again `sets + 1` timesteps later. No predecessor (u - 1, q) of (u, p) finishes before
   /// that is safe, while (u - sets - 1, p) still waits. If q is p, or read p's output, then (u - 2, p) has
   /// run. Otherwise p reads q's output as it did `sets` timesteps ago, and q, which has overwritten what p
-  /// read then, had to wait for it. (Sets that don't take turns are those of a tree that turns around: there
-  /// (u - 3, p) has run, as q's own column read it on the way out.)
+  /// read then, had to wait for it. (Sets that don't follow each other in a cycle are those of a tree that
+  /// turns around: there (u - 3, p) has run, as q's own column read it on the way out.)
   template <class Ready>
   void finish(std::int64_t timestep, std::int64_t point, Ready ready) {
     const std::int64_t next = timestep + 1;
@@ -41,7 +41,7 @@ class window {
     std::atomic<std::int64_t> value{0};
   };
 
-  teff::bench::task_order order_;
+  teff::graphs::task_order order_;
   std::int64_t rows_;
   std::int64_t width_;
   std::vector<counter> finished_;

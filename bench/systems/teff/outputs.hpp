@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "columns.hpp"
-#include "kept_timesteps.hpp"
-#include "teff/bench/task_rows.hpp"
-#include "teff/bench/workload.hpp"
+#include "teff/graphs/kept_timesteps.hpp"
+#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/task_rows.hpp"
+#include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// A graph's outputs of the last timesteps. All workers share them, each output on cache lines of its own; or
 /// they travel: each worker has copies of its own of what its tasks read, of so many timesteps that tasks
@@ -32,7 +32,7 @@ class outputs {
     return kept_timesteps(work.table(index), travel ? most_kept : 2);
   }
 
-  outputs(const workload& work, std::size_t index, const columns& owned, bool travel)
+  outputs(const workload& work, std::size_t index, const owned_columns& owned, bool travel)
       : table_(work.table(index)),
         owned_(owned),
         bytes_(static_cast<std::size_t>(table_.graph().output_bytes)),
@@ -74,7 +74,7 @@ class outputs {
   }
 
   const dependence_table& table_;
-  const columns& owned_;
+  const owned_columns& owned_;
   std::size_t width_ = static_cast<std::size_t>(table_.graph().width);
   std::size_t bytes_;
   bool travel_;
@@ -84,4 +84,4 @@ class outputs {
   std::optional<task_rows<std::vector<input>>> inputs_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

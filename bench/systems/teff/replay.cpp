@@ -10,15 +10,16 @@
 #include <optional>
 #include <vector>
 
-#include "columns.hpp"
-#include "period.hpp"
 #include "results.hpp"
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/task_rows.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/period.hpp"
+#include "teff/graphs/task_rows.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 /// graph, timestep, point; the tasks of `start` are one for each worker, by its number as point.
 using key = std::array<std::int32_t, 3>;
@@ -30,15 +31,15 @@ class execution {
   execution(teff::runtime& rt, workload& work)
       : work_(work),
         period_(find_period(work)),
+        steps_(work.steps()),
         scratch_(rt.workers()),
         ready_(static_cast<std::ptrdiff_t>(rt.workers()), started{work}),
         graph_(rt) {
     for (std::size_t i = 0; i < work.graphs(); ++i) {
-      columns_.push_back(std::make_unique<columns>(work, i, work.workers(), false));
+      columns_.push_back(std::make_unique<owned_columns>(work, i, work.workers(), false));
       results_.emplace_back(work.graph(i));
       tasks_.emplace_back(work.table(i), interval{0, work.graph(i).width - 1}, 2,
                           std::bind_front(&execution::look_up, this, i));
-      steps_ = std::max(steps_, work.graph(i).steps);
     }
     graph_
         .indegree([this](const key& k) {
@@ -79,7 +80,7 @@ class execution {
  private:
   /// What a worker has to know of a task.
   struct prepared_task {
-    teff::bench::worker* worker = nullptr;
+    teff::graphs::worker* worker = nullptr;
     std::span<std::byte> output;
     std::vector<input> inputs;
   };
@@ -88,7 +89,9 @@ class execution {
     void operator()() noexcept { work.start(); }
   };
 
-  [[nodiscard]] const columns& of(const key& k) const { return *columns_[static_cast<std::size_t>(k[0])]; }
+  [[nodiscard]] const owned_columns& of(const key& k) const {
+    return *columns_[static_cast<std::size_t>(k[0])];
+  }
 
   [[nodiscard]] const results& results_of(const key& k) const {
     return results_[static_cast<std::size_t>(k[0])];
@@ -131,22 +134,22 @@ class execution {
   void fulfill_successors(const key& k) {
     const std::int32_t next = k[1] + 1;
     if (next == end_ && end_ != period_.first + period_.length) return;
-    const columns& here = of(k);
+    const owned_columns& here = of(k);
     for (const std::int32_t each : here.after(k[1], k[2], scratch_[here.owner(k[2])].next).points)
       graph_.fulfill({k[0], next, each});
   }
 
   struct alignas(128) worker_scratch {
     prepared_task task;
-    columns::successors next;
+    owned_columns::successors next;
   };
 
   workload& work_;
   const period period_;
-  std::int64_t steps_ = 0;
+  const std::int64_t steps_;
   std::int64_t first_ = 0;
   std::int64_t end_ = 0;
-  std::vector<std::unique_ptr<columns>> columns_;
+  std::vector<std::unique_ptr<owned_columns>> columns_;
   std::deque<results> results_;
   std::vector<task_rows<prepared_task>> tasks_;  ///< by graph
   std::vector<worker_scratch> scratch_;

@@ -8,9 +8,9 @@
 #include <new>
 #include <span>
 
-#include "teff/bench/workload.hpp"
+#include "teff/graphs/workload.hpp"
 
-namespace teff::bench {
+namespace teff::graphs {
 
 /// A graph's outputs of the last two timesteps, each with the flag of its task behind it: a small one crosses
 /// to another worker in the cache line that this one waits for anyway.
@@ -53,4 +53,4 @@ class results {
   std::unique_ptr<std::byte[], release> memory_;
 };
 
-}  // namespace teff::bench
+}  // namespace teff::graphs

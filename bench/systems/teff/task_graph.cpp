@@ -12,14 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "columns.hpp"
 #include "outputs.hpp"
-#include "teff/bench/adapter.hpp"
-#include "teff/bench/configuration.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/configuration.hpp"
+#include "teff/graphs/owned_columns.hpp"
 
 namespace {
 
 using namespace teff::bench;
+using namespace teff::graphs;
 
 /// A task: (graph, timestep, point); those of graph `start` are one for each worker. Or the end of one, to be
 /// told to a worker, with its output where it travels; then `graph` is end_in() of it. Two fit a cache line,
@@ -89,7 +90,7 @@ class execution {
   };
 
   struct grid {
-    columns tasks;
+    owned_columns tasks;
     outputs results;
     grid(const workload& work, std::size_t index, int workers, bool travel)
         : tasks(work, index, workers, outputs::kept(work, index, travel).has_value()),
@@ -97,9 +98,9 @@ class execution {
   };
   /// A worker's.
   struct alignas(128) own {
-    teff::bench::worker* tasks;
+    teff::graphs::worker* tasks;
     std::vector<input> inputs;
-    columns::successors next;
+    owned_columns::successors next;
   };
 
   [[nodiscard]] const grid& of(std::int16_t graph) const { return *grids_[static_cast<std::size_t>(graph)]; }

@@ -1,11 +1,11 @@
-//! The spawn patterns on rayon, for the driver in spawn.cpp: join for a fork of two and for a tree's children, scope
+//! The spawn patterns on rayon, for the class in tasks.hpp: join for a fork of two and for a tree's children, scope
 //! where both of Fibonacci's calls are tasks, and a parallel iterator down to single indices. Null tasks, nodes and
 //! digests are C++'s.
 
 use rayon::prelude::*;
 use std::os::raw::c_void;
 
-/// As teff::patterns::node: a digest and a depth.
+/// As teff::spawn::node: a digest and a depth.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Node {
@@ -13,7 +13,7 @@ pub struct Node {
     depth: i32,
 }
 
-/// As teff::patterns::tree_counts.
+/// As teff::spawn::tree_counts.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Counts {

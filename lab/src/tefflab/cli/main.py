@@ -7,7 +7,7 @@ its function, so that `teff --help` stays quick.
 
 import os
 import sys
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
@@ -30,6 +30,24 @@ from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
+FIRST_SCREEN = """\
+[bold]How small may a task be?[/]
+
+Teff measures it for every parallel runtime that can be installed here: each
+run is validated, each number has its interval. It ships libteff, a C++20
+runtime for small tasks.
+
+Begin with
+
+  [bold]teff systems[/]     the runtimes: what each is, and whether it is here
+  [bold]teff metg[/]        the smallest task that keeps each of them half busy
+  [bold]teff report[/]      what was measured last, as a page for the browser
+
+All commands: {commands}
+
+  [bold]teff COMMAND --help[/]      what a command does, with an example
+  [bold]teff --help[/]              a line for each command
+"""
 
 
 class Commands(TyperGroup):
@@ -51,8 +69,7 @@ class Commands(TyperGroup):
 app = typer.Typer(
     cls=Commands,
     name="teff",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -61,20 +78,29 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"teff {__version__}")
+        from tefflab import project_root
+        from tefflab.host.machine import read_revision
+
+        typer.echo(f"teff {__version__} ({read_revision(project_root()).short})")
         raise typer.Exit
 
 
 @app.callback()
 def teff(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version.")
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback has acted
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say the version and revision.")
     ] = False,
 ) -> None:
     """How small may a task be? Measures it for every parallel runtime that can be installed here.
 
     Example:  teff systems
     """
+    if context.invoked_subcommand is None:
+        from tefflab.host.terminal import output
+
+        names = cast(TyperGroup, context.command).list_commands(context)
+        output().print(FIRST_SCREEN.format(commands=" ".join(names)), end="")
 
 
 app.command("graph", cls=BriefCommand, context_settings=graph.SETTINGS)(graph.command)

@@ -2,6 +2,7 @@
 
 import contextlib
 import subprocess
+from collections.abc import Sequence
 
 import psutil
 
@@ -17,15 +18,21 @@ def family(pid: int) -> list[psutil.Process]:
         return []
 
 
-def end(process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
-    """Ends the program and all it started, stopped ones too, and lets its pipes go. Does nothing twice."""
-    members = family(process.pid) if process.poll() is None else []
+def end_all(members: Sequence[psutil.Process]) -> None:
+    """Asks the processes to end, stopped ones too, and ends those that do not."""
+    left = list(members)
     for signal in (psutil.Process.terminate, psutil.Process.kill):
-        for member in members:
+        for member in left:
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # sudo's ends by itself
                 member.resume()  # a stopped process would not see the signal
                 signal(member)
-        _, members = psutil.wait_procs(members, timeout=_GRACE)
+        _, left = psutil.wait_procs(left, timeout=_GRACE)
+
+
+def end(process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
+    """Ends the program and all it started, and lets its pipes go. Does nothing twice."""
+    if process.poll() is None:
+        end_all(family(process.pid))
     with contextlib.suppress(ChildProcessError, subprocess.TimeoutExpired):
         process.wait(_GRACE)
     for pipe in (process.stdin, process.stdout, process.stderr):

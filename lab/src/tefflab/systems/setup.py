@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.markup import escape
@@ -81,13 +82,14 @@ def warn(console: Console, owner: str, reason: str) -> None:
 
 
 @contextmanager
-def alone(root: Path, console: Console) -> Iterator[None]:
-    """Only one teff sets up at a time; another waits, and then finds everything done."""
+def alone(root: Path, console: Console, *, task: Literal["setup", "test"] = "setup") -> Iterator[None]:
+    """Only one teff sets up at a time, or tests; another waits, and then finds everything done."""
     (root / ".teff").mkdir(exist_ok=True)
-    with (root / ".teff" / "setup.lock").open("w") as lock:
+    doing = {"setup": "setting up", "test": "testing"}[task]
+    with (root / ".teff" / f"{task}.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            console.print("teff: waiting for another teff that is setting up")
+            console.print(f"teff: waiting for another teff that is {doing}")
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield

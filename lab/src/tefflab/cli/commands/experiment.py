@@ -5,11 +5,15 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli import completion
 from tefflab.cli.commands import options
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="A file of experiments/, without .toml. [list them]")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A file of experiments/, without .toml. [list them]", autocompletion=completion.experiment),
+    ] = None,
     systems: options.Systems = "",
     minutes: options.OwnMinutes = None,
     rounds: options.OwnRounds = None,

@@ -4,10 +4,19 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli import completion
+
 _MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most.")
 _ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most.")
 
-Systems = Annotated[str, typer.Option("--systems", help="Names from `teff systems`, by commas. [all that are here]")]
+Systems = Annotated[
+    str,
+    typer.Option(
+        "--systems",
+        help="Names from `teff systems`, by commas. [all that are here]",
+        autocompletion=completion.systems,
+    ),
+]
 Minutes = Annotated[float, _MINUTES]
 OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
 Rounds = Annotated[int, _ROUNDS]

@@ -4,10 +4,17 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli import completion
+
 
 def command(
     systems: Annotated[
-        str, typer.Option("--systems", help="Names from `teff systems`, by commas. [all that can be profiled]")
+        str,
+        typer.Option(
+            "--systems",
+            help="Names from `teff systems`, by commas. [all that can be profiled]",
+            autocompletion=completion.systems,
+        ),
     ] = "",
     patterns: Annotated[str, typer.Option("--patterns", help="Names or groups of patterns, by commas. [all]")] = "",
     trees: Annotated[str, typer.Option("--trees", help="Published trees, by commas. [the usual one]")] = "",

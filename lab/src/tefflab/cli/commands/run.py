@@ -4,13 +4,19 @@ from typing import Annotated
 
 import typer
 
+from tefflab.cli import completion
+
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 
 def command(
     context: typer.Context,
     system: Annotated[
-        str, typer.Argument(help="An id that `teff systems` shows, several by commas, or all: whoever is here.")
+        str,
+        typer.Argument(
+            help="An id that `teff systems` shows, several by commas, or all: whoever is here.",
+            autocompletion=completion.systems,
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:

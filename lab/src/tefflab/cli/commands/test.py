@@ -13,13 +13,13 @@ def command(
         bool, typer.Option("--quick", help="Leave out the sanitizers, the second compiler and the browser.")
     ] = False,
 ) -> None:
-    """Check everything: format, lint, the C++ tests, the sanitizers, the lab.
+    """Check everything: format, lint, the laws of the layout, the C++ tests, the sanitizers, the lab.
 
     Example:  teff test --quick format lab
     """
     from tefflab import project_root
     from tefflab.host.terminal import output, progress
-    from tools.checks import run_checks
+    from tools.running import run_checks
 
     code = run_checks(project_root(), names or [], quick=quick, results=output(), progress=progress())
     raise typer.Exit(code)

@@ -1,3 +1,0 @@
-#include "kernels/vectorized.ipp"
-
-template struct teff::bench::kernels::vectorized<teff::bench::isa::avx2>;

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "teff/bench/flags.hpp"
+#include "teff/bench/record.hpp"
+
+namespace teff::bench {
+
+/// Something that a benchmark runs and that has a name: a pattern with its parameters.
+struct benchmark_case {
+  std::string name;
+  std::string title;
+  std::string flags;
+  bool by_default = true;       ///< run where nobody says which
+  std::string group;            ///< of cases that belong together
+  std::string workers = "any";  ///< how many it makes sense for
+  json own = json::object();    ///< keys that the kind adds
+};
+
+/// A kind of benchmark: what its programs can be asked to run.
+class benchmark {
+ public:
+  benchmark() = default;
+  benchmark(const benchmark&) = delete;
+  benchmark& operator=(const benchmark&) = delete;
+  virtual ~benchmark() = default;
+
+  /// Its folder in bench/.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// What a program does, and the flags of a run, for people.
+  [[nodiscard]] virtual std::string help() const = 0;
+  [[nodiscard]] virtual std::vector<benchmark_case> cases() const = 0;
+  /// What --identity says besides who it is.
+  [[nodiscard]] virtual json further_identity() const { return json::object(); }
+
+  /// Throws usage_error where the flags of a run are wrong. A line of a batch is to be answered by a record:
+  /// flags that ask for something else are wrong there.
+  virtual void check(const flags& of_run, bool in_batch) const = 0;
+  /// Text for people before a single run, or nothing.
+  [[nodiscard]] virtual std::string introduction(const flags& /*of_run*/) const { return {}; }
+};
+
+/// The answer to --cases: a line of JSON each.
+[[nodiscard]] std::string cases_json(const benchmark& kind);
+
+}  // namespace teff::bench

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace teff::bench {
+
+/// The flags of a command line, or of a line of a batch, one word each.
+using flags = std::vector<std::string>;
+
+/// The words of a line, which blanks separate.
+[[nodiscard]] flags words_of(const std::string& line);
+
+/// Rewrites flags as CLI11 takes them: with two dashes where one was given, and values attached, so that a
+/// value may begin with a dash. Throws usage_error where the app has no such flag.
+[[nodiscard]] flags rewritten(const CLI::App& app, std::span<const std::string> given);
+
+/// Has the app read rewritten flags. Throws usage_error.
+void read_flags(CLI::App& app, flags rewritten);
+
+}  // namespace teff::bench

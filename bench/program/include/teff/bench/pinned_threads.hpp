@@ -1,0 +1,26 @@
+#pragma once
+
+#include <barrier>
+#include <thread>
+#include <vector>
+
+#include "teff/bench/cores.hpp"
+
+namespace teff::bench {
+
+/// Calls body(worker) in so many threads, each bound to a core of its own; all_ready() once, when all of them
+/// are there and before any of them goes on. Returns when all have ended.
+template <class Ready, class Body>
+void run_on_pinned_threads(int workers, Ready all_ready, Body body) {
+  std::barrier ready(workers, [&]() noexcept { all_ready(); });
+  std::vector<std::jthread> threads;
+  for (int worker = 0; worker < workers; ++worker)
+    threads.emplace_back([&, worker] {
+      bind_to_core(worker);
+      ready.arrive_and_wait();
+      body(worker);
+    });
+  threads.clear();  // joins
+}
+
+}  // namespace teff::bench

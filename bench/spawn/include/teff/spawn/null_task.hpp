@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+namespace teff::spawn {
+
+/// Which null tasks have run: their number, and the sum of their indices, which tells a task that ran twice
+/// from one that did not run.
+struct null_counts {
+  std::int64_t tasks = 0;
+  std::int64_t index_sum = 0;
+
+  friend bool operator==(const null_counts&, const null_counts&) = default;
+};
+
+/// A task that does nothing but count itself, in a place of its thread. It lies in another file than whatever
+/// calls it, so that no compiler can do a million of them at once.
+void null_task(std::int64_t index) noexcept;
+
+/// What all threads have counted since the last reset. Both want no null task to be running.
+[[nodiscard]] null_counts null_tasks_run();
+void reset_null_tasks();
+
+}  // namespace teff::spawn

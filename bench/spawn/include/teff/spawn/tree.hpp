@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "teff/spawn/sha1.hpp"
+
+namespace teff::spawn {
+
+/// What a search of a tree has seen.
+struct tree_counts {
+  std::int64_t nodes = 0;
+  std::int64_t leaves = 0;
+  std::int32_t depth = 0;  ///< of the deepest node; the root's is 0
+
+  tree_counts& operator+=(const tree_counts& other) {
+    nodes += other.nodes;
+    leaves += other.leaves;
+    if (other.depth > depth) depth = other.depth;
+    return *this;
+  }
+  /// Made anew: a copy of one whose parts were just written waits for them.
+  friend tree_counts operator+(const tree_counts& a, const tree_counts& b) {
+    return {a.nodes + b.nodes, a.leaves + b.leaves, a.depth > b.depth ? a.depth : b.depth};
+  }
+  friend bool operator==(const tree_counts&, const tree_counts&) = default;
+};
+
+/// A node is all that is known of its subtree: its children are made from its state.
+struct node {
+  digest state;
+  std::int32_t depth = 0;
+};
+
+/// An unbalanced tree as Olivier et al. (LCPC 2006) define it: how many children a node has is drawn from the
+/// node's own SHA-1 digest, so that any process can expand any node and all get the same tree.
+struct tree {
+  enum class shape : std::uint8_t { binomial, fixed, linear, cyclic };
+
+  std::string_view name;
+  shape kind = shape::fixed;
+  double branching = 4;          ///< b0: children of the root, expected or (binomial) exact
+  std::int32_t depth = 0;        ///< d, of geometric trees
+  double probability = 0;        ///< q, of the binomial tree: that a node has children
+  std::int32_t children_of = 0;  ///< m, of the binomial tree: how many it then has
+  std::uint32_t seed = 0;
+  std::optional<tree_counts> published;
+
+  [[nodiscard]] node root() const;
+  [[nodiscard]] std::int32_t children(const node& of) const;
+  [[nodiscard]] static node child(const node& of, std::int32_t index);
+};
+
+/// The trees of the benchmark, with their published counts.
+[[nodiscard]] std::span<const tree> known_trees();
+/// The one of that name, or nothing.
+[[nodiscard]] const tree* find_tree(std::string_view name);
+
+/// Searches the tree by plain recursion.
+[[nodiscard]] tree_counts search(const tree& of, const node& from);
+/// Seconds that one node takes of the generator alone: its digest and the number of its children.
+[[nodiscard]] double generator_seconds();
+
+}  // namespace teff::spawn

@@ -1,0 +1,9 @@
+// The spawn patterns on the tasks of one system: TEFF_TASKS is the header of its folder that says what they
+// are.
+#include TEFF_TASKS
+
+#include "teff/spawn/drive.hpp"
+
+int main(int argc, char** argv) {
+  return teff::spawn::drive<task_system>(argc, argv);
+}

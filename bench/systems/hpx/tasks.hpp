@@ -1,0 +1,135 @@
+// Tasks as HPX's lightweight threads: futures where a task waits for what it spawned, a
+// task_group where there are many, a for_loop whose iterations are threads of their own.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <hpx/algorithm.hpp>
+#include <hpx/execution.hpp>
+#include <hpx/experimental/task_group.hpp>
+#include <hpx/future.hpp>
+#include <hpx/hpx_start.hpp>
+#include <hpx/runtime.hpp>
+#include <hpx/version.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "teff/bench/start_barrier.hpp"
+#include "teff/spawn/null_task.hpp"
+#include "teff/spawn/task_system.hpp"
+
+namespace {
+
+using hpx::execution::experimental::with_hint;
+
+/// A task of the worker that calls, and run on the stack of who waits for it if nobody has begun it. By
+/// default HPX deals tasks out to the workers and gives each its stack, which takes four times as long here,
+/// and so does launch::fork: the queues being first in, first out, forks search a tree breadth first.
+hpx::launch::async_policy own() {
+  return with_hint(hpx::launch::async,
+                   hpx::threads::thread_schedule_hint(static_cast<std::int16_t>(hpx::get_worker_thread_num()),
+                                                      hpx::threads::thread_placement_hint::none,
+                                                      hpx::threads::thread_execution_hint::run_as_child));
+}
+
+class task_system {
+ public:
+  /// No more workers than cores: HPX refuses them.
+  explicit task_system(int workers) : workers_(std::min(workers, teff::bench::usable_cores())) {
+    char name[] = "hpx";  // its own flags: those of this program are not for HPX
+    char* flags[] = {name, nullptr};
+    hpx::init_params with;
+    with.cfg = {"hpx.os_threads=" + std::to_string(workers_), "hpx.use_process_mask!=1"};
+    if (!hpx::start(nullptr, 1, flags, with)) throw std::runtime_error("HPX does not start");
+  }
+  ~task_system() {
+    hpx::post([] { hpx::finalize(); });
+    hpx::stop();
+  }
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
+
+  [[nodiscard]] teff::bench::identity describe() const {
+    return {
+        .system = "hpx", .variant = "async", .version = hpx::full_version_as_string(), .workers = workers_};
+  }
+
+  template <class Body>
+  void run(Body body) {
+    hpx::async([&] {
+      wake_all();
+      body();
+    }).get();
+  }
+
+  class tasks {
+   public:
+    template <class Function>
+    void spawn(Function function) {
+      running_.push_back(hpx::async(own(), function));
+    }
+    /// The last first: a thief takes the oldest.
+    void wait() {
+      for (; !running_.empty(); running_.pop_back()) running_.back().get();
+    }
+
+   private:
+    std::vector<hpx::future<void>> running_;
+  };
+
+  template <class Body>
+  static void scope(Body body) {
+    tasks all;
+    body(all);
+    all.wait();
+  }
+
+  template <class First, class Second>
+  static auto fork2(First first, Second second) {
+    hpx::future<decltype(first())> a = hpx::async(own(), first);
+    auto b = second();
+    return std::pair(a.get(), b);
+  }
+
+  template <class First, class Second>
+  static auto fork_both(First first, Second second) {
+    hpx::future<decltype(first())> a = hpx::async(own(), first);
+    hpx::future<decltype(second())> b = hpx::async(own(), second);
+    auto last = b.get();
+    return std::pair(a.get(), last);
+  }
+
+  /// Without a future a task: nobody waits for a single one.
+  static void serial_spawn(std::int64_t count) {
+    hpx::experimental::task_group all;
+    for (std::int64_t i = 0; i < count; ++i) all.run([i] { teff::spawn::null_task(i); });
+    all.wait();
+  }
+
+  /// By default a for_loop is a task a worker, which counts through its chunks.
+  template <class Function>
+  static void spawn_each(std::int64_t count, Function function) {
+    hpx::threads::thread_schedule_hint a_task_each;
+    a_task_each.sharing_mode(hpx::threads::thread_sharing_hint::do_not_combine_tasks);
+    const hpx::execution::parallel_executor threads(with_hint(hpx::launch::async, a_task_each));
+    const auto policy =
+        hpx::execution::par.on(threads).with(hpx::execution::experimental::static_chunk_size(1));
+    hpx::experimental::for_loop(policy, std::int64_t{0}, count, function);
+  }
+
+ private:
+  /// Returns when all workers are awake, or may not be: HPX promises no task a worker of its own.
+  void wake_all() const {
+    teff::bench::start_barrier all(workers_);
+    std::vector<hpx::future<void>> others;
+    for (int i = 1; i < workers_; ++i) others.push_back(hpx::async([&] { all.arrive_and_wait(); }));
+    all.arrive_and_wait();
+    hpx::wait_all(others);
+  }
+
+  int workers_;
+};
+
+}  // namespace

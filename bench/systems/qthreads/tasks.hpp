@@ -1,0 +1,97 @@
+// Tasks as qthreads: each task is a thread with a small stack of its own. A scope counts its
+// tasks with a sinc; of two, one is waited for by the full/empty bit of what it returns.
+#pragma once
+
+#include <qthread/qthread.h>
+#include <qthread/sinc.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "teff/spawn/task_system.hpp"
+
+namespace {
+
+/// Calls a copy of a closure, or the closure itself: what a qthread starts with.
+template <class Function>
+aligned_t call(void* function) {
+  (*static_cast<Function*>(function))();
+  return 0;
+}
+
+class task_system {
+ public:
+  /// A shepherd a worker: workers that share one hand the thread of main() around, which only the first may
+  /// run. No more of them than cores: a spin lock is handed on in order of arrival, to a worker that has lost
+  /// its core, too.
+  explicit task_system(int workers) {
+    const std::string count = std::to_string(std::min(workers, teff::bench::usable_cores()));
+    setenv("QT_NUM_SHEPHERDS", count.c_str(), 1);
+    setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1);
+    setenv("QT_HWPAR", count.c_str(), 1);
+    if (qthread_initialize() != QTHREAD_SUCCESS) throw std::runtime_error("Qthreads does not start");
+  }
+  ~task_system() { qthread_finalize(); }
+  task_system(const task_system&) = delete;
+  task_system& operator=(const task_system&) = delete;
+
+  [[nodiscard]] static teff::bench::identity describe() {
+    return {.system = "qthreads",
+            .variant = "sinc",
+            .version = QTHREAD_VERSION,
+            .workers = static_cast<int>(qthread_num_workers())};
+  }
+
+  template <class Body>
+  static void run(Body body) {
+    body();
+  }
+
+  class tasks {
+   public:
+    /// The scope itself is one of those that are counted, until it waits: the count is not 0 before.
+    tasks() { qt_sinc_init(&running_, 0, nullptr, nullptr, 1); }
+    ~tasks() { qt_sinc_fini(&running_); }
+    tasks(const tasks&) = delete;
+    tasks& operator=(const tasks&) = delete;
+
+    template <class Function>
+    void spawn(Function function) {
+      qt_sinc_expect(&running_, 1);
+      if (qthread_spawn(call<Function>, &function, sizeof(function), &running_, 0, nullptr, NO_SHEPHERD,
+                        QTHREAD_SPAWN_RET_SINC_VOID) != QTHREAD_SUCCESS)
+        throw std::runtime_error("Qthreads does not take a task");
+    }
+    void wait() {
+      qt_sinc_submit(&running_, nullptr);
+      qt_sinc_wait(&running_, nullptr);
+    }
+
+   private:
+    qt_sinc_t running_;
+  };
+
+  template <class Body>
+  static void scope(Body body) {
+    tasks all;
+    body(all);
+    all.wait();
+  }
+
+  template <class First, class Second>
+  static auto fork2(First first, Second second) {
+    decltype(first()) a;
+    auto task = [&a, &first] { a = first(); };
+    aligned_t done = 0;
+    if (qthread_fork(call<decltype(task)>, &task, &done) != QTHREAD_SUCCESS)
+      throw std::runtime_error("Qthreads does not take a task");
+    auto b = second();
+    qthread_readFF(nullptr, &done);
+    return std::pair(a, b);
+  }
+};
+
+}  // namespace

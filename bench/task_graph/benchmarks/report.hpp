@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace teff::graphs {
+
+struct spread {
+  double min, median, max;
+};
+
+/// Of at least one value.
+[[nodiscard]] spread spread_of(std::vector<double> values);
+
+/// A kernel beside what it is compared with, each repeat of the one next to a repeat of the other in time, so
+/// that the ratio of a pair is free of the machine's drift.
+struct comparison {
+  std::string kernel;
+  std::string reference;
+  int threads;
+  spread kernel_rate;     ///< FLOP/s or B/s
+  spread reference_rate;  ///< the same
+  spread ratio;           ///< kernel to reference, over the pairs
+};
+
+[[nodiscard]] comparison compare(std::string kernel, const std::vector<double>& kernel_rates,
+                                 std::string reference, const std::vector<double>& reference_rates,
+                                 int threads);
+
+/// A table for people; `unit` is what 1e9 of the rates are.
+[[nodiscard]] std::string as_table(const std::vector<comparison>& rows, const std::string& unit);
+
+/// A JSON array with an object a row.
+[[nodiscard]] std::string as_json(const std::vector<comparison>& rows);
+
+}  // namespace teff::graphs

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "teff/bench/failure.hpp"
+#include "teff/graphs/kernel.hpp"
+#include "teff/graphs/task_graph.hpp"
+
+namespace teff::graphs {
+
+/// What one run executes: the graphs, side by side, and how.
+struct configuration {
+  std::vector<task_graph> graphs;
+  std::int64_t nodes = 0;  ///< for the estimate of local dependences; 0: no estimate
+  graphs::isa isa = best_isa();
+  bool validate = true;
+  bool report = false;  ///< text for people in the place of a record
+  int verbosity = 0;    ///< 1: show the graph, 2: with reverse dependencies
+  /// What it was parsed from but for the last two, as a line that parse_configuration takes: another process
+  /// gets the same from it.
+  std::string flags;
+};
+
+/// Reads the flags of a run. The published Task Bench's flags are taken as they are (-steps 4), and with two
+/// dashes. Throws bench::usage_error.
+[[nodiscard]] configuration parse_configuration(std::span<const std::string> flags);
+/// The same of a line, in which blanks separate them.
+[[nodiscard]] configuration parse_configuration(const std::string& line);
+
+/// The flags of a run, for people.
+[[nodiscard]] std::string configuration_help();
+
+}  // namespace teff::graphs

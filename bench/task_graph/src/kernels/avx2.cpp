@@ -1,0 +1,3 @@
+#include "kernels/vectorized.ipp"
+
+template struct teff::graphs::kernels::vectorized<teff::graphs::isa::avx2>;

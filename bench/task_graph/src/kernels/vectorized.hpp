@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "teff/graphs/kernel.hpp"
+
+namespace teff::graphs::kernels {
+
+inline constexpr std::size_t compute_bound_values = 64;
+inline constexpr std::size_t compute_bound2_values = 32;
+
+/// The parts of the kernels whose speed is a matter of the instruction set. Each set's are compiled in a file
+/// of its own (baseline.cpp, avx2.cpp, avx512.cpp) from vectorized.ipp; call only a set that is supported().
+///
+/// Where values start from is read, not copied first: a wide load of what narrower stores have just written
+/// waits until they have left the store buffer, and with them every store before them, such as that of the
+/// task's output to a cache line that another core holds.
+template <isa I>
+struct vectorized {
+  /// a = a * a + a, `iterations` times on each of 64 values, from `start`; returns the product of the
+  /// results.
+  static double square_and_add(double* values, const double* start, std::int64_t iterations);
+
+  /// c = c + a * b, `iterations` times on each of 32 values, from `start`.
+  static void multiply_and_add(double* c, const double* start, const double* a, const double* b,
+                               std::int64_t iterations);
+
+  /// y = y + factor * x.
+  static void add_scaled(double* y, const double* x, std::size_t count, double factor);
+
+  /// Copies past the caches: what is overwritten is not fetched first, a third less traffic than an ordinary
+  /// copy's. Other threads may not see the copy before stream_fence().
+  static void stream_copy(double* to, const double* from, std::size_t count);
+  static void stream_fence();
+};
+
+}  // namespace teff::graphs::kernels

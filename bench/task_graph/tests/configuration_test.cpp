@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include "teff/graphs/configuration.hpp"
+
+namespace teff::graphs {
+namespace {
+
+std::string refusal(const std::string& line) {
+  try {
+    static_cast<void>(parse_configuration(line));
+  } catch (const bench::usage_error& failure) {
+    return failure.what();
+  }
+  return "accepted";
+}
+
+TEST(flags, have_the_published_defaults) {
+  const task_graph graph = parse_configuration("").graphs.at(0);
+  EXPECT_EQ(graph.steps, 4);
+  EXPECT_EQ(graph.width, 4);
+  EXPECT_EQ(graph.pattern->name, "trivial");
+  EXPECT_EQ(graph.kernel.samples, 16);
+  EXPECT_EQ(graph.output_bytes, 16);
+}
+
+TEST(flags, are_taken_with_one_dash_and_with_two) {
+  const configuration work = parse_configuration(
+      "-steps 9 --width=3 -type fft --kernel compute_bound -iter 7 -and -type spread -width 9");
+  ASSERT_EQ(work.graphs.size(), 2U);
+  EXPECT_EQ(work.graphs[0].steps, 9);
+  EXPECT_EQ(work.graphs[0].width, 3);
+  EXPECT_EQ(work.graphs[0].kernel.iterations, 7);
+  EXPECT_EQ(work.graphs[1].steps, 4);
+  EXPECT_EQ(work.graphs[1].index, 1);
+  EXPECT_EQ(work.graphs[1].period, 3);
+}
+
+TEST(flags, that_are_wrong_are_refused_in_one_line_that_quotes_them) {
+  for (const std::string line :
+       {"-steps -1", "-steps x", "-steps", "-stepz 3", "-type stensil", "-imbalance 3", "-width 0",
+        "-output 8", "steps 4", "-type spread -width 4 -radix 9", "-type stencil_1d -period 3", "-iter 1e3",
+        "--", "-steps 99999999999999999999", "--batch"}) {
+    const std::string reason = refusal(line);
+    EXPECT_NE(reason, "accepted") << line;
+    EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
+  }
+  EXPECT_EQ(refusal("-steps -1"), "-steps: '-1' is not a whole number from 1 up; for example -steps 1000");
+}
+
+}  // namespace
+}  // namespace teff::graphs

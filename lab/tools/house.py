@@ -1,0 +1,294 @@
+"""The laws of the house, checked: who may name and who may import whom.
+
+A law is a row of `LAWS`. What it speaks of may not be there, say because nothing is built; then it says nothing.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# A package of the lab imports itself and those before it.
+LAYERS = (
+    {"errors", "durations"},
+    {"host"},
+    {"systems"},
+    {"records"},
+    {"analysis"},
+    {"output"},
+    {"benchmarks"},
+    {"measure"},
+    {"cli"},
+)
+ROOM_OF_TOOLS = ("lab/tools", "lab/src/tefflab/cli/commands/test.py", "lab/src/tefflab/cli/commands/docs.py")
+# Words that are a system's name, and more than that: word -> (where it may stand, why).
+WORDS = {
+    "teff": (("",), "this project"),
+    "serial": (("",), "English, and a spawn pattern"),
+    "mpi": (("bench", "lab/tools/house.py"), "the protocol of ranks, which several systems speak"),
+}
+# Names of cases that the lab may say, and why.
+WORDS_OF_CASES = {"sweep": "a command of teff", "both": "English"}
+# What a way in is known by, besides the folder of its mechanics.
+WAYS_IN = {"graph", "replay"}
+# Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
+FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
+
+SYSTEMS = "bench/systems"
+PROGRAMS = ".teff/build/bin"
+_ANSWER = 10.0  # seconds that a program has to list its cases
+_CODE = {".c", ".h", ".cpp", ".hpp", ".ipp", ".in"}
+
+
+@dataclass(frozen=True)
+class Law:
+    """What must hold; `find` gives the place of each breach, or None where there is nothing to look at."""
+
+    says: str
+    find: Callable[[Path], Iterable[str] | None]
+
+
+def breaches(law: Law, root: Path) -> list[str] | None:
+    """`file:line: what stands there`, for each breach of the law in the checkout; None where it has no matter."""
+    found = law.find(root)
+    return None if found is None else list(found)
+
+
+def _files(root: Path, *places: str) -> list[Path]:
+    """The text files of some folders, or files, of the checkout."""
+    below = [file for place in places for file in [root / place, *sorted((root / place).rglob("*"))]]
+    return [file for file in below if file.is_file() and "__pycache__" not in file.parts and _text(file)]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _hits(root: Path, files: Iterable[Path], wrong: re.Pattern[str]) -> Iterator[str]:
+    """The places where the pattern, whose first group is what to show, matches."""
+    for file in files:
+        for number, line in enumerate(_text(file).splitlines(), 1):
+            for hit in wrong.finditer(line):
+                yield f"{file.relative_to(root)}:{number}: {hit[1]}"
+
+
+# --- names of systems
+
+
+def _programs(root: Path) -> list[dict[str, str]]:
+    """What the systems' files say of their programs, whatever kind of benchmark they run."""
+    files = sorted((root / SYSTEMS).glob("*/system.toml"))
+    tables = [value for file in files for value in tomllib.loads(_text(file)).values() if isinstance(value, list)]
+    return [row for table in tables for row in table if isinstance(row, dict) and "program" in row]
+
+
+def _systems_named_elsewhere(root: Path) -> Iterator[str] | None:
+    folders = {file.parent.name for file in (root / SYSTEMS).glob("*/system.toml")}
+    programs = {row["program"].removesuffix(".py") for row in _programs(root) if "{" not in row["program"]}
+    rooms = [f"bench/{place.name}" for place in (root / "bench").glob("*") if place.name != "systems"]
+    files = _files(root, "lab/src", "lab/tools", "cmake", *rooms)
+    return _named(root, files, folders | programs) if folders and files else None
+
+
+def _named(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
+    for file in files:
+        place = file.relative_to(root).as_posix()
+        left = {name for name in names if name not in WORDS or not place.startswith(WORDS[name][0])}
+        one = "|".join(sorted(left)) or "(?!)"  # which matches nothing
+        yield from _hits(root, [file], re.compile(rf"(?<![A-Za-z0-9])({one})(?![A-Za-z0-9])", re.IGNORECASE))
+
+
+# --- imports of the lab
+
+
+@dataclass(frozen=True)
+class Import:
+    """What a line of a module brings in: `from MODULE import NAME`, or `import MODULE`."""
+
+    line: int
+    module: str
+    name: str = ""
+
+    @property
+    def path(self) -> str:
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+def _imports(tree: ast.AST) -> Iterator[Import]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield from (Import(node.lineno, module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (Import(node.lineno, alias.name) for alias in node.names)
+
+
+def _modules(root: Path) -> list[Path]:
+    return [file for file in _files(root, "lab/src/tefflab", "lab/tools") if file.suffix == ".py"]
+
+
+def _layer(package: str) -> int | None:
+    return next((number for number, layer in enumerate(LAYERS) if package in layer), None)
+
+
+def _imported_upwards(root: Path) -> Iterator[str] | None:
+    package = root / "lab/src/tefflab"
+    files = [file for file in _modules(root) if file.is_relative_to(package) and file != package / "__init__.py"]
+    return _upwards(root, package, files) if files else None
+
+
+def _upwards(root: Path, package: Path, files: Iterable[Path]) -> Iterator[str]:
+    for file in files:
+        place = file.relative_to(root)
+        ours = file.relative_to(package).parts[0].removesuffix(".py")
+        own = _layer(ours)
+        if own is None:
+            yield f"{place}:1: {ours} stands in no layer"
+            continue
+        for one in _imports(ast.parse(_text(file))):
+            words = one.path.split(".")
+            theirs = _layer(words[1]) if words[0] == "tefflab" and len(words) > 1 else None
+            if one.path.startswith(".") or (theirs is not None and theirs > own):  # a relative one hides where it leads
+                yield f"{place}:{one.line}: {one.path}"
+
+
+def _tools_imported(root: Path) -> Iterator[str] | None:
+    allowed = tuple(root / place for place in ROOM_OF_TOOLS)
+    files = [file for file in _modules(root) if not any(file.is_relative_to(place) for place in allowed)]
+    found = (
+        f"{file.relative_to(root)}:{one.line}: {one.path}"
+        for file in files
+        for one in _imports(ast.parse(_text(file)))
+        if one.module.split(".")[0] == "tools"
+    )
+    return found if files else None
+
+
+def _private_names_used(root: Path) -> Iterator[str] | None:
+    files = _modules(root)
+    return _private(root, files) if files else None
+
+
+def _private(root: Path, files: Iterable[Path]) -> Iterator[str]:
+    for file in files:
+        tree = ast.parse(_text(file))
+        place = file.relative_to(root)
+        imported = [one for one in _imports(tree) if one.path.split(".")[0] in {"tefflab", "tools"}]
+        for one in imported:
+            if any(_is_private(word) for word in one.path.split(".")):
+                yield f"{place}:{one.line}: {one.path}"
+        names = {(one.name or one.module).split(".")[-1] for one in imported}
+        for node in ast.walk(tree):
+            of = node.value if isinstance(node, ast.Attribute) and _is_private(node.attr) else None
+            if isinstance(of, ast.Name) and of.id in names:
+                yield f"{place}:{of.lineno}: {ast.unparse(node)}"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+# --- includes
+
+
+def _ways_into_the_scheduler(root: Path) -> Iterator[str] | None:
+    files = _files(root, "runtime/src/scheduler", "runtime/include/teff/detail/scheduler")
+    folders = {place.name for place in (root / "runtime/include/teff/detail").glob("*") if place.is_dir()}
+    ways = "|".join(sorted((WAYS_IN | folders) - FOUNDATIONS))
+    wrong = re.compile(rf"(?<![A-Za-z])((?:{ways})s?)(?![A-Za-z])", re.IGNORECASE)
+    code = [file for file in files if file.suffix in _CODE]
+    return _hits(root, code, wrong) if code else None
+
+
+def _bench_in_the_runtime(root: Path) -> Iterator[str] | None:
+    files = [file for file in _files(root, "runtime") if file.suffix in _CODE or file.name == "CMakeLists.txt"]
+    names = [place.name for place in (root / "bench").glob("*/include/teff/*") if place.is_dir()]
+    wrong = re.compile(
+        rf"""(#\s*include\s*["<](?:\.\./)*(?:bench/|teff/(?:{"|".join(names) or "bench"})/)\S+|\bteff::bench\w*)"""
+    )
+    return _hits(root, files, wrong) if files else None
+
+
+def _lab_in_the_bench(root: Path) -> Iterator[str] | None:
+    files = [file for file in _files(root, "bench") if file.suffix in _CODE | {".py", ".txt", ".cmake"}]
+    return _hits(root, files, re.compile(r"(\btefflab\b|#\s*include\s*[\"<]\S*\blab/\S+)")) if files else None
+
+
+# --- names of cases
+
+
+def _cases_named(root: Path) -> Iterator[str] | None:
+    names = _names_of_cases(root) - WORDS_OF_CASES.keys()
+    files = [file for file in _modules(root) if not file.is_relative_to(root / "lab/tools")]
+    return _words_of_cases(root, files, names) if names and files else None
+
+
+def _names_of_cases(root: Path) -> set[str]:
+    """What the built programs call their cases, and the words of the cases' flags, as patterns and trees."""
+    names: set[str] = set()
+    for kind in sorted(place.name for place in (root / "bench").glob("*") if place.name != "systems"):
+        filled = [row["program"].replace("{benchmark}", kind) for row in _programs(root) if _runs(row, kind)]
+        answers = (_cases_of(root / PROGRAMS / program) for program in filled)
+        for case in next(filter(None, answers), []):
+            names |= {case["name"], case.get("group", ""), *case.get("flags", "").split()}
+    return {name for name in names if re.fullmatch(r"[A-Za-z][\w-]+", name)}
+
+
+def _runs(row: dict[str, str], kind: str) -> bool:
+    return "{benchmark}" in row["program"] or row.get("benchmark") == kind
+
+
+def _cases_of(program: Path) -> list[dict[str, str]]:
+    try:
+        answer = subprocess.run([program, "--cases"], capture_output=True, text=True, timeout=_ANSWER, check=True)
+        rows = [json.loads(line) for line in answer.stdout.splitlines()]
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return []  # not a program of the bench
+    return [row for row in rows if isinstance(row, dict) and "name" in row]
+
+
+def _words_of_cases(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
+    """In strings, but not in a docstring, whose example a reader is to type.
+
+    A name that is no plain word, as `stencil_1d`, is wrong anywhere; one that is, as `tree`, only as a whole string or
+    as a flag's value.
+    """
+    one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    whole = re.compile(rf"(?:{one})|.*--?\w+[ =](?:{one})\b.*", re.DOTALL)
+    odd = [re.escape(name) for name in names if not name.isalpha()]
+    anywhere = re.compile(rf"(?<![\w-])(?:{'|'.join(odd)})(?![\w-])") if odd else None
+    for file in files:
+        tree = ast.parse(_text(file))
+        told = {id(docstring) for node in ast.walk(tree) if (docstring := _docstring(node))}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in told:
+                continue
+            if whole.fullmatch(node.value) or (anywhere and anywhere.search(node.value)):
+                yield f"{file.relative_to(root)}:{node.lineno}: {node.value!r}"
+
+
+def _docstring(node: ast.AST) -> ast.Constant | None:
+    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        first = node.body[0] if node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            return first.value
+    return None
+
+
+LAWS = (
+    Law("only its own folder names a system", _systems_named_elsewhere),
+    Law("a package of the lab imports those below it", _imported_upwards),
+    Law("only `teff test` and `teff docs` import lab/tools", _tools_imported),
+    Law("a name with an underscore is its module's own", _private_names_used),
+    Law("the scheduler knows sources, and no way in", _ways_into_the_scheduler),
+    Law("the runtime knows no bench", _bench_in_the_runtime),
+    Law("the bench knows no lab", _lab_in_the_bench),
+    Law("the lab names no case: programs list theirs", _cases_named),
+)
