@@ -224,7 +224,8 @@ def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
 def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
     variant = Variant(name="one", title="one", program="one")
-    people = [Contender(id=variant.id, title="one [task] [/a]", version="1", color="#000000", variant_index=0)]
+    variant._id = "one [task] [/a]"
+    people = [Contender(id=variant.id, title="one", version="1", color="#000000", variant_index=0)]
     with LiveTable(console, people, 60) as live:
         live.begins(1, variant, 3, 14)
         live.failed(variant, "died: [/tmp/x] is no [task]")

@@ -215,7 +215,7 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
         live.learned(cell)
     text = console.export_text()
     assert "round 1" in text
-    assert "Anna, serial/2: a: has died" in text
+    assert "a, serial/2: a: has died" in text
 
 
 @pytest.fixture

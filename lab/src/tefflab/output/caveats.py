@@ -1,4 +1,4 @@
-"""Everything a reader has to know before believing a number: the footnotes of tables and the caveats of reports."""
+"""Everything a reader has to know before believing a number: the caveats of reports, which `remarks.py` sums up."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, Judgement, MetgRow
 from tefflab.output import quantities
-from tefflab.output.readings import absent, disturbed_runs, metg_name
+from tefflab.output.readings import absent, metg_name, noisy_runs
 from tefflab.records.store import Damage, Sitting
 
 USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
 WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
 _ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
-_MUCH_DISTURBED = 0.25  # share of the runs
+MUCH_NOISE = 0.25  # share of the runs
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
 
 
@@ -31,13 +31,11 @@ def caveats(judgement: Judgement) -> list[Caveat]:
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(judgement.threshold), quantities.percent(judgement.threshold)
     found = [
-        Caveat("not measured", f"{', '.join(each.title for each in those)}: {reason}", tuple(each.id for each in those))
+        Caveat("not measured", f"{', '.join(each.id for each in those)}: {reason}", tuple(each.id for each in those))
         for reason, those in absent(judgement).items()
     ]
     found += [
-        Caveat("note", f"{row.contender.title}: {row.note}", (row.contender.id,))
-        for row in rows
-        if row.metg and row.note
+        Caveat("note", f"{row.contender.id}: {row.note}", (row.contender.id,)) for row in rows if row.metg and row.note
     ]
     found += _on(
         rows,
@@ -81,25 +79,23 @@ def caveats(judgement: Judgement) -> list[Caveat]:
     )
     found += _on(
         rows,
-        "much disturbed",
-        lambda row: row.disturbed_share > _MUCH_DISTURBED,
-        "many runs were disturbed and had to be repeated",
+        "noisy",
+        lambda row: row.disturbed_share > MUCH_NOISE,
+        "many runs were noisy and had to be repeated",
         lambda row: quantities.percent(row.disturbed_share),
     )
     return found + _on_ceilings(rows, judgement.curves) + _on_distance(judgement) + _on_drift(rows)
 
 
 def sitting_caveats(sitting: Sitting, judgements: Iterable[Judgement], damage: Sequence[Damage]) -> list[Caveat]:
-    """What is to be said of a whole sitting: disturbance, the machine, the source, and what could not be read."""
+    """What is to be said of a whole sitting: noise, the machine, the source, and what could not be read."""
     machine, revision = sitting.machine, sitting.revision
-    counts = [disturbed_runs(judgement) for judgement in judgements]
-    disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+    counts = [noisy_runs(judgement) for judgement in judgements]
+    noisy, runs = (sum(count[which] for count in counts) for which in (0, 1))
     found = []
     if runs:
-        share = quantities.percent(disturbed / runs)
-        found.append(
-            Caveat("disturbed runs", f"{disturbed} of {runs} runs ({share}) were disturbed; each was repeated.")
-        )
+        share = quantities.percent(noisy / runs)
+        found.append(Caveat("noisy runs", f"{noisy} of {runs} runs ({share}) were noisy; each was repeated."))
     if machine.hypervisor:
         found.append(
             Caveat(
@@ -134,9 +130,21 @@ def _on(
 ) -> list[Caveat]:
     """One caveat on all rows of which `holds` is true, each with its figure; none where there are none."""
     kept = [row for row in rows if holds(row)]
-    names = [row.contender.title + (f" ({figure(row)})" if figure else "") for row in kept]
+    names = [row.contender.id + (f" ({figure(row)})" if figure else "") for row in kept]
     ids = tuple(row.contender.id for row in kept)
     return [Caveat(heading, f"{', '.join(names)}: {text}.", ids)] if kept else []
+
+
+def is_uncertain(row: MetgRow) -> bool:
+    """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
+    return row.metg is not None and (row.metg.rounds < 3 or _is_open(row) or _is_wide(row))
+
+
+def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
+    """The factor between the ceilings of the sitting; None where they agree."""
+    known = [row.ceiling.value for row in rows if row.ceiling]
+    spread = max(known) / min(known) if known else 1.0
+    return spread if spread > 1 + _CEILINGS_APART else None
 
 
 def _is_open(row: MetgRow) -> bool:
@@ -161,11 +169,11 @@ def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Cavea
         if any(point.efficiency.low > 1 for point in curve.points)
     }
     if over:
-        names = ", ".join(f"{who.title} ({quantities.percent(most)})" for who, most in over.items())
+        names = ", ".join(f"{who.id} ({quantities.percent(most)})" for who, most in over.items())
         text = f"{names}: more than the ceiling, by more than the interval; the ceiling is too low. Measure it again."
         found.append(Caveat("above the ceiling", text, tuple(who.id for who in over)))
-    ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
-    if ceilings and max(ceilings)[0] > min(ceilings)[0] * (1 + _CEILINGS_APART):
+    if ceiling_spread(rows):
+        ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
         low, high = (quantities.rate(*end) for end in (min(ceilings), max(ceilings)))
         text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
         found.append(Caveat("unsteady ceiling", text))

@@ -7,12 +7,12 @@ from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from tefflab.analysis.results import Contender, MetgRow
 from tefflab.measure.allowance import Allowance
 from tefflab.output.quantities import bound, duration, percent
+from tefflab.output.table import Column, Table
 from tefflab.systems.systems import Variant
 
 
@@ -55,10 +55,9 @@ class LiveTable(Redrawn):
         """`first_round` says what the first round is for."""
         super().__init__(console, budget)
         self._first_round = first_round
-        self._titles = {each.id: each.title for each in contenders}
-        self._state = dict.fromkeys(self._titles, "waits")
-        self._values: dict[str, str] = dict.fromkeys(self._titles, "")
-        self._rounds = dict.fromkeys(self._titles, 0)
+        self._state = dict.fromkeys((each.id for each in contenders), "waits")
+        self._values: dict[str, str] = dict.fromkeys(self._state, "")
+        self._rounds = dict.fromkeys(self._state, 0)
 
     def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
         what = self._first_round if turn == 0 else f"round {turn + 1}"
@@ -83,14 +82,16 @@ class LiveTable(Redrawn):
         self._draw()
 
     def _body(self) -> Iterable[RenderableType]:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("system")
-        table.add_column("so far", justify="right")
-        table.add_column("rounds", justify="right")
-        table.add_column("")
-        for id_, title in self._titles.items():
-            table.add_row(Text(title), self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
-        return [table]
+        return [
+            Table(
+                [
+                    Column("system", list(self._state), "left"),
+                    Column("so far", list(self._values.values())),
+                    Column("rounds", [str(each or "") for each in self._rounds.values()]),
+                    Column("", list(self._state.values()), "left", priority=1),
+                ]
+            )
+        ]
 
 
 def _summary(rows: Sequence[MetgRow]) -> str:

@@ -7,7 +7,7 @@ from tefflab.analysis.results import Contender, Curve, CurvePoint, Judgement, Me
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
 
-_NO_TURN = "the sitting ended before their turn"
+_NOT_REACHED = "the sitting ended before their first round"
 _NAMED = 3  # judgements at most where someone is missing
 
 
@@ -29,7 +29,7 @@ def value_text(row: MetgRow) -> str:
 
 
 def interval_text(interval: MetgEstimate | Interval) -> str:
-    """`1.18 – 1.27 µs`."""
+    """`1.18 – 1.27 µs`, or `too few runs`."""
     return quantities.duration_range(interval.low, interval.high)
 
 
@@ -67,23 +67,23 @@ def apart(judgement: Judgement) -> list[str]:
 def absent(judgement: Judgement) -> dict[str, list[Contender]]:
     """Who could not be measured, by the reason."""
     found: dict[str, list[Contender]] = {}
-    rows = ((row.contender, row.note or _NO_TURN) for row in judgement.rows if row.metg is None)
+    rows = ((row.contender, row.note or _NOT_REACHED) for row in judgement.rows if row.metg is None)
     for contender, reason in (*rows, *judgement.missing):
         found.setdefault(reason, []).append(contender)
     return found
 
 
 def absences(judgements: Sequence[Judgement]) -> list[str]:
-    """`SYSTEM, SYSTEM: REASON` of those that could not be measured; where they could at others, with where."""
+    """`ID, ID: REASON` of those that could not be measured; where they could at others, with where."""
     where: dict[tuple[str, str], list[str]] = {}
     for judgement in judgements:
         for reason, contenders in absent(judgement).items():
             for contender in contenders:
-                where.setdefault((reason, contender.title), []).append(judgement.name)
-    titles: dict[tuple[str, str], list[str]] = {}
-    for (reason, title), names in where.items():
-        titles.setdefault((reason, _where(names, len(judgements))), []).append(title)
-    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in titles.items()]
+                where.setdefault((reason, contender.id), []).append(judgement.name)
+    ids: dict[tuple[str, str], list[str]] = {}
+    for (reason, id_), names in where.items():
+        ids.setdefault((reason, _where(names, len(judgements))), []).append(id_)
+    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in ids.items()]
 
 
 def _where(names: Sequence[str], count: int) -> str:
@@ -100,8 +100,8 @@ def contenders_of(judgements: Sequence[Judgement]) -> dict[str, Contender]:
     return {each.id: each for each in (*ranked, *drawn)}
 
 
-def disturbed_runs(judgement: Judgement) -> tuple[int, int]:
-    """How many runs of the judgement were disturbed, and of how many."""
+def noisy_runs(judgement: Judgement) -> tuple[int, int]:
+    """How many runs of the judgement were noisy, and of how many."""
     if judgement.rows:
         return sum(round(row.runs * row.disturbed_share) for row in judgement.rows), sum(
             row.runs for row in judgement.rows

@@ -17,7 +17,7 @@ def spawn_pictures(stem: str, title: str, rows: Sequence[SpawnRow], head: Sittin
         alike = [row for row in rows if row.question == question]
         if any(row.seconds_per_task for row in alike):
             worst = max(row.disturbed_share for row in alike)
-            foot = signature(head, f"at most {percent(worst)} of a system's runs disturbed")
+            foot = signature(head, f"at most {percent(worst)} of a system's runs noisy")
             yield (
                 re.sub(r"[^a-z0-9]+", "-", f"{stem} {question}".lower()),
                 spawn_chart(alike, f"{title} – {question}", foot),

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from tefflab.benchmarks.spawn_judge import HIGH, SpawnRow
-from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, duration_range, percent
+from tefflab.output.table import Column, Table
 
 _MIB = 1 << 20
 
@@ -34,21 +32,18 @@ def verdict(row: SpawnRow) -> str:
 
 
 def _table(rows: Sequence[SpawnRow]) -> Table:
-    table = titled_table(rows[0].place)
-    table.add_column("system", overflow="fold")
-    for name in ("a task", "95 %", "to the first", "RSS,\nMiB", "above\nempty"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        if row.seconds_per_task is not None:
-            table.add_row(
-                escape(row.contender.id),
-                duration(row.seconds_per_task.value),
-                duration_range(row.seconds_per_task.low, row.seconds_per_task.high),
-                verdict(row),
-                _mebibytes(row.peak_rss_bytes),
-                _mebibytes(row.peak_rss_above_empty_bytes),
-            )
-    return table
+    measured = [(row, row.seconds_per_task) for row in rows if row.seconds_per_task is not None]
+    return Table(
+        [
+            Column("system", [row.contender.id for row, _ in measured], "left"),
+            Column("a task", [duration(each.value) for _, each in measured]),
+            Column("95 % interval", [duration_range(each.low, each.high) for _, each in measured]),
+            Column("to the first", [verdict(row) for row, _ in measured]),
+            Column("RSS,\nMiB", [_mebibytes(row.peak_rss_bytes) for row, _ in measured], priority=1),
+            Column("above\nempty", [_mebibytes(row.peak_rss_above_empty_bytes) for row, _ in measured], priority=2),
+        ],
+        rows[0].place,
+    )
 
 
 def _notes(rows: Sequence[SpawnRow]) -> list[Text]:
@@ -56,10 +51,8 @@ def _notes(rows: Sequence[SpawnRow]) -> list[Text]:
     lines = [Text(f"{row.contender.id}: {row.note}", style="dim") for row in rows if row.note]
     measured = [row for row in rows if row.seconds_per_task is not None]
     if measured:
-        disturbed = max(row.disturbed_share for row in measured)
-        runs = (
-            f"{min(row.rounds for row in measured)} rounds; at most {percent(disturbed)} of a system's runs disturbed"
-        )
+        noisy = max(row.disturbed_share for row in measured)
+        runs = f"{min(row.rounds for row in measured)} rounds; at most {percent(noisy)} of a system's runs noisy"
         lines.append(Text(runs, style="dim"))
     generator = [row.generator_seconds for row in rows if row.generator_seconds is not None]
     if generator:
@@ -72,20 +65,20 @@ def _matrix(rows: Sequence[SpawnRow]) -> Table:
     patterns = list(dict.fromkeys(row.question for row in rows))
     workers = sorted({row.workers for row in rows})
     counts = " and ".join(map(str, workers))
-    table = titled_table(f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}")
-    table.add_column("system", overflow="fold")
-    for pattern in patterns:
-        table.add_column(escape(pattern), overflow="fold")
     known = {(row.contender.id, row.question, row.workers): row.high or "-" for row in rows}
-    for id_ in dict.fromkeys(row.contender.id for row in rows if row.verdict != "floor"):
-        words = ([known.get((id_, pattern, count), "-") for count in workers] for pattern in patterns)
-        table.add_row(escape(id_), *(" ".join(_shown(word) for word in each) for each in words))
-    return table
+    ids = list(dict.fromkeys(row.contender.id for row in rows if row.verdict != "floor"))
+
+    def cell(id_: str, pattern: str) -> Text:
+        return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
+
+    columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
+    title = f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}"
+    return Table([Column("system", ids, "left"), *columns], title, gap=1)
 
 
-def _shown(word: str) -> str:
+def _shown(word: str) -> Text:
     """In columns: the longest word is `High?`."""
-    return f"[green]{word:5}[/]" if word == "High" else f"{word:5}"
+    return Text(f"{word:5}", "green" if word == "High" else "")
 
 
 def _mebibytes(count: int | None) -> str:

@@ -6,91 +6,35 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderResult
-from rich.table import Table
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tefflab.analysis.results import Curve, Judgement, MetgRow
 from tefflab.output import quantities
-from tefflab.output.caveats import Caveat, caveats
-from tefflab.output.readings import ceiling_over, interval_text, metg_name, rate_range, value_text
+from tefflab.output.caveats import caveats
+from tefflab.output.readings import interval_text, metg_name, value_text
+from tefflab.output.remarks import remarks
+from tefflab.output.table import Column, Table
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DOT = "● "
-_GAP = 2  # columns between two columns
-_NAME = 26  # width of the first column below which another column is left out instead
 
 
 class MetgTable:
-    """A judgement as rich prints it: a row a system, then footnotes.
-
-    Where there is little room, first the versions, then the ceilings, then the rounds go from columns to lines below.
-    """
+    """A judgement as rich prints it: a row a system, then in at most four lines what a reader can do about it."""
 
     def __init__(self, judgement: Judgement) -> None:
         self._judgement = judgement
-        self._caveats = caveats(judgement)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         judgement = self._judgement
-        columns = _columns(judgement)
-        longest = max((cell_len(row.contender.title) for row in judgement.rows), default=0)
-        marks = self._marks()
-        left_out = []
-        for optional in ("version", "ceiling", "rounds"):
-            others = sum(_width(title, cells) + _GAP for title, cells in (columns | {"": marks}).items())
-            if options.max_width - others - len(_DOT) < min(longest, _NAME):
-                columns.pop(optional)
-                left_out.append(optional)
-        table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, header_style="bold")
-        table.add_column("system", vertical="bottom")
-        if any(marks):
-            table.add_column("", style="dim", vertical="bottom")
-        for title in columns:
-            justify: JustifyMethod = "left" if title == "version" else "right"
-            table.add_column(title, justify=justify, no_wrap=True, vertical="bottom")
-        for number, row in enumerate(judgement.rows):
-            name = _name(row, colored=console.color_system is not None)
-            mark = marks[number : number + 1] if any(marks) else []
-            table.add_row(name, *mark, *(Text(cells[number]) for cells in columns.values()))
-        title = f"{metg_name(judgement.threshold)} – {judgement.name}"
-        yield Text.assemble((title, "bold"), "  ", (judgement.configuration, "dim"))
-        yield table
-        yield from self._footnotes(left_out)
-
-    def _marks(self) -> list[str]:
-        """Of each row, the numbers of the footnotes on it."""
-        return [
-            " ".join(
-                str(number).translate(_SUPERSCRIPTS)
-                for number, caveat in enumerate(self._numbered(), start=1)
-                if row.contender.id in caveat.contenders
-            )
-            for row in self._judgement.rows
-        ]
-
-    def _numbered(self) -> list[Caveat]:
-        return [caveat for caveat in self._caveats if caveat.contenders]
-
-    def _footnotes(self, left_out: Sequence[str]) -> RenderResult:
-        rows = self._judgement.rows
-        notes = Table.grid(padding=(0, 1, 0, 0))
-        for number, caveat in enumerate(self._numbered(), start=1):
-            notes.add_row(str(number).translate(_SUPERSCRIPTS), _footnote(caveat.heading, caveat.text))
-        for caveat in self._caveats:
-            if not caveat.contenders:
-                notes.add_row("", _footnote(caveat.heading, caveat.text))
-        if "ceiling" in left_out and (ceilings := _ceilings(rows)):
-            notes.add_row("", _footnote("ceiling", ", ".join(ceilings)))
-        if "rounds" in left_out and (counts := sorted({row.rounds for row in rows if row.metg})):
-            notes.add_row("", _footnote("rounds", " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))))
-        if "version" in left_out and rows:
-            versions = (f"{row.contender.title} {row.contender.version or '?'}" for row in rows)
-            notes.add_row("", _footnote("versions", " · ".join(versions)))
-        if notes.row_count:
+        yield Text(f"{metg_name(judgement.threshold)} – {judgement.name}", style="bold")
+        if judgement.configuration:
+            yield Text(judgement.configuration, style="dim")
+        if judgement.rows:
+            yield Table(_columns(judgement, colored=console.color_system is not None))
+        if found := remarks(judgement, options.max_width):
             yield Text()
-            yield notes
+            yield from found
 
 
 def to_json(judgements: Sequence[Judgement]) -> str:
@@ -98,41 +42,28 @@ def to_json(judgements: Sequence[Judgement]) -> str:
     return json.dumps([_as_object(each) for each in judgements], indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _name(row: MetgRow, colored: bool) -> Table | Text:
-    """The system's name after a dot in its colour, lines below the first indented; without colours the name alone."""
-    if not colored:
-        return Text(row.contender.title)
-    name = Table.grid()
-    name.add_row(Text(_DOT, row.contender.color), Text(row.contender.title))
-    return name
-
-
-def _footnote(heading: str, text: str) -> Text:
-    return Text.assemble((heading, "bold"), f" – {text}")
-
-
-def _columns(judgement: Judgement) -> dict[str, list[str]]:
-    """Title and cells of each column but the first, in order."""
+def _columns(judgement: Judgement, colored: bool) -> list[Column]:
     rows = judgement.rows
-    return {
-        "version": [row.contender.version or "?" for row in rows],
-        metg_name(judgement.threshold): [value_text(row) for row in rows],
-        "95 % interval": [interval_text(row.metg) if row.metg else "-" for row in rows],
-        "overhead\nper task": [quantities.duration(row.overhead.value) if row.overhead else "-" for row in rows],
-        "ceiling": [quantities.rate(row.ceiling.value, row.ceiling_unit) if row.ceiling else "-" for row in rows],
-        "rounds": [str(row.rounds) for row in rows],
-        "disturbed": [quantities.percent(row.disturbed_share) if row.runs else "-" for row in rows],
-    }
+    overheads = [quantities.duration(row.overhead.value) if row.overhead else "-" for row in rows]
+    ceilings = [quantities.rate(row.ceiling.value, row.ceiling_unit) if row.ceiling else "-" for row in rows]
+    noisy = [quantities.percent(row.disturbed_share) if row.runs else "-" for row in rows]
+    return [
+        Column("system", [_name(row, colored) for row in rows], "left"),
+        Column(metg_name(judgement.threshold), [value_text(row) for row in rows]),
+        Column("95 % interval", [interval_text(row.metg) if row.metg else "-" for row in rows]),
+        Column("overhead\nper task", overheads, priority=1),
+        Column("noisy\nruns", noisy, priority=2),
+        Column("rounds", [str(row.rounds) if row.metg else "-" for row in rows], priority=3),
+        Column("ceiling", ceilings, priority=4),
+        Column("title", [row.contender.title for row in rows], "left", priority=5),
+        Column("version", [row.contender.version or "?" for row in rows], "left", priority=6),
+    ]
 
 
-def _width(title: str, cells: Sequence[str]) -> int:
-    return max(cell_len(text) for text in (*title.split("\n"), *cells))
-
-
-def _ceilings(rows: Sequence[MetgRow]) -> list[str]:
-    """One text a unit."""
-    units = dict.fromkeys(row.ceiling_unit for row in rows)
-    return [rate_range(ceiling, unit) for unit in units if (ceiling := ceiling_over(rows, unit))]
+def _name(row: MetgRow, colored: bool) -> Text:
+    """The system's id after a dot in its colour; without colours the id alone."""
+    dot = [(_DOT, row.contender.color)] if colored else []
+    return Text.assemble(*dot, row.contender.id)
 
 
 def _as_object(judgement: Judgement) -> dict[str, Any]:
