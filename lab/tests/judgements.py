@@ -7,7 +7,8 @@ import numpy as np
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.results import Contender, Curve, CurvePoint, Judgement, MetgRow
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
+from tefflab.analysis.trace import trace
 
 CEILING = 92.1e9  # FLOP/s of two cores
 _COLORS = ("#555555", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#7A4FB5", "#8C2D04")
@@ -86,7 +87,12 @@ def curve(who: Contender, overhead: float, seed: int = 0, slowdown: float = 1.02
                 iterations, interval(taken, noise), interval(share, noise), interval(share * CEILING, noise), work, 5, 0
             )
         )
-    return Curve(who, "FLOP/s", tuple(points))
+    runs = [
+        Observation(round_, each.iterations, each.granularity.value * factor, each.efficiency.value / factor)
+        for round_, factor in enumerate((0.99, 1.0, 1.01))
+        for each in points
+    ]
+    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
 
 
 def judgement(count: int, name: str = "stencil_1d", scale: float = 1.0) -> Judgement:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tefflab.analysis.distance import Distance, at_distance
 from tefflab.analysis.results import Contender, Curve, CurvePoint, Judgement, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, median_interval, metg, overhead
+from tefflab.analysis.trace import trace
 from tefflab.records.record import Record
 from tefflab.records.store import Envelope
 
@@ -40,7 +41,7 @@ def judge_row(contender: Contender, threshold: float, runs: Sequence[Envelope], 
     )
 
 
-def judge_curve(contender: Contender, runs: Sequence[Envelope]) -> Curve | None:
+def judge_curve(contender: Contender, threshold: float, runs: Sequence[Envelope]) -> Curve | None:
     """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[Envelope]] = defaultdict(list)
     for run in _counted(run for run in runs if run.role == "system"):
@@ -53,7 +54,9 @@ def judge_curve(contender: Contender, runs: Sequence[Envelope]) -> Curve | None:
     points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
     unit = next(iter(by_iterations.values()))[0].record.rate_unit
     ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
-    return Curve(contender, unit, tuple(points), median_interval(ceilings) if ceilings else None)
+    seen = observations(run for run in runs if run.role == "system")
+    line = trace(seen, points, threshold)
+    return Curve(contender, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
 
 
 def judge(
@@ -84,7 +87,7 @@ def judge(
     } | dict(notes or {})
     rows = [judge_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in contenders]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
-    curves = {each.id: judge_curve(each, kept.get(each.id, [])) for each in contenders}
+    curves = {each.id: judge_curve(each, threshold, kept.get(each.id, [])) for each in contenders}
     return Judgement(
         name=name,
         configuration=configuration,
