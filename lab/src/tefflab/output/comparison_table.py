@@ -102,7 +102,7 @@ def _table(
         columns.append(Column("\nagree", agrees, "left"))
     head = f"{quantity}\n{place if by_place else 'system'}"
     first = Column(head, ["" if is_long else each for each in names], "left")
-    return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None, gap=1)
+    return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
 
 
 def _cells(a: Quantity, b: Quantity, ratio: Interval, relation: RatioRelation = "=") -> list[str]:

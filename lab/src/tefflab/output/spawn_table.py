@@ -73,7 +73,7 @@ def _matrix(rows: Sequence[SpawnRow]) -> Table:
 
     columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
     title = f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}"
-    return Table([Column("system", ids, "left"), *columns], title, gap=1)
+    return Table([Column("system", ids, "left"), *columns], title)
 
 
 def _shown(word: str) -> Text:

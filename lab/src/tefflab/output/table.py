@@ -11,6 +11,8 @@ from typing import Literal
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+_GAP = 2  # blanks between two columns, or 1 where that makes them fit
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -35,55 +37,57 @@ class Table:
         columns: Sequence[Column],
         title: str | Text = "",
         headings: Mapping[int, str | Text] | None = None,
-        gap: int = 2,
     ) -> None:
         self._columns = list(columns)
         self._title = title
         self._headings = headings or {}
-        self._gap = gap
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._title:
             yield Text(self._title, style="bold") if isinstance(self._title, str) else self._title
-        for block in _blocks(fitting(self._columns, options.max_width, self._gap), options.max_width, self._gap):
-            yield from self._head(block)
+        kept = fitting(self._columns, options.max_width)
+        gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
+        for block in _blocks(kept, options.max_width, gap):
+            yield from _head(block, gap)
             for number, cells in enumerate(zip(*(column.cells for column in block), strict=True)):
                 if number in self._headings:
                     yield _text(self._headings[number])
-                yield self._line(block, map(_text, cells))
-
-    def _head(self, block: Sequence[Column]) -> Iterator[Text]:
-        """The titles, whose last lines stand in one line."""
-        titles = [column.title.split("\n") for column in block]
-        most = max(map(len, titles))
-        for level in range(most):
-            cells = [Text(lines[level - most + len(lines)] if level >= most - len(lines) else "") for lines in titles]
-            line = self._line(block, cells)
-            line.stylize("dim")
-            yield line
-
-    def _line(self, block: Sequence[Column], cells: Iterable[Text]) -> Text:
-        line = Text(no_wrap=True, overflow="ignore")
-        for number, (column, cell) in enumerate(zip(block, cells, strict=True)):
-            blank = " " * (column.width - cell.cell_len)
-            line.append(" " * self._gap if number else "")
-            if column.align == "right":
-                line.append(blank).append_text(cell)
-            else:
-                line.append_text(cell).append(blank)
-        line.rstrip()
-        return line
+                yield _line(block, map(_text, cells), gap)
 
 
-def fitting(columns: Sequence[Column], width: int, gap: int = 2) -> list[Column]:
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
     """Those of the columns that fit together, in their order; all of priority 0."""
     kept = list(columns)
-    while _width(kept, gap) > width:
+    while _width(kept, _GAP) > width:
         least = max(kept, key=lambda column: column.priority)
         if not least.priority:
             break
         kept.remove(least)
     return kept
+
+
+def _head(block: Sequence[Column], gap: int) -> Iterator[Text]:
+    """The titles, whose last lines stand in one line."""
+    titles = [column.title.split("\n") for column in block]
+    most = max(map(len, titles))
+    for level in range(most):
+        cells = [Text(lines[level - most + len(lines)] if level >= most - len(lines) else "") for lines in titles]
+        line = _line(block, cells, gap)
+        line.stylize("dim")
+        yield line
+
+
+def _line(block: Sequence[Column], cells: Iterable[Text], gap: int) -> Text:
+    line = Text(no_wrap=True, overflow="ignore")
+    for number, (column, cell) in enumerate(zip(block, cells, strict=True)):
+        blank = " " * (column.width - cell.cell_len)
+        line.append(" " * gap if number else "")
+        if column.align == "right":
+            line.append(blank).append_text(cell)
+        else:
+            line.append_text(cell).append(blank)
+    line.rstrip()
+    return line
 
 
 def _blocks(columns: Sequence[Column], width: int, gap: int) -> list[list[Column]]:
