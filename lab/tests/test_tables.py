@@ -92,10 +92,10 @@ def test_columns_that_must_stay_and_do_not_fit_follow_each_other_in_blocks() -> 
     columns = [Column("who", ["a", "b"], "left"), *(Column(f"number {each}", ["12345678", "9"]) for each in range(5))]
     lines = shown(Table(columns), 30).splitlines()
     assert [line.split() for line in lines[:2]] == [
-        ["who", "number", "0", "number", "1"],
-        ["a", "12345678", "12345678"],
+        ["who", "number", "0", "number", "1", "number", "2"],
+        ["a", "12345678", "12345678", "12345678"],
     ]
-    assert sum(line.startswith("who") for line in lines) == 3
+    assert sum(line.startswith("who") for line in lines) == 2
     assert max(map(len, lines)) <= 30
 
 
@@ -117,12 +117,12 @@ def remarked(given: Judgement, width: int = 80) -> list[str]:
 
 
 def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
-    noisy = tuple(replace(each, disturbed_share=0.4) for each in troubled().rows)
+    noisy = tuple(replace(each, disturbed_share=0.5) for each in troubled().rows)
     given = replace(troubled(), rows=noisy, others=(replace(judgement(1), round_trip=328e-9, share=0.1),))
     assert remarked(given) == [
         "1 not measured: kestrel; the report says why",
         "more minutes: 3 of 6 intervals are wider than ± 5 %",
-        "a quieter machine: 40 % of the runs were noisy",
+        "a quieter machine: 50 % of the runs were noisy",
         "also measured: with cores 328 ns apart: see the report",
     ]
     assert remarked(replace(given, others=()))[-1].startswith("< and >: the value lies beyond")
