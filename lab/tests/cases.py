@@ -7,7 +7,8 @@ import numpy as np
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
+from tefflab.analysis.trace import trace
 from tefflab.records.plan import Variant
 
 CEILING = 92.1e9  # FLOP/s of two cores
@@ -87,7 +88,12 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
                 iterations, interval(taken, noise), interval(share, noise), interval(share * CEILING, noise), work, 5, 0
             )
         )
-    return Curve(who, "FLOP/s", tuple(points))
+    runs = [
+        Observation(round_, each.iterations, each.granularity.value * factor, each.efficiency.value / factor)
+        for round_, factor in enumerate((0.99, 1.0, 1.01))
+        for each in points
+    ]
+    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
 
 
 def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCase:

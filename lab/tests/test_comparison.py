@@ -118,7 +118,7 @@ def test_stores_and_systems_are_found_by_their_names(
     (stores,) = answer(root, "after", "before", None).answers
     output().print(to_tables([stores]))
     out = capsys.readouterr().out
-    (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith("no   "))
+    (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith(" no"))
     assert slow[-2:] == ["yes", "no"]  # significant; they do not agree
     assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
     assert "drift" in out

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -171,9 +172,10 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     written(root, ONE)
     session.experiment(root, "one", options())
     out = capsys.readouterr().out
-    assert [line.split()[:3] for line in out.splitlines() if "radix" in line] == [
-        ["radix", "1", "quick"],
-        ["radix", "5", "quick"],
+    lines = [line.split() for line in out.splitlines()]
+    assert [(each, below[0]) for each, below in pairwise(lines) if each[:1] == ["radix"]] == [
+        (["radix", "1"], "quick"),
+        (["radix", "5"], "quick"),
     ]
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
@@ -207,7 +209,7 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
     points = [line for line in lines if line.endswith("OP/s")]
     assert len(points) == 5
-    assert points[0].split()[0] == "quick"
+    assert lines[lines.index(points[0]) - 1] == "quick"
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {
         "efficiency.png",

@@ -232,9 +232,10 @@ def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
 
 def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
-    with LiveTable(console, [variant("one", title="one [task] [/a]")], lambda: "") as live:
-        live.begins("one", 1, "stencil", 3, 14)
-        live.failed("one", "", "died: [/tmp/x] is no [task]")
+    id_ = "one [task] [/a]"
+    with LiveTable(console, [variant(id_)], lambda: "") as live:
+        live.begins(id_, 1, "stencil", 3, 14)
+        live.failed(id_, "", "died: [/tmp/x] is no [task]")
     assert isinstance(console.file, io.StringIO)
     for text in ("died: [/tmp/x] is no [task]", "one [task] [/a]", "round 2, 3 of 14"):
         assert text in console.file.getvalue()

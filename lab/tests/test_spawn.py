@@ -225,7 +225,7 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
         live.failed("a", "serial", "has died")
     text = console.export_text()
     assert "a: round 1 of serial 3 ns ± 5.0 %" in text
-    assert "Anna, serial: has died" in text
+    assert "a, serial: has died" in text
 
 
 @pytest.fixture

@@ -181,6 +181,11 @@ class Crossing:
         share = np.bincount(np.unique(cluster, return_inverse=True)[1], self.line.trust)
         return float(share.sum() ** 2 / (share**2).sum())
 
+    def band(self, confidence: float, seed: int, places: int) -> tuple[Floats, Floats, Floats]:
+        """The line over the window: ideals, rising, and at each the slowdown and the band's half height, in its log."""
+        x = np.geomspace(self.far, self.near, places)
+        return self.unit / x, self.line.at(x), self._arm(x, confidence, seed)
+
     def interval(self, confidence: float, seed: int) -> tuple[float, float]:
         """Granularities between which the band around the line meets the threshold; 0 or infinite where unmeasured."""
         x = np.geomspace(self.far, self.near, 257)

@@ -26,6 +26,19 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, slots=True)
+class TracePoint:
+    """A place on the line that is drawn through a system's points (`trace.py`)."""
+
+    ideal: float  # seconds that the task takes at the ceiling's rate
+    efficiency: float
+    band: tuple[float, float] | None = None  # efficiencies; None where METG was not read from this part of the line
+
+    @property
+    def granularity(self) -> float:
+        return self.ideal / self.efficiency
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
     """A system's points, by rising iterations."""
 
@@ -33,6 +46,7 @@ class Curve:
     rate_unit: str  # "FLOP/s", "B/s" or "task/s"
     points: tuple[CurvePoint, ...]
     ceiling: Interval | None = None  # in rate_unit, over the ceiling runs beside its own
+    trace: tuple[TracePoint, ...] = ()  # from left to right
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,13 +245,13 @@ class CaseEstimates(Estimates):
         return [
             Column("system", [row.variant.id for row in rows], "left"),
             Column(self.kind.quantity, [duration(each.value) for each in values]),
-            Column("95 %", [interval_text(each) for each in values], priority=2),
-            Column("to the first", [verdict_text(row) for row in rows], priority=1),
+            Column("95 % interval", [interval_text(each) for each in values]),
+            Column("to the first", [verdict_text(row) for row in rows]),
             *(
                 Column(
                     fact.title,
                     ["" if (seen := row.facts[fact.key]) is None else fact.text(seen) for row in rows],
-                    priority=3 + number,
+                    priority=1 + number,
                 )
                 for number, fact in enumerate(self.kind.facts)
                 if fact.title

@@ -10,16 +10,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, JsonValue
 from rich.console import RenderableType
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from tefflab.analysis.results import CaseRow
 from tefflab.benchmarks.benchmark import Command, NonEmpty, Option
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, Fact, ListedCase, words_of
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import duration
+from tefflab.output.table import Column, Table
 from tefflab.records.record import Count, Record, RecordError, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
@@ -172,20 +170,20 @@ def matrix(rows: Sequence[CaseRow]) -> Table:
     patterns = list(dict.fromkeys(row.case for row in rows))
     workers = sorted({row.workers for row in rows})
     counts = " and ".join(map(str, workers))
-    table = titled_table(f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}")
-    table.add_column("system", overflow="fold")
-    for pattern in patterns:
-        table.add_column(escape(pattern), overflow="fold")
     known = {(row.variant.id, row.case, row.workers): row.high or "-" for row in rows if isinstance(row, SpawnRow)}
-    for id_ in dict.fromkeys(row.variant.id for row in rows if row.verdict != "floor"):
-        words = ([known.get((id_, pattern, count), "-") for count in workers] for pattern in patterns)
-        table.add_row(escape(id_), *(" ".join(_shown(word) for word in each) for each in words))
-    return table
+    ids = list(dict.fromkeys(row.variant.id for row in rows if row.verdict != "floor"))
+
+    def cell(id_: str, pattern: str) -> Text:
+        return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
+
+    columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
+    title = f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}"
+    return Table([Column("system", ids, "left"), *columns], title)
 
 
-def _shown(word: str) -> str:
+def _shown(word: str) -> Text:
     """In columns: the longest word is `High?`."""
-    return f"[green]{word:5}[/]" if word == "High" else f"{word:5}"
+    return Text(f"{word:5}", "green" if word == "High" else "")
 
 
 def _check(what: str, words: Sequence[str], known: Sequence[str]) -> None:

@@ -125,26 +125,35 @@ def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> l
 def report(root: Path, name: str, *, as_json: bool) -> None:
     """Makes everything that can be seen of a sitting again from its store, and says where it is."""
     store, head = open_sitting(root, name)
-    file = publish(store, estimated(store, find_benchmark(head.benchmark), head), output(), as_json)
+    kind = find_benchmark(head.benchmark)
+    planned = kind.plan_of(head).experiment
+    again = f"experiment {planned}" if planned else kind.commands[0].name
+    file = publish(store, estimated(store, kind, head), output(), as_json, again)
     (progress() if as_json else output()).print(path_text(file, root), soft_wrap=True)
 
 
-def publish(store: Store, estimates: Estimates, console: Console, as_json: bool, again: str = "") -> Path:
+def publish(store: Store, estimates: Estimates, console: Console, as_json: bool, again: str) -> Path:
     """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
-    command that has just measured it."""
+    command that measures it."""
     if as_json:
         console.out(estimates.to_json(), highlight=False)
     else:
         for table in estimates.tables():
             console.print(table)
             console.print()
-        if again and (closing := estimates.closing(again, store.folder.name)):
+        if closing := estimates.closing(again, _name(store)):
             console.print(closing)
+            console.print()
     folder = store.folder / estimates.sitting.sitting
     for name, figure in estimates.pictures():
         save(figure, folder / name)
     estimates.write_report(folder / REPORT, store.damage())
     return folder / REPORT
+
+
+def _name(store: Store) -> str:
+    """As --store takes it."""
+    return store.folder.name if store.folder.parent.name == RESULTS_FOLDER.name else str(store.folder)
 
 
 def experiment_list(root: Path) -> Table:

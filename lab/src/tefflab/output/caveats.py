@@ -1,4 +1,4 @@
-"""Everything a reader has to know before believing a number: the footnotes of tables and the caveats of reports."""
+"""Everything a reader has to know before believing a number: the caveats of reports, which `remarks.py` sums up."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -13,7 +13,7 @@ from tefflab.records.store import Damage
 USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
 WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
 _ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
-_VERY_NOISY = 0.25  # share of the runs
+MUCH_NOISE = 0.25  # share of the runs
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
 
 
@@ -32,11 +32,11 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(case.threshold), quantities.percent(case.threshold)
     found = [
-        Caveat("not measured", f"{', '.join(each.title for each in those)}: {reason}", tuple(each.id for each in those))
+        Caveat("not measured", f"{', '.join(each.id for each in those)}: {reason}", tuple(each.id for each in those))
         for reason, those in absent(case).items()
     ]
     found += [
-        Caveat("note", f"{row.variant.title}: {row.note}", (row.variant.id,)) for row in rows if row.metg and row.note
+        Caveat("note", f"{row.variant.id}: {row.note}", (row.variant.id,)) for row in rows if row.metg and row.note
     ]
     found += _on(
         rows,
@@ -80,8 +80,8 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     )
     found += _on(
         rows,
-        "very noisy",
-        lambda row: row.noisy_share > _VERY_NOISY,
+        "noisy",
+        lambda row: row.noisy_share > MUCH_NOISE,
         "many runs were noisy and had to be repeated",
         lambda row: quantities.percent(row.noisy_share),
     )
@@ -131,9 +131,21 @@ def _on(
 ) -> list[Caveat]:
     """One caveat on all rows of which `holds` is true, each with its figure; none where there are none."""
     kept = [row for row in rows if holds(row)]
-    names = [row.variant.title + (f" ({figure(row)})" if figure else "") for row in kept]
+    names = [row.variant.id + (f" ({figure(row)})" if figure else "") for row in kept]
     ids = tuple(row.variant.id for row in kept)
     return [Caveat(heading, f"{', '.join(names)}: {text}.", ids)] if kept else []
+
+
+def is_uncertain(row: MetgRow) -> bool:
+    """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
+    return row.metg is not None and (row.metg.rounds < 3 or _is_open(row) or _is_wide(row))
+
+
+def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
+    """The factor between the ceilings of the sitting; None where they agree."""
+    known = [row.ceiling.value for row in rows if row.ceiling]
+    spread = max(known) / min(known) if known else 1.0
+    return spread if spread > 1 + _CEILINGS_APART else None
 
 
 def _is_open(row: MetgRow) -> bool:
@@ -158,11 +170,11 @@ def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Cavea
         if any(point.efficiency.low > 1 for point in curve.points)
     }
     if over:
-        names = ", ".join(f"{who.title} ({quantities.percent(most)})" for who, most in over.items())
+        names = ", ".join(f"{who.id} ({quantities.percent(most)})" for who, most in over.items())
         text = f"{names}: more than the ceiling, by more than the interval; the ceiling is too low. Measure it again."
         found.append(Caveat("above the ceiling", text, tuple(who.id for who in over)))
-    ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
-    if ceilings and max(ceilings)[0] > min(ceilings)[0] * (1 + _CEILINGS_APART):
+    if ceiling_spread(rows):
+        ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
         low, high = (quantities.rate(*end) for end in (min(ceilings), max(ceilings)))
         text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
         found.append(Caveat("unsteady ceiling", text))

@@ -1,16 +1,16 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from tefflab.output.quantities import percent
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
 
 _COLUMNS = 6  # cases up to which each has a column
@@ -36,10 +36,9 @@ class LiveTable:
         self._console = console
         self._time_left = time_left
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
-        self._titles = {each.id: each.title for each in variants}
-        self._state = dict.fromkeys(self._titles, "waits")
-        self._rounds = dict.fromkeys(self._titles, 0)
-        self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._titles}
+        self._state = dict.fromkeys((each.id for each in variants), "waits")
+        self._rounds = dict.fromkeys(self._state, 0)
+        self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 
     def __enter__(self) -> Self:
         if self._live:
@@ -70,7 +69,7 @@ class LiveTable:
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         self._state[variant_id] = "failed"
-        what = f"{self._titles[variant_id]}, {case}" if case else self._titles[variant_id]
+        what = f"{variant_id}, {case}" if case else variant_id
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
 
@@ -80,19 +79,20 @@ class LiveTable:
             self._live.update(Group(self._table(), last), refresh=True)
 
     def _table(self) -> Table:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("system")
-        cases = list(dict.fromkeys(case for known in self._known.values() for case in known))
-        each_has_one = 1 < len(cases) <= _COLUMNS
-        for title in cases if each_has_one else ("so far",):
-            table.add_column(Text(title), justify="right")
-        table.add_column("rounds", justify="right")
-        table.add_column("")
-        for id_, title in self._titles.items():
-            known = self._known[id_]
-            values = _texts(known, cases) if each_has_one else [summary(list(known.values()))]
-            table.add_row(Text(title), *values, str(self._rounds[id_] or ""), Text(self._state[id_]))
-        return table
+        known = self._known.values()
+        cases = list(dict.fromkeys(case for each in known for case in each))
+        if 1 < len(cases) <= _COLUMNS:
+            values = [Column(case, [each[case].text if case in each else "" for each in known]) for case in cases]
+        else:
+            values = [Column("so far", [summary(list(each.values())) for each in known])]
+        return Table(
+            [
+                Column("system", list(self._state), "left"),
+                *values,
+                Column("rounds", [str(each or "") for each in self._rounds.values()]),
+                Column("", list(self._state.values()), "left", priority=1),
+            ]
+        )
 
 
 def summary(known: Sequence[Progress]) -> str:
@@ -103,7 +103,3 @@ def summary(known: Sequence[Progress]) -> str:
     widest = max(each.half_width for each in known)
     spread = f" ± {percent(widest)}" if widest < 10 else ""
     return f"{', '.join(each.text for each in known[:_SHOWN])}{more}{spread}"
-
-
-def _texts(known: Mapping[str, Progress], cases: Sequence[str]) -> list[str]:
-    return [known[case].text if case in known else "" for case in cases]

@@ -8,7 +8,7 @@ from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
 from tefflab.records.plan import Variant
 
-_NO_TURN = "the sitting ended before their turn"
+_NOT_REACHED = "the sitting ended before their first round"
 _NAMED = 3  # cases at most where someone is missing
 
 
@@ -30,7 +30,7 @@ def value_text(row: MetgRow) -> str:
 
 
 def interval_text(interval: MetgEstimate | Interval) -> str:
-    """`1.18 – 1.27 µs`."""
+    """`1.18 – 1.27 µs`, or `too few runs`."""
     return quantities.duration_range(interval.low, interval.high)
 
 
@@ -68,23 +68,23 @@ def apart(case: MeasuredCase) -> list[str]:
 def absent(case: MeasuredCase) -> dict[str, list[Variant]]:
     """Who could not be measured, by the reason."""
     found: dict[str, list[Variant]] = {}
-    rows = ((row.variant, row.note or _NO_TURN) for row in case.rows if row.metg is None)
+    rows = ((row.variant, row.note or _NOT_REACHED) for row in case.rows if row.metg is None)
     for variant, reason in (*rows, *case.missing):
         found.setdefault(reason, []).append(variant)
     return found
 
 
 def absences(cases: Sequence[MeasuredCase]) -> list[str]:
-    """`SYSTEM, SYSTEM: REASON` of those that could not be measured; where they could at others, with where."""
+    """`ID, ID: REASON` of those that could not be measured; where they could at others, with where."""
     where: dict[tuple[str, str], list[str]] = {}
     for case in cases:
         for reason, variants in absent(case).items():
             for variant in variants:
-                where.setdefault((reason, variant.title), []).append(case.name)
-    titles: dict[tuple[str, str], list[str]] = {}
-    for (reason, title), names in where.items():
-        titles.setdefault((reason, _where(names, len(cases))), []).append(title)
-    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in titles.items()]
+                where.setdefault((reason, variant.id), []).append(case.name)
+    ids: dict[tuple[str, str], list[str]] = {}
+    for (reason, id_), names in where.items():
+        ids.setdefault((reason, _where(names, len(cases))), []).append(id_)
+    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in ids.items()]
 
 
 def _where(names: Sequence[str], count: int) -> str:

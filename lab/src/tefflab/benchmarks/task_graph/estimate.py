@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tefflab.analysis.distance import Distance, is_at
 from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, median_interval, metg, overhead
+from tefflab.analysis.trace import trace
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.plan import Variant
 from tefflab.records.run import Run, counted
@@ -48,7 +49,7 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
     )
 
 
-def estimate_curve(variant: Variant, runs: Sequence[GraphRun]) -> Curve | None:
+def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
     """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[GraphRun]] = defaultdict(list)
     for run in counted(run for run in runs if run.role == "system"):
@@ -61,7 +62,9 @@ def estimate_curve(variant: Variant, runs: Sequence[GraphRun]) -> Curve | None:
     points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
     unit = next(iter(by_iterations.values()))[0].record.rate_unit
     ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
-    return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None)
+    seen = observations(run for run in runs if run.role == "system")
+    line = trace(seen, points, threshold)
+    return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
 
 
 def estimate_case(
@@ -92,7 +95,7 @@ def estimate_case(
     } | dict(notes or {})
     rows = [estimate_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
-    curves = {each.id: estimate_curve(each, kept.get(each.id, [])) for each in variants}
+    curves = {each.id: estimate_curve(each, threshold, kept.get(each.id, [])) for each in variants}
     return MeasuredCase(
         name=name,
         configuration=configuration,

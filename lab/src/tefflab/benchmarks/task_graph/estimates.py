@@ -13,15 +13,17 @@ from tefflab.analysis.comparison import Side
 from tefflab.analysis.distance import Distance, places
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.benchmark import Estimates
+from tefflab.benchmarks.task_graph.closing import Closing
 from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.remarks import OFTEN
+from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
+from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
 from tefflab.output.report import write_report
-from tefflab.output.series_tables import curve_table, series_table
-from tefflab.output.tables import MetgTable, to_json
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
 
@@ -46,12 +48,13 @@ class GraphEstimates(Estimates):
         )
 
     def tables(self) -> Sequence[RenderableType]:
-        """METG of one configuration with its footnotes, METG of several in one table, or the points of each curve."""
+        """METG of one configuration at each distance of the cores that was frequent, METG of several configurations in
+        one table, or the points of each curve."""
         if self.plan.asks == "curve":
             return [curve_table(each) for each in self._placed if each.curves]
         if len(self.plan.cases) > 1:
             return [series_table(self._placed)]
-        return [MetgTable(each) for each in self._placed]
+        return [MetgTable(each) for number, each in enumerate(self._placed) if not number or each.share >= OFTEN]
 
     def to_json(self) -> str:
         return to_json(self._placed)
@@ -71,14 +74,18 @@ class GraphEstimates(Estimates):
     def sides(self) -> Sequence[Side]:
         return metg_sides(self.cases, self._runs)
 
+    def closing(self, again: str, store: str) -> RenderableType | None:
+        """What the smallest METG means; nothing after curves or several configurations."""
+        if self.plan.asks == "curve" or len(self.cases) > 1:
+            return None
+        return Closing(self._placed[0], f"./teff {again}", store)
+
     @cached_property
     def _placed(self) -> list[MeasuredCase]:
         """What is to be shown: of one configuration all distances of the cores, named; of several their first alone."""
         if len(self.cases) > 1:
             return list(self.cases)
-        return [
-            replace(each, name=placed_name(each), others=()) for case in self.cases for each in (case, *case.others)
-        ]
+        return [replace(each, name=placed_name(each)) for case in self.cases for each in (case, *case.others)]
 
     def _at(self, case: GraphCase, where: Distance | None) -> MeasuredCase:
         return estimate_case(

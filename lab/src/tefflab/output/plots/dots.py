@@ -35,20 +35,25 @@ _DOT = 7.0
 _SAMPLE = 0.3  # inches of a mark in the key
 _APART = 0.2  # inches between its parts
 
+Label = list[tuple[str, float, str]]  # lines, each with its size and colour
+
 
 def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
     rows = case.rows
     look_of = looks(variants_of([case]).values())
-    names = [wrap(row.variant.title, _LABEL, BODY) for row in rows]
-    heights = [max(0.3, 0.12 + len(lines) * line_height(BODY)) for lines in names] or [0.3]
+    names = [_label(row) for row in rows]
+    heights = [0.1 + sum(line_height(size) for _, size, _ in label) for label in names] or [0.3]
     head = 0.34
     sheet = Sheet(
         title or f"{metg_name(case.threshold)} – {case.name}",
         [_meaning(case.threshold), case.configuration],
         footer,
         head + sum(heights) + _TICKS,
-        [f"{row.variant.title}: {row.note}" for row in rows if row.note],
+        [
+            *absences([case]),
+            *(f"{row.variant.id}: {row.note}" for row in rows if row.note and row.metg),
+        ],
     )
     columns = _Columns.of(rows, names)
     bottom, top = sheet.bottom + _TICKS, sheet.top - head
@@ -60,12 +65,12 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     axes.set_ylim(bottom, top)  # rows are placed in inches
     axes.set_yticks([])
     y = top
-    for number, (row, lines, height) in enumerate(zip(rows, names, heights, strict=False)):
+    for number, (row, label, height) in enumerate(zip(rows, names, heights, strict=False)):
         middle = y - height / 2
         y -= height
         if number:
             sheet.line([EDGE, WIDTH - EDGE], [y + height, y + height], color=HAIR, linewidth=0.6, zorder=0)
-        _name(sheet, lines, columns.left - 0.14, middle)
+        _lines(sheet, label, columns.left - 0.14, middle)
         look = look_of[row.variant.id]
         if row.overhead:
             axes.plot([row.overhead.value], [middle], **_hollow(look), zorder=4)
@@ -95,8 +100,8 @@ class _Columns:
     interval: float
 
     @classmethod
-    def of(cls, rows: Sequence[MetgRow], names: Sequence[Sequence[str]]) -> "_Columns":
-        label = max((text_width(line, BODY) for lines in names for line in lines), default=0.5)
+    def of(cls, rows: Sequence[MetgRow], names: Sequence[Label]) -> "_Columns":
+        label = max((text_width(line, size) for lines in names for line, size, _ in lines), default=0.5)
         values = [text_width(value_text(row), BODY, bold=True) for row in rows] + [text_width("METG(50 %)", SMALL)]
         intervals = [text_width(interval_text(row.metg), SMALL) for row in rows if row.metg]
         interval = WIDTH - EDGE
@@ -109,11 +114,20 @@ def _meaning(threshold: float) -> str:
     return f"The smallest task with which a system still reaches {share} of what the cores can do; smaller is better."
 
 
-def _name(sheet: Sheet, lines: Sequence[str], x: float, middle: float) -> None:
-    y = middle + line_height(BODY) * (len(lines) - 1) / 2
-    for line in lines:
-        sheet.text(x, y, line, align="right", vertical="center_baseline")
-        y -= line_height(BODY)
+def _label(row: MetgRow) -> Label:
+    """The id as in every table, and below it what it stands for."""
+    name = [(line, BODY, INK) for line in wrap(row.variant.id, _LABEL, BODY)]
+    if row.variant.title == row.variant.id:
+        return name
+    return [*name, *((line, SMALL, SOFT) for line in wrap(row.variant.title, _LABEL, SMALL))]
+
+
+def _lines(sheet: Sheet, label: Label, x: float, middle: float) -> None:
+    y = middle + sum(line_height(size) for _, size, _ in label) / 2
+    for line, size, color in label:
+        y -= line_height(size) / 2
+        sheet.text(x, y, line, size, color=color, align="right", vertical="center_baseline")
+        y -= line_height(size) / 2
 
 
 def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> None:
@@ -206,7 +220,7 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
     for number, (case, lane, height) in enumerate(zip(cases, lanes, heights, strict=True)):
         if number:
             sheet.line([EDGE, right], [y, y], color=HAIR, linewidth=0.6, zorder=0)
-        _name(sheet, names[number], left - 0.14, y - height / 2)
+        _lines(sheet, [(line, BODY, INK) for line in names[number]], left - 0.14, y - height / 2)
         used = max(lane.values(), default=0)
         for row in case.rows:
             if row.metg is None:

@@ -25,6 +25,7 @@ EDGE = 0.16  # inches of white around everything
 FONT = "DejaVu Sans"  # comes with matplotlib, so pictures are the same everywhere
 TITLE, BODY, SMALL = 11.5, 8.5, 7.3  # points
 INK, SOFT, RULE, HAIR = "#1b1f24", "#5a6370", "#c9ced6", "#e6e9ed"
+PALE = "#b9c0c9"  # of curves that are there and not told by name
 
 MARKERS: dict[Shape, str] = {
     "circle": "o",

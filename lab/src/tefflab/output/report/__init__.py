@@ -113,14 +113,17 @@ class Headline:
     name: str
     row: MetgRow
     level: Sequence[MetgRow]
+    is_told: bool  # whether its interval says anything
 
 
 def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
     for case in cases:
         found = [row for row in case.rows if row.metg]
         if found and found[0].metg:
-            end = found[0].metg.high
-            return Headline(case.name, found[0], [row for row in found[1:] if row.metg and row.metg.low <= end])
+            best = found[0].metg
+            told = quantities.is_told(best.low, best.high)
+            level = [row for row in found[1:] if told and row.metg and row.metg.low <= best.high]
+            return Headline(case.name, found[0], level, told)
     return None
 
 
