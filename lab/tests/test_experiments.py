@@ -1,5 +1,6 @@
 """The experiments of the checkout are right, and what is wrong in one is told with file, key and rule."""
 
+import io
 import json
 import re
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
 from samples import MACHINE
 from simulated_sitting import Silent, sat, variant
@@ -43,6 +46,16 @@ name = "radix"
 values = [1, 5]
 flags = "-type nearest -radix {value}"
 """
+
+
+def test_the_list_of_experiments_fits_80_columns_a_line_each() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(session.experiment_list(ROOT))
+    assert isinstance(console.file, io.StringIO)
+    _, *lines = console.file.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == [each.name for each in EXPERIMENTS]
+    assert max(map(cell_len, lines)) <= 80
+    assert all(each.description in line for each, line in zip(EXPERIMENTS, lines, strict=True))
 
 
 def written(folder: Path, text: str, name: str = "one") -> Path:

@@ -219,11 +219,11 @@ def test_colour_is_never_alone() -> None:
     assert {each.shape for each in known} == set(MARKERS)
 
 
-def test_a_contender_looks_the_same_in_whatever_order_it_comes() -> None:
+def test_a_variant_looks_the_same_in_whatever_order_it_comes() -> None:
     assert looks(variants(14)) == looks(reversed(variants(14)))
 
 
-def test_a_contender_has_one_mark_in_all_pictures_of_a_case() -> None:
+def test_a_variant_has_one_mark_in_all_pictures_of_a_case() -> None:
     given = troubled()
     (crossing,) = [marker for marker, x, y in marks(plots.efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]
     (dot,) = [marker for marker, x, _ in marks(plots.metg_chart(given)) if x == 1e-3]

@@ -8,7 +8,6 @@ from typing import Any
 import psutil
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
@@ -18,6 +17,7 @@ from tefflab.measure.measurement import Present, begin, estimated, measure, pres
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.output.plots import save
+from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
@@ -158,14 +158,17 @@ def _name(store: Store) -> str:
 
 def experiment_list(root: Path) -> Table:
     """A line an experiment."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("experiment", "what it shows", "paper", "minutes"):
-        table.add_column(title, justify="right" if title == "minutes" else "left")
-    for each in load_experiments(root):
-        table.add_row(each.name, each.description, f"figure {each.figure}" if each.figure else "", f"{each.minutes:g}")
-    if not table.row_count:
+    there = load_experiments(root)
+    if not there:
         raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
-    return table
+    return Table(
+        [
+            Column("experiment", [each.name for each in there], "left"),
+            Column("what it shows", [each.description for each in there], "left"),
+            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
+            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
+        ]
+    )
 
 
 def experiment_objects(root: Path) -> list[dict[str, object]]:

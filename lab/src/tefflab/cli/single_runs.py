@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.configuration import read_flags
@@ -17,6 +17,7 @@ from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.output.quantities import duration, rate
+from tefflab.output.table import Column, Table
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.programs import find_program
 from tefflab.systems.setup import ensure
@@ -115,21 +116,19 @@ def run_once(root: Path, program: Program, flags: Sequence[str]) -> SingleRun:
 
 def to_table(runs: Sequence[SingleRun]) -> Group:
     """A row a system, the quickest first; then a line for each run that failed."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("system")
-    for title in ("elapsed", "granularity", "rate"):
-        table.add_column(title, justify="right")
-    table.add_column("validated")
     good = [(run, run.record) for run in runs if run.record is not None and run.record.ok]
-    for run, record in sorted(good, key=lambda pair: pair[1].wall_seconds):
-        table.add_row(
-            escape(run.program.id),
-            duration(record.wall_seconds),
-            duration(record.granularity),
-            rate(record.rate, record.rate_unit),
-            "yes" if record.proven else "switched off",
-        )
+    good.sort(key=lambda pair: pair[1].wall_seconds)
+    records = [record for _, record in good]
     failed = [run for run in runs if not run.ok]
-    for run in failed:
-        table.add_row(escape(run.program.id), "-", "-", "-", "[red]failed[/]")
-    return Group(table, *(f"[red]{escape(run.program.id)}[/]: {escape(run.error)}" for run in failed))
+    none = ["-"] * len(failed)
+    proven = [Text("yes" if record.proven else "switched off") for record in records]
+    table = Table(
+        [
+            Column("system", [run.program.id for run in (*(run for run, _ in good), *failed)], "left"),
+            Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
+            Column("granularity", [duration(record.granularity) for record in records] + none),
+            Column("rate", [rate(record.rate, record.rate_unit) for record in records] + none),
+            Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
+        ]
+    )
+    return Group(table, *(Text.assemble((run.program.id, "red"), f": {run.error}") for run in failed))
