@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tefflab import project_root
-from tefflab.systems.systems import BUILD_FOLDER, Variant, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, Program, load_systems
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
@@ -29,12 +29,16 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
         binaries.mkdir(parents=True)
         _script(binaries / "ceiling", f'exec {sys.executable} {PROGRAM} ceiling 0 fine "$@"')
         _script(binaries / "task_graph", "exit 0")  # takes all flags
-        write_system(tmp_path, "spawner", f'[[spawn]]\nname = "one"\ntitle = "spawner"\nprogram = "{PROGRAM}"\n')
+        write_system(
+            tmp_path,
+            "spawner",
+            f'[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "spawner"\nprogram = "{PROGRAM}"\n',
+        )
         for name, (overhead, fault) in systems.items():
             write_system(
                 tmp_path,
                 name,
-                f'[[variants]]\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
+                f'[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "{name}"\nprogram = "{PROGRAM}"\n'
                 f'command = ["{sys.executable}", "{{program}}", "{name}", "{overhead}", "{fault}"]\n',
             )
         return tmp_path
@@ -61,14 +65,14 @@ def _requirements(root: Path) -> dict[str, list[str]]:
     return {system.name: list(system.install.pip) for system in load_systems(root)}
 
 
-def skip_unless_there(variant: Variant) -> None:
+def skip_unless_there(program: Program) -> None:
     """Skips the test where the program, or the package that a script needs, is not on this machine."""
     root = project_root()
-    if not variant.program_path(root).exists():
-        pytest.skip(f"{variant.program} is not built here")
-    if variant.is_python and not (root / CORE_LIBRARY).exists():
+    if not program.program_path(root).exists():
+        pytest.skip(f"{program.executable} is not built here")
+    if program.is_python and not (root / CORE_LIBRARY).exists():
         pytest.skip("the core's library is not built here")
-    for requirement in _requirements(root)[variant.system_name]:
+    for requirement in _requirements(root)[program.system_name]:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         try:
             version(name)

@@ -4,15 +4,17 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.host.machine import Machine, Revision
-from tefflab.records.record import parse_line
-from tefflab.records.store import Envelope, Sitting
+from tefflab.records.record import parse_record
+from tefflab.records.run import Run, Sitting
 
 
 def good_record(**changes: Any) -> dict[str, Any]:
     """A record as a program prints it: 1000 steps of a stencil, two columns on two workers."""
     record: dict[str, Any] = {
-        "schema": "teff-record-1",
+        "schema": "teff-record-2",
+        "benchmark": "task_graph",
         "system": "sample",
         "variant": "plain",
         "version": "Sample 1.0",
@@ -51,7 +53,7 @@ def good_record(**changes: Any) -> dict[str, Any]:
             "expected": "0x0123456789abcdef",
             "error": None,
         },
-        "disturbance": {
+        "noise": {
             "cpu_seconds": 0.09,
             "voluntary_switches": 0,
             "involuntary_switches": 2,
@@ -65,7 +67,7 @@ def good_record(**changes: Any) -> dict[str, Any]:
 
 def failed_record(**changes: Any) -> dict[str, Any]:
     """A record of a configuration that was refused before anything was known of it."""
-    head = {name: good_record()[name] for name in ("schema", "system", "variant", "version")}
+    head = {name: good_record()[name] for name in ("schema", "benchmark", "system", "variant", "version")}
     return head | {"error": "-width 0: a graph is at least one point wide; say -width 1"} | changes
 
 
@@ -87,9 +89,10 @@ MACHINE = Machine(
 )
 
 
-def sitting(name: str = "one") -> Sitting:
+def sitting(name: str = "one", benchmark: str = "task_graph") -> Sitting:
     return Sitting(
         sitting=name,
+        benchmark=benchmark,
         started_at=datetime(2026, 11, 20, 22, 0, tzinfo=UTC),
         machine=MACHINE,
         revision=Revision(commit="abc", dirty=True),
@@ -99,24 +102,26 @@ def sitting(name: str = "one") -> Sitting:
     )
 
 
-def envelope(*, flags: str = "-iter 64", record: dict[str, Any] | None = None, **changes: Any) -> Envelope:
+def run(*, flags: str = "-iter 64", record: dict[str, Any] | None = None, **changes: Any) -> Run[GraphRecord]:
     fields: dict[str, Any] = {
         "sitting": "one",
         "round": 0,
         "system_id": "sample",
         "role": "system",
         "attempt": 0,
-        "disturbed": False,
+        "noisy": False,
         "command": "sample --batch",
         "flags": flags,
-        "record": parse_line(json.dumps(record or good_record())),
+        "record": parse_record(json.dumps(record or good_record()), GraphRecord),
+        "workers": 2,
     }
-    return Envelope(**(fields | changes))
+    return Run[GraphRecord](**(fields | changes))
 
 
 def estimate(**changes: Any) -> dict[str, Any]:
     return {
         "sitting": "one",
+        "benchmark": "task_graph",
         "system_id": "sample",
         "configuration": "stencil_1d",
         "title": "Sample",
@@ -127,6 +132,6 @@ def estimate(**changes: Any) -> dict[str, Any]:
         "ceiling": {"value": 9e10, "low": 8.9e10, "high": 9.1e10, "unit": "FLOP/s"},
         "rounds": 5,
         "repeats": 60,
-        "disturbed_share": 0.1,
+        "noisy_share": 0.1,
         "timesteps": 1000,
     } | changes

@@ -1,4 +1,4 @@
-"""A system whose METG is known: granularity = overhead + slowdown * ideal, and the disturbances of a shared machine."""
+"""A system whose METG is known: granularity = overhead + slowdown * ideal, and the noise of a shared machine."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -49,7 +49,7 @@ class SimulatedSystem:
         return SECONDS_PER_ITERATION * (iterations + _FIXED_ITERATIONS)
 
     def granularity(self, iterations: int) -> float:
-        """Undisturbed."""
+        """Calm."""
         return self.overhead * self.shape(iterations) + self.slowdown * self.ideal(iterations)
 
     def metg(self, threshold: float = 0.5) -> float:

@@ -68,7 +68,8 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
         "scratch_bytes": 0,
     }
     return {
-        "schema": "teff-record-1",
+        "schema": "teff-record-2",
+        "benchmark": "task_graph",
         "system": name,
         "variant": "simulated",
         "version": "1",
@@ -91,7 +92,7 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
             "expected": f"{1:#018x}",
             "error": None,
         },
-        "disturbance": {
+        "noise": {
             "cpu_seconds": 0.1,
             "voluntary_switches": 0,
             "involuntary_switches": 0,

@@ -2,57 +2,65 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from samples import MACHINE
-from tefflab.analysis.results import MetgRow
+from tefflab.benchmarks.benchmark import AnyBenchmark, find_benchmark
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
+from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.host.machine import Revision
-from tefflab.measure.measurement import Competitor, Plan, Question, Results, measure
-from tefflab.records.store import Sitting, Store
-from tefflab.systems.systems import Variant
+from tefflab.measure.measurement import measure
+from tefflab.output.live import Progress
+from tefflab.records.plan import Plan, Variant
+from tefflab.records.run import Sitting
+from tefflab.records.store import Store
 
 CONFIGURATION = "-type stencil_1d -width 2 -kernel compute_bound"
 
 
 class Silent:
-    """An audience that only counts, and may interrupt."""
+    """An observer that only counts, and may interrupt."""
 
     def __init__(self, interrupt_at: int | None = None) -> None:
-        self.launches = 0
+        self.launches: list[tuple[int, str, str]] = []
         self.failures: dict[str, str] = {}
         self._interrupt_at = interrupt_at
 
-    def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
-        del turn, variant, parts
+    def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
+        del parts
         if part > 1:
             return
-        if self.launches == self._interrupt_at:
+        if len(self.launches) == self._interrupt_at:
             raise KeyboardInterrupt
-        self.launches += 1
+        self.launches.append((number, variant_id, case))
 
-    def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None: ...
+    def learned(self, variant_id: str, known: Sequence[Progress]) -> None: ...
 
-    def failed(self, variant: Variant, reason: str) -> None:
-        self.failures[variant.id] = reason
+    def failed(self, variant_id: str, case: str, reason: str) -> None:
+        del case
+        self.failures[variant_id] = reason
 
 
-def plan(*names: str, kind: str = "metg") -> Plan:
-    return Plan(
-        kind="metg" if kind == "metg" else "curve",
+def variant(name: str, **changes: Any) -> Variant:
+    return Variant(**({"id": name, "title": name, "version": "1", "color": "#000000", "variant_index": 0} | changes))
+
+
+def plan(*names: str, kind: str = "metg") -> GraphPlan:
+    return GraphPlan(
+        asks="metg" if kind == "metg" else "curve",
         title="simulated",
-        questions=(Question(name="stencil", flags=CONFIGURATION),),
-        contenders=tuple(
-            Competitor(id=name, title=name, version="1", color="#000000", variant_index=0) for name in names
-        ),
-        workers=2,
+        cases=(GraphCase(name="stencil", flags=CONFIGURATION, workers=2),),
+        variants=tuple(variant(name) for name in names),
         points=6,
     )
 
 
-def begun(root: Path, wanted: Plan, name: str = "test") -> tuple[Store, Sitting]:
+def begun(root: Path, wanted: Plan, name: str = "test", benchmark: str = "task_graph") -> tuple[Store, Sitting]:
     store = Store.create(root / "results" / name)
     sitting = Sitting.model_validate(
         {
             "sitting": f"one-of-{name}",
+            "benchmark": benchmark,
             "started_at": "2026-11-20T22:00:00Z",
             "machine": MACHINE,
             "revision": Revision(commit="abc", dirty=False),
@@ -61,12 +69,25 @@ def begun(root: Path, wanted: Plan, name: str = "test") -> tuple[Store, Sitting]
             "plan": wanted.model_dump(mode="json"),
         }
     )
-    store.begin(sitting)
+    store.append("sittings", sitting)
     return store, sitting
 
 
-def sat(root: Path, wanted: Plan, audience: Silent, rounds: int = 5, name: str = "test") -> Results:
-    """A whole sitting in the store of that name."""
+def graphs() -> AnyBenchmark:
+    return find_benchmark("task_graph")
+
+
+def measured(
+    root: Path, store: Store, head: Sitting, observer: Silent, *, budget: float = 1e9, rounds: int = 5
+) -> tuple[Any, bool]:
+    """What came of going on with a sitting, and whether it was interrupted."""
+    return measure(root, store, find_benchmark(head.benchmark), head, observer, budget, rounds)
+
+
+def sat(root: Path, wanted: GraphPlan, observer: Silent, rounds: int = 5, name: str = "test") -> GraphEstimates:
+    """A whole sitting of task graphs in the store of that name."""
     store, sitting = begun(root, wanted, name)
     with store:
-        return measure(root, store, sitting, audience, budget=1e9, rounds=rounds)
+        estimates, _ = measured(root, store, sitting, observer, rounds=rounds)
+    assert isinstance(estimates, GraphEstimates)
+    return estimates

@@ -1,9 +1,11 @@
 """A program of the spawn patterns without any: answers each line with the record of a run that never took place.
 
     simulated_spawn_program.py NAME NANOSECONDS FAULT --workers N --batch
+    simulated_spawn_program.py NAME NANOSECONDS FAULT --identity
+    simulated_spawn_program.py NAME NANOSECONDS FAULT --cases
 
 NANOSECONDS a task on one worker, half of it on two. FAULT: `fine`; `dies` or `lies` (an invalid record) at its third
-answer; `drops` a task, so that every record has an error; `noisy`, every other run is disturbed and takes tenfold;
+answer; `drops` a task, so that every record has an error; `noisy`, every other run is noisy and takes tenfold;
 `drifts:FILE`, no two launches are equally quick, which FILE counts.
 """
 
@@ -14,30 +16,43 @@ from pathlib import Path
 
 DRIFT = (0.95, 1.1, 0.9, 1.05)
 TASKS = 1 << 20
+TREES = ("T1", "T1L", "T2", "T3", "T5")
+CASES = [
+    {"name": "serial", "flags": "-pattern serial"},
+    {"name": "parallel", "flags": "-pattern parallel"},
+    {"name": "fib-both", "flags": "-pattern fibonacci -spawn both", "group": "fibonacci"},
+    {"name": "fib-one", "flags": "-pattern fibonacci -spawn one", "group": "fibonacci"},
+    *(
+        {"name": f"tree-{tree}", "flags": f"-pattern tree -tree {tree}", "group": "tree", "default": tree == "T3"}
+        for tree in TREES
+    ),
+]
 
 
 def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, count: int) -> dict[str, object]:
     noise = random.Random(f"{name} {line} {count}").gauss(1, 0.01)
-    disturbed = fault == "noisy" and count % 2 == 1
+    noisy = fault == "noisy" and count % 2 == 1
     ran = TASKS - 1 if fault == "drops" else TASKS
     answer: dict[str, object] = {
-        "schema": "teff-spawn-record-1",
+        "schema": "teff-record-2",
+        "benchmark": "spawn",
         "system": name,
         "variant": "simulated",
         "version": "1",
         "workers": workers,
+        "ranks": 1,
         "pattern": "serial",
         "parameters": {"tasks": TASKS},
         "tasks": ran,
-        "elapsed_seconds": TASKS * nanoseconds * 1e-9 / workers * noise * (10 if disturbed else 1),
+        "elapsed_seconds": TASKS * nanoseconds * 1e-9 / workers * noise * (10 if noisy else 1),
         "peak_rss_bytes": 10 << 20,
         "peak_rss_above_empty_bytes": 6 << 20,
         "validation": {"passed": ran == TASKS, "found": {"tasks": ran}, "expected": {"tasks": TASKS}},
-        "disturbance": {
+        "noise": {
             "cpu_seconds": 0.1,
             "voluntary_switches": 0,
             "involuntary_switches": 0,
-            "gap_share_before": 0.5 if disturbed else 0.0,
+            "gap_share_before": 0.5 if noisy else 0.0,
             "gap_share_after": 0.0,
         },
         "started_at": "2026-11-20T22:00:00.123Z",
@@ -49,6 +64,12 @@ def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, c
 
 def main() -> None:
     name, nanoseconds, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    if "--identity" in sys.argv:
+        print(json.dumps({"system": name, "variant": "simulated", "version": "1"}))
+        return
+    if "--cases" in sys.argv:
+        print("\n".join(json.dumps({"title": each["name"], "workers": "any"} | each) for each in CASES))
+        return
     workers = int(sys.argv[sys.argv.index("--workers") + 1])
     if fault.startswith("drifts:"):
         counter = Path(f"{fault.removeprefix('drifts:')}.{workers}")

@@ -12,10 +12,10 @@ from conftest import CORE_LIBRARY, skip_unless_there
 from tefflab import project_root
 from tefflab.host.processes import family
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
-from tefflab.systems.systems import Variant, load_systems
+from tefflab.systems.systems import Program, load_systems
 
 ROOT = project_root()
-VARIANTS = [variant for system in load_systems(ROOT) for variant in system.variants]
+VARIANTS = [variant for system in load_systems(ROOT) for variant in system.programs_for("task_graph")]
 PATTERNS = [
     "trivial",
     "no_comm",
@@ -46,14 +46,14 @@ def _lines(steps: int) -> list[str]:
     ]
 
 
-def _lines_for(variant: Variant) -> list[str]:
+def _lines_for(variant: Program) -> list[str]:
     """A task of a script takes milliseconds; with 6 timesteps each dependence set of the patterns still occurs."""
     return _lines(6 if variant.is_python else 20)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
-def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Variant, workers: int) -> None:
+def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Program, workers: int) -> None:
     skip_unless_there(variant)
     lines = _lines_for(variant)
     finished = subprocess.run(
@@ -74,11 +74,11 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Va
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
-def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Variant) -> None:
+def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(variant: Program) -> None:
     skip_unless_there(variant)
     command = [*variant.command_line(ROOT, 2), "--workers", "2"]
     with BatchProgram(variant.id, command, variant.environment_for(ROOT, 2)) as program:
-        if (program.ask("-type stencil_1d", 60).ranks or 1) == 1:
+        if json.loads(program.ask("-type stencil_1d", 60)).get("ranks", 1) == 1:
             pytest.skip("it has one rank here")
         members = family(program.pid)
         *_, last = (each for each in members if _executes_tasks(each, variant))
@@ -92,7 +92,7 @@ def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(v
     assert not psutil.wait_procs(members, timeout=30)[1], "some of its processes go on"
 
 
-def _executes_tasks(process: psutil.Process, variant: Variant) -> bool:
+def _executes_tasks(process: psutil.Process, variant: Program) -> bool:
     """Whether the core is part of it: launchers and helpers of an interpreter are not worth a shot."""
     cores = {str(path.resolve()) for path in (variant.program_path(ROOT), ROOT / CORE_LIBRARY)}
     return any(each.path in cores for each in process.memory_maps())

@@ -8,11 +8,11 @@ import pytest
 from conftest import skip_unless_there
 from tefflab import project_root
 from tefflab.errors import BAD_INPUT
-from tefflab.systems.systems import Variant, load_systems
+from tefflab.systems.systems import Program, load_systems
 
 ROOT = project_root()
-BENCH = [variant for system in load_systems(ROOT) for variant in system.variants]
-SPAWN = [program for system in load_systems(ROOT) for program in system.spawn]
+BENCH = [variant for system in load_systems(ROOT) for variant in system.programs_for("task_graph")]
+SPAWN = [program for system in load_systems(ROOT) for program in system.programs_for("spawn")]
 OF_ALL = ["--workers 0", "--workers two", "--workers 99999999999", "--workers 5000", "--workers", "--nonsense", "word"]
 OF_BENCH = [
     "-type stensil",
@@ -25,16 +25,16 @@ OF_BENCH = [
     "-width 9223372036854775807",
 ]
 OF_SPAWN = [
-    "--pattern sireal",
-    "--pattern serial --tasks -1",
-    "--pattern fibonacci --n 9999",
-    "--pattern fibonacci --spawn none",
-    "--pattern tree --tree T9",
-    "--tasks 5",
+    "-pattern sireal",
+    "-pattern serial -tasks -1",
+    "-pattern fibonacci -n 9999",
+    "-pattern fibonacci -spawn none",
+    "-pattern tree -tree T9",
+    "-tasks 5",
 ]
 
 
-def _check(program: Variant, lines: list[str]) -> None:
+def _check(program: Program, lines: list[str]) -> None:
     skip_unless_there(program)
     command = program.command_line(ROOT, 2)
     is_direct = command[0] == str(program.program_path(ROOT))
@@ -57,10 +57,10 @@ def _check(program: Variant, lines: list[str]) -> None:
 
 
 @pytest.mark.parametrize("program", BENCH, ids=[program.id for program in BENCH])
-def test_a_program_says_in_one_line_what_is_wrong_with_its_flags(program: Variant) -> None:
+def test_a_program_says_in_one_line_what_is_wrong_with_its_flags(program: Program) -> None:
     _check(program, OF_ALL + OF_BENCH)
 
 
-@pytest.mark.parametrize("program", SPAWN, ids=[program.program for program in SPAWN])
-def test_a_spawn_program_says_in_one_line_what_is_wrong_with_its_flags(program: Variant) -> None:
+@pytest.mark.parametrize("program", SPAWN, ids=[program.executable for program in SPAWN])
+def test_a_spawn_program_says_in_one_line_what_is_wrong_with_its_flags(program: Program) -> None:
     _check(program, OF_ALL + OF_SPAWN)

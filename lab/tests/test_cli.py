@@ -86,9 +86,23 @@ def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:
     assert not (tmp_path / ".teff").exists()
 
 
-def test_every_command_has_an_example_in_its_help() -> None:
-    for name, command in typer.main.get_command(cli.app).commands.items():  # type: ignore[attr-defined]
-        assert f"Example:  teff {name}" in command.help, name
+COMMANDS = cli.Commands.list_commands(typer.main.get_command(cli.app), None)  # type: ignore[arg-type]
+
+
+def test_the_commands_that_measure_are_among_all() -> None:
+    assert {"metg", "sweep", "spawn", "compare", "report"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_an_example_and_fits_a_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(monkeypatch, name, "--help") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"Example:  teff {name}")
+    assert len(lines) < 30
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_command_that_is_not_there_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,16 +10,17 @@ import pytest
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Side, compare
-from tefflab.analysis.results import Contender, Judgement, MetgRow
-from tefflab.analysis.sides import metg_side
+from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Observation, metg, overhead
+from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
 from tefflab.output.comparison_table import agreement, to_tables
+from tefflab.records.plan import Variant
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
-JUDGEMENT = Judgement("stencil", "-type stencil_1d", 0.5, (), ())
+CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 
 
 def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequence[float] = (0.5, 1, 2)) -> Side:
@@ -30,7 +31,7 @@ def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequ
     seen += [Observation(launch, 0, replace(system.run(launch, 1)).granularity, 0.0) for launch in range(6)]
     crossing = [each for each in seen if each.iterations]
     row = MetgRow(
-        contender=Contender(name, name, "1", "#000000", 0),
+        variant=Variant(name, name, "1", "#000000", 0),
         threshold=0.5,
         metg=metg(crossing),
         overhead=overhead(seen),
@@ -38,10 +39,10 @@ def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequ
         ceiling_unit="",
         rounds=6,
         runs=len(seen),
-        disturbed_share=0.0,
+        noisy_share=0.0,
         timesteps=1000,
     )
-    return metg_side(JUDGEMENT, row, seen)
+    return metg_side(CASE, row, seen)
 
 
 @pytest.mark.parametrize("one_sitting", [True, False])
@@ -117,7 +118,7 @@ def test_stores_and_systems_are_found_by_their_names(
     (stores,) = answer(root, "after", "before", None).answers
     output().print(to_tables([stores]))
     out = capsys.readouterr().out
-    (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith("no   "))
+    (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith(" no"))
     assert slow[-2:] == ["yes", "no"]  # significant; they do not agree
     assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
     assert "drift" in out

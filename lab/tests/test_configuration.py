@@ -2,7 +2,7 @@
 
 import pytest
 
-from tefflab.benchmarks.configuration import parse
+from tefflab.benchmarks.task_graph.configuration import parse
 from tefflab.errors import TeffError
 
 

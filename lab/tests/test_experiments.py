@@ -1,31 +1,37 @@
 """The experiments of the checkout are right, and what is wrong in one is told with file, key and rule."""
 
+import io
 import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
 from samples import MACHINE
-from simulated_sitting import Silent, sat
+from simulated_sitting import Silent, sat, variant
 from tefflab import project_root
-from tefflab.benchmarks.configuration import check
-from tefflab.benchmarks.experiments import Experiment, find_experiment, load_experiment, load_experiments
-from tefflab.cli import session, studies
-from tefflab.cli.session import Wish
+from tefflab.benchmarks.benchmark import Request
+from tefflab.benchmarks.experiments import find_experiment, load_experiment, load_experiments
+from tefflab.benchmarks.task_graph import BENCHMARK
+from tefflab.benchmarks.task_graph.configuration import check
+from tefflab.benchmarks.task_graph.core import core_program
+from tefflab.benchmarks.task_graph.experiment import GraphExperiment, best_of_each
+from tefflab.benchmarks.task_graph.plan import CHARTS
+from tefflab.cli import session
+from tefflab.cli.session import Options
 from tefflab.errors import TeffError
-from tefflab.measure.measurement import Competitor
-from tefflab.output.pictures import pictures
-from tefflab.systems.programs import core_program
 from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import load_systems
 
 ROOT = project_root()
 EXPERIMENTS = load_experiments(ROOT)
-OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, Experiment)]
+OF_GRAPHS = [each for each in EXPERIMENTS if isinstance(each, GraphExperiment)]
 NEEDED = "fig2 fig3 fig6 fig7 fig8 fig9 fig10 fig11 fig12 grain spawn multi_graph"
 
 ONE = """
@@ -42,6 +48,16 @@ flags = "-type nearest -radix {value}"
 """
 
 
+def test_the_list_of_experiments_fits_80_columns_a_line_each() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(session.experiment_list(ROOT))
+    assert isinstance(console.file, io.StringIO)
+    _, *lines = console.file.getvalue().splitlines()
+    assert [line.split()[0] for line in lines] == [each.name for each in EXPERIMENTS]
+    assert max(map(cell_len, lines)) <= 80
+    assert all(each.description in line for each, line in zip(EXPERIMENTS, lines, strict=True))
+
+
 def written(folder: Path, text: str, name: str = "one") -> Path:
     file = folder / "experiments" / f"{name}.toml"
     file.parent.mkdir(exist_ok=True)
@@ -54,19 +70,19 @@ def test_the_figures_of_the_paper_are_there() -> None:
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
-def test_an_experiment_asks_what_the_core_takes(experiment: Experiment) -> None:
+def test_an_experiment_asks_what_the_core_takes(experiment: GraphExperiment) -> None:
     if not core_program(ROOT).exists():
         pytest.skip("the core is not built here")
     for workers in (1, 2, 5, 32):
-        for question in experiment.questions(workers):
-            check(ROOT, question.configuration(workers))
+        for case in experiment.cases(workers):
+            check(ROOT, case.configuration)
 
 
 @pytest.mark.parametrize("experiment", OF_GRAPHS, ids=[each.name for each in OF_GRAPHS])
-def test_the_configurations_of_an_experiment_differ(experiment: Experiment) -> None:
-    questions = experiment.questions(2)
-    assert len({question.flags for question in questions}) == len(questions)
-    assert len({question.name for question in questions}) == len(questions)
+def test_the_configurations_of_an_experiment_differ(experiment: GraphExperiment) -> None:
+    cases = experiment.cases(2)
+    assert len({case.flags for case in cases}) == len(cases)
+    assert len({case.name for case in cases}) == len(cases)
 
 
 def test_no_experiment_names_a_system() -> None:
@@ -113,24 +129,24 @@ def test_an_experiment_that_is_not_there_is_answered_with_those_that_are(tmp_pat
 def test_what_is_varied_becomes_every_combination(tmp_path: Path) -> None:
     more = '[[vary]]\nname = "imbalance"\n[vary.cases]\neven = ""\nuneven = "-imbalance 1"\n'
     experiment = load_experiment(written(tmp_path, ONE + more))
-    assert isinstance(experiment, Experiment)
-    questions = experiment.questions(2)
-    assert [(each.name, each.x, each.group) for each in questions] == [
+    assert isinstance(experiment, GraphExperiment)
+    cases = experiment.cases(2)
+    assert [(each.name, each.x, each.group) for each in cases] == [
         ("radix 1, even", 1, "even"),
         ("radix 1, uneven", 1, "uneven"),
         ("radix 5, even", 5, "even"),
         ("radix 5, uneven", 5, "uneven"),
     ]
-    assert questions[3].flags == "-type nearest -radix 5 -imbalance 1 -width 2 -kernel compute_bound"
+    assert cases[3].flags == "-type nearest -radix 5 -imbalance 1 -width 2 -kernel compute_bound"
 
 
 def test_copies_are_graphs_that_run_at_once(tmp_path: Path) -> None:
     copies = ONE.replace('flags = "-type nearest -radix {value}"', "copies = true").replace("[1, 5]", "[1, 3]")
     experiment = load_experiment(written(tmp_path, copies))
-    assert isinstance(experiment, Experiment)
-    one, three = experiment.questions(2)
-    assert len(one.configuration(2).graphs) == 1
-    assert len(three.configuration(2).graphs) == 3
+    assert isinstance(experiment, GraphExperiment)
+    one, three = experiment.cases(2)
+    assert len(one.configuration.graphs) == 1
+    assert len(three.configuration.graphs) == 3
     assert (three.name, three.x) == ("radix 3", 3)
 
 
@@ -138,18 +154,17 @@ def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Pat
     columns = ONE.replace('flags = "-type nearest -radix {value}"', "columns = true").replace("[1, 5]", "[1, 4]")
     two = '[[vary]]\nname = "graphs"\n[vary.cases]\ntwo = ["-type fft", "-type dom -width 6"]\n'
     experiment = load_experiment(written(tmp_path, columns + two))
-    assert isinstance(experiment, Experiment)
-    assert [each.flags.count(" -and ") for each in experiment.questions(3)] == [1, 1]
-    widths = [re.findall(r"-width (\d+)", each.flags) for each in experiment.questions(3)]
+    assert isinstance(experiment, GraphExperiment)
+    assert [each.flags.count(" -and ") for each in experiment.cases(3)] == [1, 1]
+    widths = [re.findall(r"-width (\d+)", each.flags) for each in experiment.cases(3)]
     assert widths == [["3", "6"], ["12", "6"]]
 
 
 def test_the_best_variant_of_a_system_is_the_first_that_is_here() -> None:
     found = [
-        Competitor(id=name, title=name, version="1", color="#000000", variant_index=index)
-        for name, index in (("a", 0), ("a/other", 1), ("b/other", 1), ("b/third", 2))
+        variant(name, variant_index=index) for name, index in (("a", 0), ("a/other", 1), ("b/other", 1), ("b/third", 2))
     ]
-    assert [each.id for each in studies.best_of_each(found)] == ["a", "b/other"]
+    assert [each.id for each in best_of_each(found)] == ["a", "b/other"]
 
 
 @pytest.fixture
@@ -158,9 +173,8 @@ def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
 
 
-def wish(**changes: Any) -> Wish:
-    usual = Wish(systems=(), threshold=0.5, seconds=0, rounds=2, workers=2, store="test", resume=False, as_json=False)
-    return replace(usual, **changes)
+def options(**changes: Any) -> Options:
+    return replace(Options(seconds=0, rounds=2, workers=(2,), store="test"), **changes)
 
 
 @pytest.mark.usefixtures("_simulated")
@@ -169,29 +183,30 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     written(root, ONE)
-    studies.experiment(root, "one", wish())
+    session.experiment(root, "one", options())
     out = capsys.readouterr().out
-    assert [line.split()[:3] for line in out.splitlines() if "radix" in line] == [
-        ["radix", "1", "quick"],
-        ["radix", "5", "quick"],
+    lines = [line.split() for line in out.splitlines()]
+    assert [(each, below[0]) for each, below in pairwise(lines) if each[:1] == ["radix"]] == [
+        (["radix", "1"], "quick"),
+        (["radix", "5"], "quick"),
     ]
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
     assert sorted(file.name for file in folder.iterdir()) == ["one.png", "one.svg", "report.html"]
     drawn = (folder / "one.svg").read_bytes()
     (folder / "one.svg").unlink()
-    studies.report(root, "test", as_json=False)
+    session.report(root, "test", as_json=False)
     assert (folder / "one.svg").read_bytes() == drawn
     again = capsys.readouterr().out
     assert again.splitlines()[-1] == str((folder / "report.html").relative_to(root))
     assert again.splitlines()[:-1] == out.splitlines()
 
-    studies.experiment(root, "one", wish(resume=True, as_json=True))
+    session.experiment(root, "one", options(resume=True, as_json=True))
     told = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in told] == ["radix 1", "radix 5"]
     assert {row["rounds"] for each in told for row in each["rows"]} == {2}
     written(root, ONE, "two")
     with pytest.raises(TeffError, match=r"the last sitting in .* is of experiment one: --resume can't go on with two"):
-        studies.experiment(root, "two", wish(resume=True))
+        session.experiment(root, "two", options(resume=True))
 
 
 @pytest.mark.usefixtures("_simulated")
@@ -199,12 +214,15 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(quick=(1e-6, "fine"))
-    studies.sweep(root, ["-type", "fft", "-width", "8"], wish(seconds=60), points=5, longest=1e-4)
+    (sweep,) = (command for command in BENCHMARK.commands if command.name == "sweep")
+    own = {"points": 5, "longest": "100us"}
+    asked = options(seconds=60, own=own, flags=("-type", "fft", "-width", "8"))
+    session.run_command(root, BENCHMARK, sweep, asked)
     lines = capsys.readouterr().out.splitlines()
     assert "Efficiency – fft, width 8, compute_bound" in lines[0]
     points = [line for line in lines if line.endswith("OP/s")]
     assert len(points) == 5
-    assert points[0].split()[0] == "quick"
+    assert lines[lines.index(points[0]) - 1] == "quick"
     (folder,) = (each for each in (root / "results" / "test").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {
         "efficiency.png",
@@ -219,18 +237,21 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
 def test_an_experiment_of_a_paradigm_that_no_system_has_says_so(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     written(root, ONE.replace("minutes = 1", 'minutes = 1\nparadigm = "telepathy"'))
-    with pytest.raises(TeffError, match="systems of the paradigm 'telepathy'; no system is"):
-        studies.experiment(root, "one", wish())
+    with pytest.raises(TeffError, match="experiment one is of certain systems, as its file says, and no system is"):
+        session.experiment(root, "one", options())
 
 
-def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(laboratory: Callable[..., Path]) -> None:
+def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     more = '[[vary]]\nname = "imbalance"\n[vary.cases]\nEven = ""\n"Very uneven" = "-output 64"\n'
     experiment = load_experiment(written(root, (ONE + more).replace('["metg_lines"]', '["metg_lines", "metg"]')))
-    assert isinstance(experiment, Experiment)
-    contenders = [Competitor(id="quick", title="quick", version="1", color="#000000", variant_index=0)]
-    results = sat(root, experiment.plan(contenders, 2), Silent(), rounds=2)
-    assert [name for name, _ in pictures(results.plan, results.judgements, "")] == [
+    assert isinstance(experiment, GraphExperiment)
+    monkeypatch.setattr("tefflab.benchmarks.task_graph.experiment.check", lambda *_: None)
+    request = Request(root, (variant("quick"),), (), (2,), 2)
+    estimates = sat(root, experiment.plan(request, is_chosen=True), Silent(), rounds=2)
+    assert [name for name, _ in estimates.pictures()] == [
         "one-even",
         "one-very-uneven",
         "one-metg-radix-1-even",
@@ -238,3 +259,7 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(labo
         "one-metg-radix-5-even",
         "one-metg-radix-5-very-uneven",
     ]
+
+
+def test_every_chart_that_an_experiment_may_ask_for_is_known_to_the_plan() -> None:
+    assert {chart for each in OF_GRAPHS for chart in each.charts} <= set(CHARTS)

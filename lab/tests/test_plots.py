@@ -1,38 +1,41 @@
 """The pictures: no text is cut off or covered, colour is never alone, the same data gives the same bytes."""
 
 import math
+import random
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
 import pytest
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from judgements import contender, contenders, curve, estimate, judgement, row, troubled, with_rows
+from cases import case, curve, estimate, row, troubled, variant, variants, with_rows
 from samples import sitting
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.results import Curve, CurvePoint, Judgement
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import plots
+from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
 from tefflab.output.plots.looks import NIGHT, PAPER, contrast, looks, readable
-from tefflab.output.plots.sheet import MARKERS, SMALL, text_width, wrap
+from tefflab.output.plots.sheet import MARKERS, PALE, SMALL, text_width, wrap
 from tefflab.output.quantities import size
 
-FOOTER = plots.footer(sitting(), [judgement(3)])
+FOOTER = plots.footer(sitting(), [case(3)])
 CHARTS = [plots.metg_chart, plots.efficiency_chart, plots.rate_chart]
-JUDGEMENTS = {
-    "one system": judgement(1),
-    "fourteen systems": judgement(14),
+CASES = {
+    "one system": case(1),
+    "fourteen systems": case(14),
     "bounds, open ends and failures": troubled(),
-    "no system": Judgement("nothing", "", 0.5, (), ()),
-    "nothing measured": with_rows(judgement(0), [row(contenders(1)[0], None, note="why " * 60)]),
-    "a long name": Judgement("w" * 150, "-flag value " * 40, 0.75, troubled().rows, troubled().curves),
+    "no system": MeasuredCase("nothing", "", 0.5, (), ()),
+    "nothing measured": with_rows(case(0), [row(variants(1)[0], None, note="why " * 60)]),
+    "a long name": MeasuredCase("w" * 150, "-flag value " * 40, 0.75, troubled().rows, troubled().curves),
 }
 
 
@@ -70,28 +73,28 @@ def marks(figure: Figure) -> list[tuple[str, float, float]]:
     ]
 
 
-@pytest.mark.parametrize("name", JUDGEMENTS)
+@pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("chart", CHARTS)
-def test_no_text_is_cut_off_or_lies_on_another(chart: Callable[[Judgement, str], Figure], name: str) -> None:
-    assert_legible(chart(JUDGEMENTS[name], FOOTER))
+def test_no_text_is_cut_off_or_lies_on_another(chart: Callable[[MeasuredCase, str], Figure], name: str) -> None:
+    assert_legible(chart(CASES[name], FOOTER))
 
 
 @pytest.mark.parametrize("count", [1, 3, 14])
 @pytest.mark.parametrize("xs", [[float(each) for each in range(10)], [16.0 * 4**each for each in range(10)]])
 def test_no_text_of_a_varied_parameter_lies_on_another(xs: Sequence[float], count: int) -> None:
-    judgements = [judgement(count, f"radix {x:g}", 1 + number / 3) for number, x in enumerate(xs)]
+    cases = [case(count, f"radix {x:g}", 1 + number / 3) for number, x in enumerate(xs)]
     texts = "{:g}".format if xs[0] == 0 else lambda x: size(int(x))
-    assert_legible(plots.metg_lines_chart(judgements, "dependencies per task", xs, FOOTER, x_text=texts))
+    assert_legible(plots.metg_lines_chart(cases, "dependencies per task", xs, FOOTER, x_text=texts))
 
 
 @pytest.mark.parametrize("count", [0, 1, 14])
 def test_no_text_of_a_category_lies_on_another(count: int) -> None:
-    judgements = [judgement(count, f"pattern_{number}", 1 + number / 3) for number in range(count)]
-    assert_legible(plots.metg_dots_chart([*judgements, troubled()], "METG(50 %) by pattern", FOOTER))
+    cases = [case(count, f"pattern_{number}", 1 + number / 3) for number in range(count)]
+    assert_legible(plots.metg_dots_chart([*cases, troubled()], "METG(50 %) by pattern", FOOTER))
 
 
 def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
-    given = judgement(9)
+    given = case(9)
     drawn = marks(plots.metg_chart(given))
     times = [x for _, x, _ in drawn]
     for each in given.rows:
@@ -102,7 +105,7 @@ def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
 
 
 def test_the_smallest_metg_stands_on_top() -> None:
-    given = judgement(5)
+    given = case(5)
     heights = {x: y for _, x, y in marks(plots.metg_chart(given))}
     order = [heights[each.metg.value] for each in given.rows if each.metg]
     assert order == sorted(order, reverse=True)
@@ -110,11 +113,11 @@ def test_the_smallest_metg_stands_on_top() -> None:
 
 @pytest.mark.parametrize(("relation", "arrows"), [("=", 0), ("<", 1), (">", 1)])
 def test_a_bound_has_an_arrow(relation: str, arrows: int) -> None:
-    rows = [row(contenders(1)[0], estimate(1e-6, relation=relation))]  # type: ignore[arg-type]
+    rows = [row(variants(1)[0], estimate(1e-6, relation=relation))]  # type: ignore[arg-type]
     figures = [
-        plots.metg_chart(with_rows(judgement(1), rows)),
-        plots.metg_lines_chart([with_rows(judgement(1), rows)], "radix", [1]),
-        plots.metg_dots_chart([with_rows(judgement(1), rows)], "by pattern"),
+        plots.metg_chart(with_rows(case(1), rows)),
+        plots.metg_lines_chart([with_rows(case(1), rows)], "radix", [1]),
+        plots.metg_dots_chart([with_rows(case(1), rows)], "by pattern"),
     ]
     for figure in figures:
         drawn = [each for each in figure.axes[0].texts if getattr(each, "arrow_patch", None) is not None]
@@ -124,14 +127,56 @@ def test_a_bound_has_an_arrow(relation: str, arrows: int) -> None:
 def test_metg_is_marked_on_the_threshold_unless_it_is_a_bound() -> None:
     given = troubled()
     on_it = [x for _, x, y in marks(plots.efficiency_chart(given)) if y == given.threshold]
-    drawn = {each.contender.id for each in given.curves}
+    drawn = {each.variant.id for each in given.curves}
     assert sorted(on_it) == [
-        row.metg.value for row in given.rows if row.metg and row.metg.relation == "=" and row.contender.id in drawn
+        row.metg.value for row in given.rows if row.metg and row.metg.relation == "=" and row.variant.id in drawn
     ]
 
 
+def test_the_line_of_the_picture_is_the_one_that_metg_is_read_from() -> None:
+    given = case(5)
+    drawn = [list(zip(line.get_xdata(), line.get_ydata(), strict=True)) for line in given_lines(given)]  # type: ignore[arg-type]
+    for curve_ in given.curves:
+        fitted = [(each.granularity, each.efficiency) for each in curve_.trace if each.band]
+        assert fitted
+        assert drawn.count(fitted) == 1
+
+
+def given_lines(given: MeasuredCase) -> list[Line2D]:
+    return plots.efficiency_chart(given).axes[0].get_lines()
+
+
+def test_no_line_joins_the_points() -> None:
+    dots = [line for line in given_lines(case(5)) if len(line.get_xdata()) > 1 and line.get_marker() != "None"]  # type: ignore[arg-type]
+    assert len(dots) == 5
+    assert all(line.get_linestyle() == "None" for line in dots)
+
+
+def test_at_most_eight_systems_are_told_by_name_at_their_curves_and_the_others_are_grey() -> None:
+    given = case(14)
+    figure = plots.efficiency_chart(given)
+    names = [text for text, _ in texts(figure)]
+    ids = [each.variant.id for each in given.rows]
+    told = [name for name in ids if name in names]
+    assert len(told) == 8
+    assert not any("/" in name for name in told)
+    assert f"Grey: {', '.join(name for name in ids if name not in told)}." in " ".join(names)
+    assert [line.get_color() for line in figure.axes[0].get_lines()].count(PALE) == 6
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_no_flag_lies_on_another_or_on_a_pole(seed: int) -> None:
+    chance = random.Random(seed)
+    starts = [chance.uniform(0, 7) for _ in range(1 + seed % 20)]
+    widths = [chance.uniform(0.3, 2) for _ in starts]
+    rows = levels(starts, widths)
+    for (x, width, row_), (other, _, lower) in permutations(zip(starts, widths, rows, strict=True), 2):
+        if x < other < x + width:  # the other's pole is below this flag, and so is its flag
+            assert lower < row_
+
+
 def test_empty_tasks_are_in_no_curve_of_efficiency() -> None:
-    assert all(y > 0 for _, _, y in marks(plots.efficiency_chart(judgement(3))))
+    assert all(y > 0 for _, _, y in marks(plots.efficiency_chart(case(3))))
 
 
 def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> None:
@@ -139,47 +184,46 @@ def test_the_problem_size_is_in_iterations_where_a_kernel_counts_no_work() -> No
         CurvePoint(n, Interval(1e-6, 1e-6, 1e-6), Interval(0.5, 0.5, 0.5), Interval(1e6, 1e6, 1e6), 0.0, 5, 0)
         for n in (1, 10, 100)
     )
-    figure = plots.rate_chart(Judgement("busy", "", 0.5, (), (Curve(contenders(1)[0], "task/s", points),)))
+    figure = plots.rate_chart(MeasuredCase("busy", "", 0.5, (), (Curve(variants(1)[0], "task/s", points),)))
     assert [x for _, x, _ in marks(figure)] == [1.0, 10.0, 100.0]
     assert any("iterations" in text for text, _ in texts(figure))
 
 
 def test_the_ceiling_is_drawn_where_its_unit_is_that_of_the_rates() -> None:
-    ceiling = "ceiling 92.1 GFLOP/s"
-    assert ceiling in [text for text, _ in texts(plots.rate_chart(judgement(2)))]
-    other = judgement(2)
-    curves = tuple(Curve(each.contender, "B/s", each.points) for each in other.curves)
-    figure = plots.rate_chart(Judgement("memory", "", 0.5, other.rows, curves))
-    assert not any(text.startswith("ceiling") for text, _ in texts(figure))
+    assert any("the ceiling, 92.1 GFLOP/s" in text for text, _ in texts(plots.rate_chart(case(2))))
+    other = case(2)
+    curves = tuple(Curve(each.variant, "B/s", each.points) for each in other.curves)
+    figure = plots.rate_chart(MeasuredCase("memory", "", 0.5, other.rows, curves))
+    assert not any("the ceiling," in text for text, _ in texts(figure))
 
 
 def test_a_line_breaks_where_a_system_was_not_measured() -> None:
-    who = contenders(1)[0]
+    who = variants(1)[0]
     rows = [estimate(1e-6), None, estimate(2e-6)]
-    judgements = [with_rows(judgement(1), [row(who, each)]) for each in rows]
-    figure = plots.metg_lines_chart(judgements, "radix", [1, 2, 3])
+    cases = [with_rows(case(1), [row(who, each)]) for each in rows]
+    figure = plots.metg_lines_chart(cases, "radix", [1, 2, 3])
     assert max(len(line.get_xdata()) for line in figure.axes[0].get_lines()) == 1  # type: ignore[arg-type]
 
 
 def test_dots_that_would_touch_stand_in_lanes_of_their_own() -> None:
-    rows = [row(who, estimate(1e-6)) for who in contenders(4)]
-    drawn = marks(plots.metg_dots_chart([with_rows(judgement(4), rows)], "by pattern"))
+    rows = [row(who, estimate(1e-6)) for who in variants(4)]
+    drawn = marks(plots.metg_dots_chart([with_rows(case(4), rows)], "by pattern"))
     heights = sorted(y for _, _, y in drawn)
     assert len(heights) == 4
     assert all(above - below > 0.1 for below, above in pairwise(heights))
 
 
 def test_colour_is_never_alone() -> None:
-    known = looks(contenders(7)).values()
+    known = looks(variants(7)).values()
     assert len({(each.dash, each.shape) for each in known}) == 7
     assert {each.shape for each in known} == set(MARKERS)
 
 
-def test_a_contender_looks_the_same_in_whatever_order_it_comes() -> None:
-    assert looks(contenders(14)) == looks(reversed(contenders(14)))
+def test_a_variant_looks_the_same_in_whatever_order_it_comes() -> None:
+    assert looks(variants(14)) == looks(reversed(variants(14)))
 
 
-def test_a_contender_has_one_mark_in_all_pictures_of_a_judgement() -> None:
+def test_a_variant_has_one_mark_in_all_pictures_of_a_case() -> None:
     given = troubled()
     (crossing,) = [marker for marker, x, y in marks(plots.efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]
     (dot,) = [marker for marker, x, _ in marks(plots.metg_chart(given)) if x == 1e-3]
@@ -205,7 +249,7 @@ def test_text_is_broken_between_words_and_a_word_only_where_it_must_be() -> None
     assert all(text_width(part, SMALL) <= 1.0 for part in parts)
 
 
-def test_the_same_judgement_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_case_gives_the_same_bytes(tmp_path: Path) -> None:
     first = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "a")]
     again = [file.read_bytes() for file in plots.save(plots.efficiency_chart(troubled(), FOOTER), tmp_path / "b.svg")]
     assert first == again
@@ -213,26 +257,26 @@ def test_the_same_judgement_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_picture_is_written_as_svg_and_png_under_a_name_with_dots(tmp_path: Path) -> None:
-    svg, png = plots.save(plots.metg_chart(judgement(2), FOOTER), tmp_path / "new" / "radix 2.5")
+    svg, png = plots.save(plots.metg_chart(case(2), FOOTER), tmp_path / "new" / "radix 2.5")
     assert (svg.name, png.name) == ("radix 2.5.svg", "radix 2.5.png")
     assert ET.parse(svg).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_footer_says_machine_time_revision_and_disturbance() -> None:
+def test_the_footer_says_machine_time_revision_and_noise() -> None:
     assert (
         FOOTER.replace("\N{NO-BREAK SPACE}", " ")
-        == "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs disturbed"
+        == "Sample CPU, 2 cores, 8 GiB, Linux 6.1.0 · 2026-11-20 22:00 UTC · teff abc+ · 15 of 192 runs noisy"
     )
 
 
-def test_as_many_values_as_judgements_are_asked_for() -> None:
-    with pytest.raises(ValueError, match="1 values of radix for 2 judgements"):
-        plots.metg_lines_chart([judgement(1), judgement(1)], "radix", [1])
+def test_as_many_values_as_cases_are_asked_for() -> None:
+    with pytest.raises(ValueError, match="1 values of radix for 2 cases"):
+        plots.metg_lines_chart([case(1), case(1)], "radix", [1])
 
 
 def test_a_curve_alone_needs_no_table() -> None:
-    alone = Judgement("sweep", "", 0.5, (), (curve(contenders(1)[0], 1e-6),))
+    alone = MeasuredCase("sweep", "", 0.5, (), (curve(variants(1)[0], 1e-6),))
     for chart in (plots.efficiency_chart, plots.rate_chart):
         assert_legible(chart(alone, FOOTER))
 
@@ -249,8 +293,8 @@ def test_an_interval_that_says_nothing_is_drawn_as_nothing() -> None:
 
 
 def test_an_experiments_picture_has_its_title_and_names_who_is_missing() -> None:
-    missing = replace(judgement(2), missing=((contender(9), "has died"),))
+    missing = replace(case(2), missing=((variant(9), "has died"),))
     drawn = plots.efficiency_chart(missing, FOOTER, "Figure 7")
     words = " ".join(text for text, _ in texts(drawn))
     assert " Figure 7 " in words
-    assert f"{contender(9).title}: has died" in words
+    assert f"{variant(9).id}: has died" in words

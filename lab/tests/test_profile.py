@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 from typer.testing import CliRunner
 
+from simulated_sitting import variant
 from tefflab import project_root
 from tefflab.benchmarks.profile import (
     CATEGORIES,
@@ -19,22 +20,25 @@ from tefflab.benchmarks.profile import (
     UNKNOWN,
     Frame,
     SpawnProfile,
+    attribute,
     base_name,
     category_of,
-    judge,
     parse_profile,
     take_profile,
 )
+from tefflab.benchmarks.profile_table import to_table
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
-from tefflab.output.profile_table import to_table
-from tefflab.systems.systems import Attribution, Variant, load_systems
+from tefflab.measure.measurement import Present
+from tefflab.systems.systems import Attribution, Program, load_systems
 
 ROOT = project_root()
-PROFILED = [program for system in load_systems(ROOT) for program in system.spawn if program.profile is not None]
-SCHEMA = json.loads((ROOT / "bench/patterns/profile.schema.json").read_text(encoding="utf-8"))
+PROFILED = [
+    program for system in load_systems(ROOT) for program in system.programs_for("spawn") if program.profile is not None
+]
+SCHEMA = json.loads((ROOT / "bench/spawn/profile.schema.json").read_text(encoding="utf-8"))
 
-PATTERN = Frame("/home/x/bench/patterns/src/null_task.cpp", "null_task")
+PATTERN = Frame("/home/x/bench/spawn/src/null_task.cpp", "null_task")
 PUSH = Frame("/home/x/rt/deque.hpp", "push")
 OTHER = Frame("/home/x/rt/deque.hpp", "other")
 SYSCALL = Frame("/lib/libc.so.6", "syscall")
@@ -42,7 +46,7 @@ RULES = [
     ("spawning", "rt/deque.hpp:push"),
     ("scheduler", "rt/deque.hpp:p*"),
     ("yielding", "rt/sleep.cpp"),
-    ("task", "bench/patterns/*"),
+    ("task", "bench/spawn/*"),
 ]
 
 
@@ -105,7 +109,9 @@ def test_a_function_is_known_by_its_own_name(function: str, name: str) -> None:
 
 def test_shares_are_of_all_looks_and_have_intervals() -> None:
     source = SpawnProfile.model_validate(answer())
-    spent = judge("one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]])
+    spent = attribute(
+        "one", "serial", source, Attribution(spawning=["rt/deque.hpp:push"]), [[PUSH], [PATTERN], [OTHER]]
+    )
     shares = {share.category: share for share in spent.shares}
     assert [share.category for share in spent.shares] == [*CATEGORIES, UNKNOWN, TAKEN]
     looks = {name: share.looks for name, share in shares.items() if share.looks}
@@ -134,14 +140,14 @@ def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
             parse_profile("one", line)
     nobody = SpawnProfile.model_validate(answer(stacks=[], missed=0))
     with pytest.raises(TeffError, match="nobody was looked at"):
-        judge("one", "serial", nobody, Attribution(), [])
+        attribute("one", "serial", nobody, Attribution(), [])
 
 
 def test_the_schema_and_the_model_agree_on_what_a_profile_is() -> None:
-    judge_ = Draft202012Validator(SCHEMA)
-    judge_.validate(answer())
+    validator = Draft202012Validator(SCHEMA)
+    validator.validate(answer())
     for change in ({"missed": -1}, {"surprise": 1}, {"stacks": [{"count": 0, "places": [1]}]}, {"places": None}):
-        assert not judge_.is_valid(answer(**change)), change
+        assert not validator.is_valid(answer(**change)), change
         with pytest.raises(TeffError):
             parse_profile("one", json.dumps(answer(**change)))
 
@@ -150,13 +156,23 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "program.py"
+    cases = "\n".join(json.dumps({"name": name, "flags": f"-pattern {name}"}) for name in ("serial", "parallel"))
     script.write_text(
         "import sys\n"
-        f"print({json.dumps(answer())!r} if 'serial' in sys.argv else '{{\"error\": \"it has no loop\"}}')\n"
+        f"print({cases!r} if '--cases' in sys.argv else {json.dumps(answer())!r} if 'serial' in sys.argv\n"
+        '      else \'{"error": "it has no loop"}\')\n'
     )
-    program = Variant(name="one", title="One", program=str(script), command=[sys.executable, "{program}"])
+    program = Program(
+        benchmark="spawn",
+        name="one",
+        title="One",
+        program=str(script),
+        command=[sys.executable, "{program}"],
+        profile=Attribution(),
+    )
+    here = Present(variant("one"), program)
     monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_: None)
-    monkeypatch.setattr("tefflab.cli.spawn.profiled", lambda *_: [program])
+    monkeypatch.setattr("tefflab.cli.session.whoever_is_here", lambda *_: [here])
     done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
     assert done.exit_code == 1
     (line,) = done.stdout.splitlines()
@@ -169,14 +185,14 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
     assert "it has no loop" in done.stderr
 
 
-@pytest.mark.parametrize("program", PROFILED, ids=[program.program for program in PROFILED])
-def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Variant) -> None:
+@pytest.mark.parametrize("program", PROFILED, ids=[program.executable for program in PROFILED])
+def test_a_system_is_profiled_and_its_rules_name_what_it_does(program: Program) -> None:
     if not program.program_path(ROOT).exists():
-        pytest.skip(f"{program.program} is not built here")
-    words = [*program.command_line(ROOT, 2), "--workers", "2", "--profile", "0.1", "--pattern", "serial"]
+        pytest.skip(f"{program.executable} is not built here")
+    words = [*program.command_line(ROOT, 2), "--workers", "2", "--profile", "0.1", "-pattern", "serial"]
     told = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
     Draft202012Validator(SCHEMA).validate(json.loads(told))
-    spent = take_profile(ROOT, program, "fib-both", "--pattern fibonacci --n 25 --spawn both", 2, 1.0)
+    spent = take_profile(ROOT, program, "fib-both", "-pattern fibonacci -n 25 -spawn both", 2, 1.0)
     looks = {share.category: share.looks for share in spent.shares}
     ran = sum(looks.values()) - looks[TAKEN]
     assert ran > 0

@@ -11,17 +11,18 @@ import jsonschema
 import pytest
 
 from samples import failed_record, good_record
+from schemas import HEAD, schema, validator
 from tefflab import project_root
-from tefflab.records.record import Record, RecordError, parse_line
-from tefflab.systems.systems import Variant, load_systems
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.records.record import RecordError, parse_record
+from tefflab.systems.systems import Program, load_systems
 
 ROOT = project_root()
-SCHEMA = json.loads((ROOT / "bench/core/record.schema.json").read_text())
-JUDGE = jsonschema.Draft202012Validator(SCHEMA)
+SCHEMA = validator("task_graph")
 BUILT = [
     variant
     for system in load_systems(ROOT)
-    for variant in system.variants
+    for variant in system.programs_for("task_graph")
     if not variant.is_python and variant.program_path(ROOT).exists()
 ]
 
@@ -41,13 +42,13 @@ Path = tuple[str | int, ...]
 
 def is_record_by_model(record: dict[str, Any]) -> bool:
     try:
-        parse_line(json.dumps(record))
+        parse_record(json.dumps(record), GraphRecord)
     except RecordError:
         return False
     return True
 
 
-def printed_by(variant: Variant, lines: tuple[str, ...]) -> list[dict[str, Any]]:
+def printed_by(variant: Program, lines: tuple[str, ...]) -> list[dict[str, Any]]:
     finished = subprocess.run(
         [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
         input="\n".join(lines),
@@ -122,10 +123,10 @@ def spoilt(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 SPOILT = [
     *spoilt(good_record()),
     *((f"more of {key}", changed(good_record(), ("graphs", 0, key), 2.5)) for key in ("fraction", "imbalance")),
-    ("another schema", good_record(schema="teff-record-2")),
+    ("another schema", good_record(schema="teff-record-1")),
     ("no worker", good_record(workers=0)),
     ("no error's reason", good_record(error="")),
-    ("no head", {"schema": "teff-record-1", "error": "why"}),
+    ("no head", {"schema": "teff-record-2", "error": "why"}),
     ("no date", good_record(started_at="yesterday")),
     ("no output", changed(good_record(), ("graphs", 0, "output_bytes"), 8)),
     ("no hexadecimal", good_record(validation=good_record()["validation"] | {"checksum": "1", "expected": "1"})),
@@ -136,36 +137,39 @@ SPOILT = [
 
 
 @pytest.mark.parametrize("variant", BUILT, ids=[variant.id for variant in BUILT])
-def test_what_a_program_prints_is_a_record_by_schema_and_by_model(variant: Variant) -> None:
+def test_what_a_program_prints_is_a_record_by_schema_and_by_model(variant: Program) -> None:
     *good, unproven = printed_by(variant, (*GOOD_LINES, UNPROVEN_LINE))
     wrong = printed_by(variant, WRONG_LINES)
     for record in (*good, unproven, *wrong, *map(after_failed_validation, good)):
-        JUDGE.validate(record)
+        SCHEMA.validate(record)
         assert is_record_by_model(record)
     assert all("error" not in record for record in (*good, unproven))
     assert all("error" in record for record in wrong)
-    assert [parse_line(json.dumps(record)).proven for record in (good[0], unproven)] == [True, False]
+    assert [parse_record(json.dumps(record), GraphRecord).proven for record in (good[0], unproven)] == [True, False]
 
 
 @pytest.mark.parametrize("record", [good_record(), failed_record(), good_record(error="killed after 10 s")])
 def test_samples_are_records_by_schema_and_by_model(record: dict[str, Any]) -> None:
-    JUDGE.validate(record)
+    SCHEMA.validate(record)
     assert is_record_by_model(record)
 
 
 @pytest.mark.parametrize("record", [record for _, record in SPOILT], ids=[what for what, _ in SPOILT])
 def test_a_spoilt_record_is_refused_by_schema_and_by_model(record: dict[str, Any]) -> None:
-    assert not JUDGE.is_valid(record)
+    assert not SCHEMA.is_valid(record)
     assert not is_record_by_model(record)
 
 
 def test_schema_and_model_have_the_same_fields() -> None:
-    model = Record.model_json_schema(by_alias=True)
-    assert set(SCHEMA["properties"]) == set(model["properties"])
-    for name, part in (("graph", "Graph"), ("validation", "Validation"), ("disturbance", "Disturbance")):
-        assert set(SCHEMA["$defs"][name]["properties"]) == set(model["$defs"][part]["properties"])
-        assert set(SCHEMA["$defs"][name]["required"]) == set(model["$defs"][part]["required"])
+    model = GraphRecord.model_json_schema(by_alias=True)
+    own, head = schema("task_graph"), schema(HEAD)
+    assert {*own["properties"], *head["properties"]} == set(model["properties"])
+    known = {"Graph": own["$defs"]["graph"], "GraphValidation": own["$defs"]["validation"]}
+    for part, told in (known | {"Noise": head["$defs"]["noise"]}).items():
+        assert set(told["properties"]) == set(model["$defs"][part]["properties"])
+        assert set(told["required"]) == set(model["$defs"][part]["required"])
 
 
 def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for each in (HEAD, "task_graph", "spawn"):
+        jsonschema.Draft202012Validator.check_schema(schema(each))

@@ -1,6 +1,7 @@
 """The report: one file with every number and caveat, that a browser opens offline and whose curves can be toggled."""
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from judgements import contenders, curve, estimate, judgement, row, troubled, with_rows
+from cases import case, curve, estimate, row, troubled, variants, with_rows
 from samples import sitting
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import MeasuredCase
+from tefflab.output.caveats import caveats
 from tefflab.output.readings import value_text
 from tefflab.output.report import write_report
 from tefflab.records.store import Damage
@@ -31,9 +33,9 @@ FLAGS = [
 ]
 
 
-def written(folder: Path, *judgements: Judgement, damage: list[Damage] | None = None) -> Path:
+def written(folder: Path, *cases: MeasuredCase, damage: list[Damage] | None = None) -> Path:
     file = folder / "new" / "report.html"
-    write_report(file, sitting(), judgements, damage or [], "A <title> & more")
+    write_report(file, sitting(), cases, damage or [], "A <title> & more")
     return file
 
 
@@ -78,31 +80,37 @@ def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> 
     given = troubled()
     text = prose(written(tmp_path, given, damage=[Damage(Path("records.jsonl"), 17, "torn line")]))
     for each in given.rows:
-        assert each.contender.title in text
+        assert each.variant.title in text
         assert value_text(each) in text
-    for said in ("8.57 – ∞ µs", "signal 11", "lower bound – Magpie", "under 1000 timesteps – Magpie (100)", "7.8 %"):
+    for said in (
+        "8.57 – ∞ µs",
+        "signal 11",
+        "lower bound – magpie/other_1",
+        "under 1000 timesteps – magpie (100)",
+        "7.8 %",
+    ):
         assert said in text
     for said in ("records.jsonl:17: torn line", "changed source", "Sample CPU (x86_64)", "teff metg", "gcc 12"):
         assert said in text
 
 
 def test_it_names_no_address_outside_itself(tmp_path: Path) -> None:
-    addresses = read(written(tmp_path, judgement(3), troubled())).addresses
+    addresses = read(written(tmp_path, case(3), troubled())).addresses
     assert addresses
     assert all(each == "data:," or each.startswith("#") for each in addresses)
 
 
 def test_each_link_leads_somewhere(tmp_path: Path) -> None:
-    file = written(tmp_path, judgement(3), troubled())
+    file = written(tmp_path, case(3), troubled())
     ids = re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids))
     assert {each[1:] for each in read(file).addresses if each.startswith("#")} <= set(ids)
 
 
 def test_names_and_reasons_are_text_and_never_markup(tmp_path: Path) -> None:
-    odd = replace(contenders(1)[0], title="</script><b>Odd</b> & co", version="<i>1</i>")
-    rows = [row(odd, estimate(1e-6)), row(contenders(2)[1], None, note="<script>alert(1)</script>")]
-    file = written(tmp_path, Judgement("<n>", "<c>", 0.5, tuple(rows), (curve(odd, 1e-6),)))
+    odd = replace(variants(1)[0], title="</script><b>Odd</b> & co", version="<i>1</i>")
+    rows = [row(odd, estimate(1e-6)), row(variants(2)[1], None, note="<script>alert(1)</script>")]
+    file = written(tmp_path, MeasuredCase("<n>", "<c>", 0.5, tuple(rows), (curve(odd, 1e-6),)))
     source = file.read_text(encoding="utf-8")
     for markup in ("<b>Odd", "<i>1", "<script>alert", "<n>", "<c>", "<title> &"):
         assert markup not in source
@@ -110,28 +118,52 @@ def test_names_and_reasons_are_text_and_never_markup(tmp_path: Path) -> None:
 
 
 def test_what_is_drawn_lies_inside_its_axes(tmp_path: Path) -> None:
-    for section in data_of(written(tmp_path, judgement(14), troubled()))["sections"]:
+    for section in data_of(written(tmp_path, case(14), troubled()))["sections"]:
         for chart in section:
             for line in chart["lines"]:
                 assert len(line["points"]) == len(line["texts"])
-                assert all(0 <= place <= 1 for point in line["points"] for place in point)
+                parts = [line["points"], line["fitted"], line["band"], *line["beyond"]]
+                assert all(0 <= place <= 1 for part in parts for point in part for place in point)
+
+
+def test_at_most_eight_curves_are_told_by_name_the_best_of_each_system_first(tmp_path: Path) -> None:
+    (section,) = data_of(written(tmp_path, case(14)))["sections"]
+    for chart in section:
+        assert len(chart["told"]) == 8
+        assert not any("/" in name for name in chart["told"])
+        assert chart["told"] == [line["id"] for line in chart["lines"] if line["id"] in chart["told"]]
+    (few,) = data_of(written(tmp_path, case(3)))["sections"]
+    assert few[0]["told"] == [line["id"] for line in few[0]["lines"]]
 
 
 def test_the_headline_names_the_smallest_and_who_is_level_with_it(tmp_path: Path) -> None:
-    rows = [row(who, estimate(value)) for who, value in zip(contenders(3), (1e-6, 1.05e-6, 3e-6), strict=True)]
-    text = prose(written(tmp_path, with_rows(judgement(0), rows)))
-    level = "Not to be told apart from it: Swift tasks with dependences (libswift). "
-    assert f"1.00 µs is the smallest METG(50 %) on stencil_1d: Floor, 95 % interval 0.952 – 1.05 µs. {level}" in text
-    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(judgement(0), rows[::2])))
+    rows = [row(who, estimate(value)) for who, value in zip(variants(3), (1e-6, 1.05e-6, 3e-6), strict=True)]
+    text = prose(written(tmp_path, with_rows(case(0), rows)))
+    level = "Not to be told apart from it: swift. "
+    smallest = "1.00 µs is the smallest METG(50 %) on stencil_1d: floor (Floor),"
+    assert f"{smallest} 95 % interval 0.952 – 1.05 µs. {level}" in text
+    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), rows[::2])))
+    unknown = replace(rows[0], metg=estimate(1e-6, low=0.0, high=math.inf))
+    text = prose(written(tmp_path, with_rows(case(0), [unknown, rows[1]])))
+    assert f"{smallest} too few runs yet for an interval." in text
+    assert "Not to be told apart" not in text
 
 
-def test_several_judgements_are_shown_at_a_glance(tmp_path: Path) -> None:
-    assert "At a glance" in prose(written(tmp_path, judgement(3), judgement(2, "radix 5")))
-    assert "At a glance" not in prose(written(tmp_path, judgement(3)))
+def test_each_caveat_on_rows_is_marked_in_these_rows(tmp_path: Path) -> None:
+    source = written(tmp_path, troubled()).read_text(encoding="utf-8")
+    rows = [each for each in source.split("<tr role") if "rowheader" in each]
+    for number, caveat in enumerate((each for each in caveats(troubled()) if each.variants), start=1):
+        marked = [f'href="#case-0-note-{number}"' in each for each in rows]
+        assert marked == [row.variant.id in caveat.variants for row in troubled().rows]
 
 
-@pytest.mark.parametrize("given", [[], [judgement(0)], [with_rows(judgement(0), [row(contenders(1)[0], None)])]])
-def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[Judgement]) -> None:
+def test_several_cases_are_shown_at_a_glance(tmp_path: Path) -> None:
+    assert "At a glance" in prose(written(tmp_path, case(3), case(2, "radix 5")))
+    assert "At a glance" not in prose(written(tmp_path, case(3)))
+
+
+@pytest.mark.parametrize("given", [[], [case(0)], [with_rows(case(0), [row(variants(1)[0], None)])]])
+def test_nothing_measured_is_a_report_too(tmp_path: Path, given: list[MeasuredCase]) -> None:
     assert "How these numbers were made" in prose(written(tmp_path, *given))
 
 
@@ -167,7 +199,7 @@ class Visit:
 def visit(browser: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Visit]:
     scheme, _, width = request.param.split()
     page = browser.new_page(viewport={"width": int(width), "height": 800}, color_scheme=scheme)
-    yield Visit(page, written(tmp_path, judgement(9), troubled()))
+    yield Visit(page, written(tmp_path, case(9), troubled()))
     page.close()
 
 
@@ -178,57 +210,67 @@ def test_it_opens_from_a_file_without_a_request_or_a_complaint(visit: Visit) -> 
     assert visit.page.title() == "A <title> & more"
 
 
+def grey(section: Locator) -> list[str]:
+    """The ids of the curves that are grey, in both charts."""
+    return [each.get_attribute("data-curve") or "" for each in section.locator(".curve.grey").all()]
+
+
+def flags(section: Locator) -> list[str]:
+    return sorted(each.get_attribute("data-flag") or "" for each in section.locator(".flag").all())
+
+
 @pytest.mark.browser
-def test_a_click_on_the_legend_hides_a_curve_in_both_charts_and_another_shows_it(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
-    button = section.get_by_role("button", name="Heron")
-    curves = section.locator('.curve[data-curve="heron"]')
-    others = section.locator('.curve:not([data-curve="heron"])')
-
-    def visible() -> list[bool]:
-        return [each.is_visible() for each in curves.all()]
-
-    assert visible() == [True, True]
+def test_a_click_on_the_legend_makes_a_curve_grey_in_both_charts_and_another_tells_it_by_name(visit: Visit) -> None:
+    section = visit.page.locator("#case-0")
+    button = section.get_by_role("button", name="heron")
+    before = grey(section)
+    assert "heron" not in before
+    assert flags(section).count("heron") == 2
     button.click()
-    assert visible() == [False, False]
+    assert sorted(grey(section)) == sorted([*before, "heron", "heron"])
+    assert "heron" not in flags(section)
     assert button.get_attribute("aria-pressed") == "false"
-    assert all(each.is_visible() for each in others.all())
+    assert all(each.is_visible() for each in section.locator(".curve .stroke").all())
     button.click()
-    assert visible() == [True, True]
+    assert grey(section) == before
     assert button.get_attribute("aria-pressed") == "true"
 
 
 @pytest.mark.browser
-def test_one_curve_can_be_shown_alone_and_then_all_again(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
-    section.get_by_role("button", name="Heron").dblclick()
-    shown = [each.get_attribute("data-curve") for each in section.locator(".curve").all() if each.is_visible()]
-    assert shown == ["heron", "heron"]
-    section.get_by_role("button", name="show all").click()
-    assert all(each.is_visible() for each in section.locator(".curve").all())
-    assert section.get_by_role("button", name="show all").count() == 0
+def test_one_curve_can_be_told_by_name_alone_and_then_all_and_those_of_before(visit: Visit) -> None:
+    section = visit.page.locator("#case-0")
+    before = flags(section)
+    section.get_by_role("button", name="heron").dblclick()
+    assert flags(section) == ["heron", "heron"]
+    section.get_by_role("button", name="all by name").click()
+    assert grey(section) == []
+    assert len(flags(section)) == 18
+    assert section.get_by_role("button", name="all by name").count() == 0
+    section.get_by_role("button", name="as at first").click()
+    assert flags(section) == before
+    assert section.get_by_role("button", name="as at first").count() == 0
 
 
 @pytest.mark.browser
-def test_a_hidden_curve_stays_hidden_when_the_window_changes(visit: Visit) -> None:
-    section = visit.page.locator("#judgement-0")
-    section.get_by_role("button", name="Heron").click()
+def test_a_grey_curve_stays_grey_when_the_window_changes(visit: Visit) -> None:
+    section = visit.page.locator("#case-0")
+    section.get_by_role("button", name="heron").click()
     before = section.locator(".plot svg").first.get_attribute("viewBox")
     visit.page.set_viewport_size({"width": 700, "height": 800})
     visit.page.wait_for_function(
         "before => document.querySelector('.plot svg').getAttribute('viewBox') !== before", arg=before
     )
-    assert not section.locator('.curve[data-curve="heron"]').first.is_visible()
+    assert "heron" in grey(section)
 
 
 @pytest.mark.browser
 def test_a_point_tells_its_numbers_to_the_pointer(visit: Visit) -> None:
-    dot = visit.page.locator('#judgement-0 .curve[data-curve="heron"] .dot').nth(6)
+    dot = visit.page.locator('#case-0 .curve[data-curve="heron"] .dot').nth(6)
     dot.scroll_into_view_if_needed()
     box = dot.bounding_box()
     assert box
     visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    tip = visit.page.locator("#judgement-0 .tip")
+    tip = visit.page.locator("#case-0 .tip")
     for said in ("Heron", "a task (", "efficiency", "GFLOP/s", "iterations, 5 runs"):
         assert said in tip.inner_text()
     visit.page.mouse.move(0, 0)
@@ -273,7 +315,7 @@ def test_no_text_of_a_chart_is_cut_off_or_lies_on_another(visit: Visit) -> None:
 def test_without_scripts_the_points_are_listed(browser: Browser, tmp_path: Path) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(written(tmp_path, judgement(2)).as_uri())
+    page.goto(written(tmp_path, case(2)).as_uri())
     page.locator("summary").click()
     assert page.locator(".points li").first.is_visible()
     context.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from tefflab.analysis.search import Bracket, MetgSearch, measurement_grid
 from tefflab.analysis.statistics import Observation, is_known, metg
-from tefflab.benchmarks.inquiry import LEAST_ROUNDS
+from tefflab.benchmarks.task_graph.questions import LEAST_ROUNDS
 
 OVERHEADS = [20e-9, 50e-9, 1e-6, 10e-6, 2e-3, 50e-3]
 SEEDS = 100
@@ -50,7 +50,7 @@ class Spiked:
 
 @settings(max_examples=200, deadline=None)
 @given(st.floats(math.log(20e-9), math.log(50e-3)).map(math.exp), st.floats(0.3, 0.7))
-def test_undisturbed_scout_needs_three_runs(overhead: float, threshold: float) -> None:
+def test_calm_scout_needs_three_runs(overhead: float, threshold: float) -> None:
     system = SimulatedSystem(overhead, (0,), QUIET)
     bracket, runs = scouted(system.run, threshold)
     assert len(runs) <= 3
@@ -60,7 +60,7 @@ def test_undisturbed_scout_needs_three_runs(overhead: float, threshold: float) -
 
 
 @pytest.mark.parametrize("overhead", OVERHEADS)
-def test_disturbed_scout_finds_the_crossing_with_few_runs(overhead: float) -> None:
+def test_noisy_scout_finds_the_crossing_with_few_runs(overhead: float) -> None:
     counts, strayed = [], []
     for seed in range(SEEDS):
         system = SimulatedSystem(overhead, (seed,))

@@ -205,7 +205,7 @@ NINJA = """[1/4] Building CXX object bench/systems/lake/CMakeFiles/lake_tasks.di
 FAILED: bench/systems/lake/CMakeFiles/lake_tasks.dir/main.cpp.o
 /usr/bin/c++ -c main.cpp
 main.cpp:1:2: error: no water
-[2/4] Building CXX object bench/core/CMakeFiles/teff_bench.dir/core.cpp.o
+[2/4] Building CXX object bench/task_graph/CMakeFiles/bench_core.dir/core.cpp.o
 [3/4] Linking CXX executable bin/pond_tasks
 FAILED: [code=1] bin/pond_tasks
 : && /usr/bin/c++ -o bin/pond_tasks
@@ -225,8 +225,9 @@ def test_failures_are_read_from_what_ninja_says() -> None:
 def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
     programs = {"pond_tasks": "pond"}
     assert [owner_of(failure, programs) for failure in failures(NINJA)] == ["lake", "pond"]
-    core = failures(NINJA.replace("bench/systems/lake", "bench/core"))[0]
+    core = failures(NINJA.replace("bench/systems/lake", "bench/task_graph"))[0]
     assert owner_of(core, programs) is None
+    assert owner_of(failures(NINJA)[1], {"pond_{benchmark}": "pond"}) == "pond"
 
 
 TOML = """name = "{0}"
@@ -237,7 +238,8 @@ distributed = false
 language = "C++"
 homepage = "https://example.org"
 color = "#000000"
-[[variants]]
+[[program]]
+benchmark = "task_graph"
 name = "tasks"
 title = "tasks"
 program = "{0}_tasks"
@@ -248,16 +250,15 @@ def checkout(folder: Path, **systems: str) -> Path:
     """A small project with our own CMake files: a core, and these systems with their source text."""
     ours = project_root()
     shutil.copytree(ours / "cmake", folder / "cmake")
-    for name in ("CMakeLists.txt", "CMakePresets.json"):
+    for room in ("runtime", "bench/program", "bench/task_graph"):
+        (folder / room).mkdir(parents=True)
+        (folder / room / "CMakeLists.txt").touch()
+    for name in ("CMakeLists.txt", "CMakePresets.json", "bench/CMakeLists.txt"):
         shutil.copy(ours / name, folder / name)
-    for other in ("runtime", "bench/patterns"):
-        (folder / other).mkdir(parents=True)
-        (folder / other / "CMakeLists.txt").touch()
-    core = folder / "bench/core"
-    core.mkdir(parents=True)
+    core = folder / "bench/task_graph"
     (core / "core.cpp").write_text("int answer() { return 42; }\n")
     (core / "CMakeLists.txt").write_text(
-        "add_library(teff_bench STATIC core.cpp)\nadd_library(teff::bench ALIAS teff_bench)\n"
+        "add_library(bench_core STATIC core.cpp)\nadd_library(teff::task_graph ALIAS bench_core)\n"
     )
     for name, source in systems.items():
         add_system(folder, name, source)
@@ -321,7 +322,7 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
 
 def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:
     root = checkout(tmp_path)
-    (root / "bench/core/core.cpp").write_text(BAD)
+    (root / "bench/task_graph/core.cpp").write_text(BAD)
     with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
         Build(root, quiet()).make()
 
@@ -358,7 +359,7 @@ def test_the_report_names_every_system_that_is_not_going_to_be_there(
 ) -> None:
     root = checkout(tmp_path, lake=GOOD, pond=BAD, swamp=GOOD)
     toml = root / "bench/systems/swamp/system.toml"
-    toml.write_text(TOML.format("swamp").replace("[[variants]]", '[install]\napt = ["mud"]\n[[variants]]'))
+    toml.write_text(TOML.format("swamp").replace("[[program]]", '[install]\napt = ["mud"]\n[[program]]'))
     core = frozenset(packages.alternatives(one)[0] for one in setup.CORE_APT)
     monkeypatch.setattr(packages.PackageState, "of", lambda _: PackageState(core, known=True))
     monkeypatch.setattr(provision, "as_root", lambda: None)

@@ -10,13 +10,14 @@ import typer
 
 from conftest import write_system
 from tefflab import project_root
-from tefflab.benchmarks.described import describe_graphs
+from tefflab.benchmarks.task_graph.core import core_program
+from tefflab.benchmarks.task_graph.described import describe_graphs
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
 from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
-from tefflab.systems.programs import call_program, core_program, find_variant
+from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, load_systems
 
@@ -45,7 +46,7 @@ def test_as_json_each_run_is_its_programs_own_line(
     run_each(root, ["c", "a"], FLAGS, as_json=True)
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["system"] for record in records] == ["c", "a"]
-    assert {record["schema"] for record in records} == {"teff-record-1"}
+    assert {record["schema"] for record in records} == {"teff-record-2"}
 
 
 def test_a_system_that_refuses_is_named_and_the_others_run(
@@ -64,12 +65,15 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
 ) -> None:
     monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
     root = laboratory(quick=(1e-6, "fine"))
-    launched = '[[variants]]\nname = "one"\ntitle = "lame"\nprogram = "lame"\ncommand = ["true", "{program}"]\n'
+    launched = (
+        '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
+        'command = ["true", "{program}"]\n'
+    )
     write_system(root, "lame", launched)
     (root / SKIPPED_FOLDER).mkdir()
     (root / SKIPPED_FOLDER / "lame").write_text("it wants another launcher\n")
     with pytest.raises(TeffError, match=r"^lame: it wants another launcher$"):
-        call_program(root, "true", FLAGS, variant=find_variant(root, "lame"))
+        call_program(root, "true", FLAGS, started=find_program(root, "task_graph", "lame"))
     with pytest.raises(typer.Exit):
         run_each(root, ["quick", "lame"], FLAGS, as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
@@ -83,11 +87,11 @@ def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) ->
 
 def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Callable[..., Path]) -> None:
     root = laboratory(a=(1e-6, "fine"))
-    variant = load_systems(root)[0].variants[0]
-    words, _ = command_of(root, variant, ["-steps", "3"])
+    program = load_systems(root)[0].programs[0]
+    words, _ = command_of(root, program, ["-steps", "3"])
     assert words[-4] == "--workers"
     assert int(words[-3]) >= 1
-    words, _ = command_of(root, variant, ["-steps", "3", "-workers", "5"])
+    words, _ = command_of(root, program, ["-steps", "3", "-workers", "5"])
     assert words[-4:] == ["-steps", "3", "-workers", "5"]
 
 

@@ -1,4 +1,4 @@
-"""A whole sitting against programs that only simulate: processes, store, search, judgement, interruption."""
+"""A whole sitting against programs that only simulate: processes, store, search, case, interruption."""
 
 import io
 import os
@@ -13,49 +13,57 @@ from rich.console import Console
 
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
-from simulated_sitting import CONFIGURATION, Silent, begun, plan, sat
-from tefflab.analysis.results import Contender
-from tefflab.benchmarks.configuration import parse
-from tefflab.measure import instruments as instruments_module
+from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
+from tefflab.benchmarks.task_graph import TaskGraph
+from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.measure import sitting as sitting_module
-from tefflab.measure.allowance import Allowance
 from tefflab.measure.batch import BatchProgram, ProgramError
-from tefflab.measure.measurement import Question, judged, measure
+from tefflab.measure.measurement import estimated
+from tefflab.measure.runner import Runner
+from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
+from tefflab.records.record import parse_record
+from tefflab.records.run import Run
+from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting
-from tefflab.systems.systems import BUILD_FOLDER, Variant
+from tefflab.systems.systems import BUILD_FOLDER
+
+
+def runs_of(store: Store, role: str = "system") -> list[Run[GraphRecord]]:
+    return [run for run in store.runs(GraphRecord) if run.role == role]
 
 
 def test_a_sitting_finds_the_metg_of_every_system(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(2e-3, "fine"))
-    rows = sat(root, plan("quick", "slow"), Silent()).judgements[0].rows
-    assert [row.contender.id for row in rows] == ["quick", "slow"]
+    rows = sat(root, plan("quick", "slow"), Silent()).cases[0].rows
+    assert [row.variant.id for row in rows] == ["quick", "slow"]
     for row, overhead in zip(rows, (1e-6, 2e-3), strict=True):
         assert row.metg is not None
         assert row.overhead is not None
         assert row.metg.relation == "="
         assert row.metg.value == pytest.approx(2 * overhead, rel=0.05)
         assert row.overhead.value == pytest.approx(overhead, rel=0.03)
-        assert row.disturbed_share == 0
+        assert row.noisy_share == 0
     assert rows[0].timesteps >= 1000
     assert 100 <= rows[1].timesteps < 1000
 
 
 def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[..., Path]) -> None:
     root = laboratory(good=(1e-6, "fine"), mortal=(1e-6, "dies"), wrong=(1e-6, "invalid"))
-    audience = Silent()
-    rows = {row.contender.id: row for row in sat(root, plan("good", "mortal", "wrong"), audience).judgements[0].rows}
+    observer = Silent()
+    rows = {row.variant.id: row for row in sat(root, plan("good", "mortal", "wrong"), observer).cases[0].rows}
     assert rows["good"].metg is not None
     assert rows["good"].rounds >= 4
-    assert "rank 1 of 2 has died" in audience.failures["mortal"]
+    assert "rank 1 of 2 has died" in observer.failures["mortal"]
     assert "ran twice" in rows["wrong"].note
     assert rows["wrong"].metg is None
     store, sitting = open_sitting(root, "test")
-    later = {row.contender.id: row.note for row in judged(store, sitting)[0].rows}
+    later = {row.variant.id: row.note for row in estimated(store, graphs(), sitting).cases[0].rows}  # type: ignore[attr-defined]
     assert later == {name: row.note for name, row in rows.items()}, "the store keeps why a system failed"
     again = Silent()
     with store:
-        measure(root, store, sitting, again, budget=1e9, rounds=rows["good"].rounds + 1)
+        measured(root, store, sitting, again, rounds=rows["good"].rounds + 1)
     assert again.failures == {}, "a system that failed stays out where its sitting goes on"
 
 
@@ -63,38 +71,38 @@ def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
     laboratory: Callable[..., Path],
 ) -> None:
     root = laboratory(good=(1e-6, "fine"), shot=(1e-6, "is_killed"), ranks=(1e-6, "loses_a_rank"))
-    audience = Silent()
-    rows = {row.contender.id: row for row in sat(root, plan("good", "shot", "ranks"), audience).judgements[0].rows}
+    observer = Silent()
+    rows = {row.variant.id: row for row in sat(root, plan("good", "shot", "ranks"), observer).cases[0].rows}
     assert rows["good"].metg is not None
     assert rows["good"].rounds >= 4
-    assert "was ended by signal 9 (SIGKILL)" in audience.failures["shot"]
-    assert "one of its processes is ended by SIGKILL" in audience.failures["ranks"]
+    assert "was ended by signal 9 (SIGKILL)" in observer.failures["shot"]
+    assert "one of its processes is ended by SIGKILL" in observer.failures["ranks"]
 
 
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instruments_module, "TIMEOUT", 1.0)
+    monkeypatch.setattr(TaskGraph, "timeout", 1.0)
     root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "hangs"))
-    audience = Silent()
-    sat(root, plan("good", "stuck"), audience)
-    assert "did not answer within 1 s" in audience.failures["stuck"]
-    assert list(audience.failures) == ["stuck"]
+    observer = Silent()
+    sat(root, plan("good", "stuck"), observer)
+    assert "did not answer within 1 s" in observer.failures["stuck"]
+    assert list(observer.failures) == ["stuck"]
 
 
 def test_an_interrupted_sitting_goes_on_where_it_was(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(2e-5, "fine"))
     store, sitting = begun(root, plan("quick", "slow"))
     with store:
-        first = measure(root, store, sitting, Silent(interrupt_at=5), budget=1e9, rounds=4)
-        kept = sum(run.role == "system" for run in store.envelopes())
-        second = measure(root, store, sitting, Silent(), budget=1e9, rounds=4)
-        runs = [run for run in store.envelopes() if run.role == "system"]
-    assert first.interrupted
-    assert first.judgements[0].rows[0].metg is not None
-    assert not second.interrupted
+        first, first_interrupted = measured(root, store, sitting, Silent(interrupt_at=5), rounds=4)
+        kept = len(runs_of(store))
+        second, second_interrupted = measured(root, store, sitting, Silent(), rounds=4)
+        runs = runs_of(store)
+    assert first_interrupted
+    assert first.cases[0].rows[0].metg is not None
+    assert not second_interrupted
     assert kept < len(runs)
     keys = [(run.key, run.attempt) for run in runs]
     assert len(keys) == len(set(keys)), "a run was made twice"
-    assert {row.rounds for row in second.judgements[0].rows} == {4}
+    assert {row.rounds for row in second.cases[0].rows} == {4}
 
 
 def test_each_distance_of_the_cores_has_its_own_metg(
@@ -102,12 +110,12 @@ def test_each_distance_of_the_cores_has_its_own_metg(
 ) -> None:
     monkeypatch.setenv("SIMULATED_HOST", str(tmp_path / "asked"))
     root = laboratory(quick=(1e-6, "fine"), quicker=(5e-7, "fine"), long=(1e-4, "fine"))
-    judgement = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20).judgements[0]
-    assert judgement.round_trip == pytest.approx(ROUND_TRIP)
-    (far,) = judgement.others
+    case = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20).cases[0]
+    assert case.round_trip == pytest.approx(ROUND_TRIP)
+    (far,) = case.others
     assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)
-    for place, factor in ((judgement, 1.0), (far, FAR)):
-        rows = {row.contender.id: row for row in place.rows}
+    for place, factor in ((case, 1.0), (far, FAR)):
+        rows = {row.variant.id: row for row in place.rows}
         for name, overhead in (("quick", 1e-6), ("quicker", 5e-7), ("long", 1e-4)):
             seen = rows[name].metg
             assert seen is not None
@@ -117,9 +125,9 @@ def test_each_distance_of_the_cores_has_its_own_metg(
 
 def test_a_curve_has_its_points_in_every_round(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
-    judgement = sat(root, plan("quick", kind="curve"), Silent(), rounds=3).judgements[0]
-    assert judgement.rows == ()
-    points = judgement.curves[0].points
+    case = sat(root, plan("quick", kind="curve"), Silent(), rounds=3).cases[0]
+    assert case.rows == ()
+    points = case.curves[0].points
     assert [point.iterations for point in points] == sorted({point.iterations for point in points})
     for point in points:
         ideal = point.iterations * SECONDS_PER_ITERATION
@@ -153,7 +161,8 @@ def test_an_answer_that_is_there_when_the_lab_goes_on_is_read_however_late(monke
 
         with monkeypatch.context() as clock:
             clock.setattr("tefflab.measure.batch.time.monotonic", stopped_meanwhile)
-            assert program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30).error is None
+            answer = program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30)
+            assert parse_record(answer, GraphRecord).error is None
 
 
 def test_a_program_that_cannot_be_started_is_named() -> None:
@@ -161,14 +170,14 @@ def test_a_program_that_cannot_be_started_is_named() -> None:
         BatchProgram("nowhere", ["/no/such/program"], {})
 
 
-def test_a_disturbed_start_of_the_ceiling_misleads_nobody(laboratory: Callable[..., Path]) -> None:
+def test_a_noisy_start_of_the_ceiling_misleads_nobody(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     script = root / BUILD_FOLDER / "bin" / "ceiling"
     script.write_text(script.read_text().replace("fine", "stumbles"))
     store, sitting = begun(root, plan("quick"))
-    instruments = instruments_module.Instruments(root, store, sitting.sitting, 2)
-    found = instruments.seconds_per_iteration(parse([], 2))
-    instruments.close()
+    runner = Runner(root, store, sitting.sitting, graphs())
+    found = runner.calibrate(plan("quick").cases[0])
+    runner.close()
     store.close()
     assert found == pytest.approx(SECONDS_PER_ITERATION, rel=0.03)
 
@@ -177,23 +186,23 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
     root = laboratory(quick=(1e-6, "fine"))
     three = plan("quick")
     flags = [f"{CONFIGURATION} -output {size}" for size in (16, 32, 64)]
-    three = three.model_copy(update={"questions": tuple(Question(name=each, flags=each) for each in flags)})
+    three = three.model_copy(update={"cases": tuple(GraphCase(name=each, flags=each, workers=2) for each in flags)})
     store, sitting = begun(root, three)
     seen: list[tuple[int, int]] = []
 
     class Impatient(Silent):
-        def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
-            super().begins(turn, variant, part, parts)
+        def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
+            super().begins(variant_id, number, case, part, parts)
             seen.append((part, parts))
             if len(seen) == 2:
                 clock.append(1e9)
 
     clock = [0.0]
     with store, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sitting_module, "Allowance", lambda budget: Allowance(budget, lambda: clock[-1]))
-        results = measure(root, store, sitting, Impatient(), budget=60, rounds=9)
+        patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[-1]))
+        results, _ = measured(root, store, sitting, Impatient(), budget=60, rounds=9)
     assert seen == [(1, 3), (2, 3)]
-    assert [bool(each.rows[0].metg) for each in results.judgements] == [True, True, False]
+    assert [bool(each.rows[0].metg) for each in results.cases] == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -201,9 +210,9 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
 )
 def test_who_has_fewer_than_two_rounds_has_a_quarter_more_time(spent: float, rounds: int, is_spent: bool) -> None:
     clock = iter([5.0, *[5.0 + spent] * 2])
-    allowance = Allowance(60, lambda: next(clock))
-    assert allowance.is_spent(rounds) == is_spent
-    assert ("75 s" in str(Allowance(60, iter([0.0, *[spent] * 3]).__next__))) == (spent > 60)
+    budget = TimeBudget(60, lambda: next(clock))
+    assert budget.is_spent(rounds) == is_spent
+    assert ("75 s" in str(TimeBudget(60, iter([0.0, *[spent] * 3]).__next__))) == (spent > 60)
 
 
 @pytest.mark.parametrize(("kernel", "seconds"), [("compute_bound", 0.02), ("memory_bound", 0.1)])
@@ -213,21 +222,53 @@ def test_a_ceiling_that_moves_bytes_runs_longer_than_its_cold_start(
     root = laboratory(quick=(1e-6, "fine"))
     asked = plan("quick")
     flags = CONFIGURATION.replace("compute_bound", kernel)
-    asked = asked.model_copy(update={"questions": (Question(name=kernel, flags=flags),)})
+    asked = asked.model_copy(update={"cases": (GraphCase(name=kernel, flags=flags, workers=2),)})
     results = sat(root, asked, Silent(), rounds=2)
-    assert results.judgements[0].rows[0].metg is not None
-    store, sitting = open_sitting(root, "test")
-    ceilings = [run.record.wall_seconds for run in store.envelopes(sitting.sitting) if run.role == "ceiling"]
+    assert results.cases[0].rows[0].metg is not None
+    store, _ = open_sitting(root, "test")
+    ceilings = [run.record.wall_seconds for run in runs_of(store, "ceiling")]
     assert ceilings[-1] == pytest.approx(seconds, rel=0.5)
 
 
 def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
     console = Console(file=io.StringIO(), width=200, force_terminal=True, color_system=None)
-    variant = Variant(name="one", title="one", program="one")
-    people = [Contender(id=variant.id, title="one [task] [/a]", version="1", color="#000000", variant_index=0)]
-    with LiveTable(console, people, 60) as live:
-        live.begins(1, variant, 3, 14)
-        live.failed(variant, "died: [/tmp/x] is no [task]")
+    id_ = "one [task] [/a]"
+    with LiveTable(console, [variant(id_)], lambda: "") as live:
+        live.begins(id_, 1, "stencil", 3, 14)
+        live.failed(id_, "", "died: [/tmp/x] is no [task]")
     assert isinstance(console.file, io.StringIO)
     for text in ("died: [/tmp/x] is no [task]", "one [task] [/a]", "round 2, 3 of 14"):
         assert text in console.file.getvalue()
+
+
+def test_a_launch_that_was_interrupted_goes_on_in_a_program_that_is_warm(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    store, sitting = begun(root, plan("quick"))
+    asked: list[str] = []
+    real = BatchProgram.ask
+
+    def interrupted(program: BatchProgram, line: str, timeout: float) -> str:
+        if program.name == "quick":
+            asked.append(line)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return real(program, line, timeout)
+
+    with store:
+        with monkeypatch.context() as patched:
+            patched.setattr(BatchProgram, "ask", interrupted)
+            assert measured(root, store, sitting, Silent(), rounds=2)[1]
+        first, was_asked = asked[0], len(asked)
+        kept = [run.flags for run in [*runs_of(store, "probe"), *runs_of(store)]]
+        asked.clear()
+        monkeypatch.setattr(BatchProgram, "ask", lambda *all_: asked.append(all_[1]) or real(*all_))  # type: ignore[func-returns-value]
+        measured(root, store, sitting, Silent(), rounds=2)
+    assert sorted(kept) == sorted(dict.fromkeys(kept))
+    assert len(kept) == was_asked - 1
+    again = [line for line in asked if "-type stencil_1d" in line]
+    assert again[0] == first, "its first question again, as it is cold"
+    assert [run.flags for run in runs_of(store, "probe")].count(first) == 2, (
+        "which is no run of the launch: a round has one"
+    )

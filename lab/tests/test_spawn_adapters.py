@@ -6,29 +6,29 @@ import subprocess
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
+from schemas import validator
 from tefflab import project_root
-from tefflab.systems.systems import Variant, load_systems
+from tefflab.systems.systems import Program, load_systems
 
 ROOT = project_root()
-PROGRAMS = [program for system in load_systems(ROOT) for program in system.spawn]
-SCHEMA = json.loads((ROOT / "bench/patterns/spawn_record.schema.json").read_text(encoding="utf-8"))
+PROGRAMS = [program for system in load_systems(ROOT) for program in system.programs_for("spawn")]
+SCHEMA = validator("spawn")
 LINES = (
-    "--pattern serial --tasks 20000",
-    "--pattern serial --tasks 1",
-    "--pattern parallel --tasks 20001",
-    "--pattern fibonacci --n 18 --spawn both",
-    "--pattern fibonacci --n 18 --spawn one",
-    "--pattern tree --tree T1 --depth 6",
-    "--pattern tree --tree T2 --depth 4",
-    "--pattern tree --tree T5 --depth 5",
+    "-pattern serial -tasks 20000",
+    "-pattern serial -tasks 1",
+    "-pattern parallel -tasks 20001",
+    "-pattern fibonacci -n 18 -spawn both",
+    "-pattern fibonacci -n 18 -spawn one",
+    "-pattern tree -tree T1 -depth 6",
+    "-pattern tree -tree T2 -depth 4",
+    "-pattern tree -tree T5 -depth 5",
 )
 
 
-def answers(program: Variant, workers: int, lines: tuple[str, ...]) -> list[dict[str, Any]]:
+def answers(program: Program, workers: int, lines: tuple[str, ...]) -> list[dict[str, Any]]:
     if not program.program_path(ROOT).exists():
-        pytest.skip(f"{program.program} is not built here")
+        pytest.skip(f"{program.executable} is not built here")
     finished = subprocess.run(
         [*program.command_line(ROOT, workers), "--workers", str(workers), "--batch"],
         input="\n".join(lines),
@@ -42,12 +42,12 @@ def answers(program: Variant, workers: int, lines: tuple[str, ...]) -> list[dict
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("program", PROGRAMS, ids=[program.program for program in PROGRAMS])
-def test_a_system_runs_every_spawn_pattern_validated(program: Variant, workers: int) -> None:
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.executable for program in PROGRAMS])
+def test_a_system_runs_every_spawn_pattern_validated(program: Program, workers: int) -> None:
     records = answers(program, workers, LINES)
     assert len(records) == len(LINES)
     for line, record in zip(LINES, records, strict=True):
-        Draft202012Validator(SCHEMA).validate(record)
+        SCHEMA.validate(record)
         if record.get("error", "").startswith("it has no "):
             continue  # the system has nothing to do this with, and says so
         assert "error" not in record, f"{line}: {record['error']}"
@@ -55,17 +55,17 @@ def test_a_system_runs_every_spawn_pattern_validated(program: Variant, workers: 
         assert 1 <= record["workers"] <= workers  # some never take more than there are cores
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=[program.program for program in PROGRAMS])
-def test_a_system_survives_a_tree_that_is_1572_nodes_deep(program: Variant) -> None:
-    (record,) = answers(program, 2, ("--pattern tree --tree T3",))
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.executable for program in PROGRAMS])
+def test_a_system_survives_a_tree_that_is_1572_nodes_deep(program: Program) -> None:
+    (record,) = answers(program, 2, ("-pattern tree -tree T3",))
     assert "error" not in record
     assert record["validation"]["found"]["depth"] == 1572
 
 
 def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
-    wrong, right = answers(PROGRAMS[0], 1, ("--pattern sireal", "", "--pattern serial --tasks 5"))
+    wrong, right = answers(PROGRAMS[0], 1, ("-pattern sireal", "", "-pattern serial -tasks 5"))
     assert "sireal" in wrong["error"]
-    Draft202012Validator(SCHEMA).validate(wrong)
+    SCHEMA.validate(wrong)
     assert right["tasks"] == 5
 
 
@@ -82,6 +82,6 @@ def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_the_schema_refuses_what_is_no_record(change: dict[str, Any]) -> None:
-    (record,) = answers(PROGRAMS[0], 1, ("--pattern serial --tasks 5",))
-    assert Draft202012Validator(SCHEMA).is_valid(record)
-    assert not Draft202012Validator(SCHEMA).is_valid({**record, **change})
+    (record,) = answers(PROGRAMS[0], 1, ("-pattern serial -tasks 5",))
+    assert SCHEMA.is_valid(record)
+    assert not SCHEMA.is_valid({**record, **change})

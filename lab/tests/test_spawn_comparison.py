@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from conftest import write_system
 from samples import sitting
-from simulated_sitting import Silent, plan, sat
+from simulated_sitting import Silent, plan, sat, variant
 from simulated_spawn_program import record
-from tefflab.analysis.sides import TaskTime
-from tefflab.benchmarks.spawn_stored import SpawnPlan
+from tefflab.analysis.comparison import Answer, ByRound
+from tefflab.benchmarks.spawn import SpawnRecord
 from tefflab.cli import main as cli
-from tefflab.cli.comparing import Answer, answer
+from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
-from tefflab.measure.measurement import Competitor
 from tefflab.output.comparison_table import DRIFT, to_tables
-from tefflab.records.spawn_record import SpawnRecord
-from tefflab.records.store import Failure, SpawnRun, Store, StoreError
+from tefflab.records.plan import Case, Plan
+from tefflab.records.record import parse_record
+from tefflab.records.run import Failure, Run
+from tefflab.records.store import Store, StoreError
 
-SERIAL = {"serial": "--pattern serial"}
-BOTH = SERIAL | {"tree T3": "--pattern tree --tree T3"}
+SERIAL = {"serial": "-pattern serial"}
+BOTH = SERIAL | {"tree T3": "-pattern tree -tree T3"}
 
 
 def spawn_store(
@@ -38,44 +38,53 @@ def spawn_store(
     rounds: int = 6,
     drift: float = 0.0,
     seed: int = 0,
+    floor: str = "",
 ) -> Store:
     """A store with a sitting of systems of so many nanoseconds a task, half of it on two workers. Launches differ by
     3 %, runs by 1 %; what a round does to all of its launches differs by `drift`, as a logarithm."""
     store = Store.create(root / "results" / name)
-    people = tuple(Competitor(id=id_, title=id_, version="1", color="#000000", variant_index=0) for id_ in nanoseconds)
-    wanted = SpawnPlan(title="made up", questions=dict(patterns), workers=tuple(workers), contenders=people)
+    wanted = Plan(
+        title="made up",
+        cases=tuple(
+            Case(name=case, flags=flags, workers=count) for case, flags in patterns.items() for count in workers
+        ),
+        variants=tuple(variant(id_, is_floor=id_ == floor) for id_ in nanoseconds),
+    )
     with store:
-        head = sitting(f"spawn-of-{name}").model_copy(update={"plan": wanted.model_dump(mode="json")})
-        store.begin_spawn(head)
-        for turn in range(rounds):
-            for question in patterns:
+        head = sitting(f"spawn-of-{name}", "spawn").model_copy(update={"plan": wanted.model_dump(mode="json")})
+        store.append("sittings", head)
+        for number in range(rounds):
+            for question, flags in patterns.items():
                 for count in workers:
-                    generator = random.Random(f"{seed} {name} {turn} {question} {count}")
+                    generator = random.Random(f"{seed} {name} {number} {question} {count}")
                     slow = 2.718 ** generator.gauss(0, drift)
                     for id_, taken in nanoseconds.items():
                         factor = slow * generator.gauss(1, 0.03)
-                        launch(store, head.sitting, turn, id_, question, count, taken, [factor] * 2)
+                        launch(store, head.sitting, number, id_, flags, count, taken, [factor] * 2)
     return store
 
 
 def launch(
-    store: Store, head: str, turn: int, id_: str, question: str, workers: int, taken: float, factors: Sequence[float]
+    store: Store, head: str, number: int, id_: str, flags: str, workers: int, taken: float, factors: Sequence[float]
 ) -> None:
     """The runs of one launch, by the factors to the time that it takes; the first, which is cold, counts nothing."""
     for attempt, factor in enumerate(factors):
-        told = record(id_, taken * factor * (10 if attempt == 0 else 1), "fine", workers, f"{head} {turn}", attempt)
-        store.append_spawn(
-            SpawnRun(
+        told = record(id_, taken * factor * (10 if attempt == 0 else 1), "fine", workers, f"{head} {number}", attempt)
+        store.append(
+            "runs",
+            Run(
                 sitting=head,
-                round=turn,
+                round=number,
                 system_id=id_,
-                question=question,
+                role="system" if attempt else "probe",
+                attempt=max(attempt - 1, 0),
+                noisy=False,
                 workers=workers,
-                attempt=attempt,
                 command="made up",
-                flags="",
-                record=SpawnRecord.model_validate_json(json.dumps(told)),
-            )
+                flags=flags,
+                configuration=flags,
+                record=parse_record(json.dumps(told), SpawnRecord),
+            ),
         )
 
 
@@ -218,35 +227,35 @@ def test_against_a_system_that_did_not_change_the_machines_speed_cancels(laborat
 
 def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path) -> None:
     with spawn_store(tmp_path, "one", {"a": 10, "b": 20, "mortal": 1}) as store:
-        launch(store, "spawn-of-one", 6, "a", "serial", 1, 10, [1, 50, 50, 50, 50])  # was interrupted,
-        launch(store, "spawn-of-one", 6, "a", "serial", 1, 10, [1, 1, 1, 1])  # and made again
-        launch(store, "spawn-of-one", 6, "b", "serial", 1, 20, [1, 1, 1, 1])
-        store.append_failure(
-            Failure(
-                sitting="spawn-of-one", round=5, system_id="mortal", reason="has died", question="serial", workers=1
-            )
+        launch(store, "spawn-of-one", 6, "a", SERIAL["serial"], 1, 10, [1, 1, 1, 1])
+        launch(store, "spawn-of-one", 6, "b", SERIAL["serial"], 1, 20, [1, 1, 1, 1])
+        failure = Failure(
+            sitting="spawn-of-one",
+            round=5,
+            system_id="mortal",
+            reason="has died",
+            configuration=SERIAL["serial"],
+            workers=1,
         )
+        store.append("failures", failure)
     (each,) = compared(tmp_path, "a", "b", "one").comparisons
     assert each.a.row.to_json()["rounds"] == 7
-    assert isinstance(each.a.quantity, TaskTime)
-    assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "an interrupted launch counts"
+    assert isinstance(each.a.quantity, ByRound)
+    assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "the cold run counts"
     with pytest.raises(TeffError, match="one:spawn-of-one has no spawn patterns of both a and mortal"):
         answer(tmp_path, "a", "mortal", "one")
 
 
 def test_a_pattern_of_other_parameters_is_another_pattern(tmp_path: Path) -> None:
     spawn_store(tmp_path, "before", {"a": 10})
-    spawn_store(tmp_path, "after", {"a": 10}, patterns={"serial": "--pattern serial --tasks 100"})
+    spawn_store(tmp_path, "after", {"a": 10}, patterns={"serial": "-pattern serial -tasks 100"})
     with pytest.raises(TeffError, match="have spawn patterns of no system with one number of workers"):
         answer(tmp_path, "before", "after", None)
 
 
 def test_the_floor_stays_the_floor(tmp_path: Path) -> None:
-    write_system(tmp_path, "plain", '[[spawn]]\nname = "one"\ntitle = "plain"\nprogram = "none"\n')
-    toml = tmp_path / "bench" / "systems" / "plain" / "system.toml"
-    toml.write_text(toml.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
     for name in ("before", "after"):
-        spawn_store(tmp_path, name, {"a": 10, "plain": 1})
+        spawn_store(tmp_path, name, {"a": 10, "plain": 1}, floor="plain")
     verdicts = {
         each.a.system: each.a.row.to_json()["verdict"] for each in compared(tmp_path, "before", "after").comparisons
     }

@@ -142,7 +142,7 @@ def test_overhead_that_grows_mildly_with_the_iterations_moves_metg_by_less_than_
     threshold=st.floats(0.3, 0.9),
     rounds=st.integers(1, 4),
 )
-def test_undisturbed_runs_give_the_exact_metg_however_few_the_iterations(
+def test_calm_runs_give_the_exact_metg_however_few_the_iterations(
     overhead_seconds: float, threshold: float, rounds: int
 ) -> None:
     system = SimulatedSystem(overhead_seconds, (0,), QUIET)
@@ -204,7 +204,7 @@ def test_lone_outlier_anywhere_moves_nothing(factor: float) -> None:
         assert estimate.value == pytest.approx(system.metg(), rel=0.01), spiked
 
 
-def test_ceiling_disturbed_in_most_runs_of_a_point_moves_nothing() -> None:
+def test_ceiling_noisy_in_most_runs_of_a_point_moves_nothing() -> None:
     system = SimulatedSystem(1e-6, (0,), QUIET)
     for point in (100, 140, 200, 280, 400):
         runs = [
@@ -239,7 +239,7 @@ def test_many_runs_on_both_sides_of_the_threshold_are_no_reason_to_leave_points_
         assert (estimate.relation, estimate.observations) == ("=", len(runs)), seed
 
 
-def test_dip_seen_by_too_few_runs_is_taken_for_a_disturbance() -> None:
+def test_dip_seen_by_too_few_runs_is_taken_for_a_noise() -> None:
     system = SimulatedSystem(1e-6, (0,), QUIET, shape=lambda n: 30.0 if 2500 < n < 3500 else 1.0)
     runs = system.sweep(3, [50, 100, 200, 400, 800, 1500, 3000, 6000, 12000])
     assert metg(runs).iterations == pytest.approx(system.crossing(), rel=0.01)

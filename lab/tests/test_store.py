@@ -6,62 +6,70 @@ from pathlib import Path
 
 import pytest
 
-from samples import envelope, estimate, failed_record, good_record, sitting
-from tefflab.records.store import RECORDS, RunKey, Store, StoreError, new_sitting_name
+from samples import estimate, failed_record, good_record, run, sitting
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.records.run import Run, RunKey
+from tefflab.records.store import Store, StoreError, new_sitting_name
+
+RUNS = "runs.jsonl"
+
+
+def runs(store: Store, sitting: str | None = None) -> list[Run[GraphRecord]]:
+    return list(store.runs(GraphRecord, sitting))
 
 
 def test_a_store_gives_back_what_was_appended(tmp_path: Path) -> None:
-    first, second = envelope(flags="-iter 64"), envelope(flags="-iter 32", record=failed_record())
+    first, second = run(flags="-iter 64"), run(flags="-iter 32", record=failed_record())
     with Store.create(tmp_path / "s") as store:
-        store.begin(sitting())
-        store.append(first)
-        store.append(second)
+        store.append("sittings", sitting())
+        store.append("runs", first)
+        store.append("runs", second)
     again = Store.open(tmp_path / "s")
-    assert list(again.envelopes("one")) == [first, second]
+    assert runs(again, "one") == [first, second]
     assert again.sitting() == sitting()
     assert again.damage() == []
 
 
 def test_a_line_is_readable_as_soon_as_append_returns(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s")
-    store.append(envelope())
-    assert len(list(Store.open(tmp_path / "s").envelopes())) == 1
+    store.append("runs", run())
+    assert len(runs(Store.open(tmp_path / "s"))) == 1
     store.close()
 
 
 def test_done_tells_each_question_with_its_attempts_in_order(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.append(envelope(disturbed=True))
-        store.append(envelope(attempt=1))
-        store.append(envelope(round=1))
-        store.append(envelope(sitting="other"))
-        done = store.done("one")
-    key = RunKey(0, "system", "sample", "", "-iter 64")
+        store.append("runs", run(noisy=True))
+        store.append("runs", run(attempt=1))
+        store.append("runs", run(round=1))
+        store.append("runs", run(sitting="other"))
+        done = store.done(GraphRecord, "one")
+    key = RunKey(0, "system", "sample", "", 2, "-iter 64")
     assert [answer.attempt for answer in done[key]] == [0, 1]
-    assert [answer.disturbed for answer in done[key]] == [True, False]
-    assert set(done) == {key, RunKey(1, "system", "sample", "", "-iter 64")}
+    assert [answer.noisy for answer in done[key]] == [True, False]
+    assert set(done) == {key, RunKey(1, "system", "sample", "", 2, "-iter 64")}
 
 
 @pytest.mark.parametrize("cut", [1, 40, 200])
 def test_a_torn_last_line_is_reported_and_the_next_line_is_whole(tmp_path: Path, cut: int) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.append(envelope(flags="-iter 1"))
-        store.append(envelope(flags="-iter 2"))
-    file = tmp_path / "s" / RECORDS
+        store.append("runs", run(flags="-iter 1"))
+        store.append("runs", run(flags="-iter 2"))
+    file = tmp_path / "s" / RUNS
     file.write_bytes(file.read_bytes()[:-cut])
     lost = cut > 1  # with only the line's end missing, the record itself is whole
 
     torn = Store.open(tmp_path / "s")
-    assert len(list(torn.envelopes())) == 2 - lost
+    assert len(runs(torn)) == 2 - lost
     assert len(torn.damage()) == int(lost)
     if lost:
         assert "torn" in str(torn.damage()[0])
-        assert f"{RECORDS}:2" in str(torn.damage()[0])
+        assert f"{RUNS}:2" in str(torn.damage()[0])
     assert torn.query("select count(*) from records").item() == 2 - lost
 
     with Store.create(tmp_path / "s") as store:
-        store.append(envelope(flags="-iter 3"))
-        assert [found.flags for found in store.envelopes()][-1] == "-iter 3"
+        store.append("runs", run(flags="-iter 3"))
+        assert [found.flags for found in runs(store)][-1] == "-iter 3"
         assert store.query("select flags from records order by line")["flags"][-1] == "-iter 3"
         assert len(store.damage()) == int(lost)
 
@@ -69,7 +77,7 @@ def test_a_torn_last_line_is_reported_and_the_next_line_is_whole(tmp_path: Path,
 def _write_many(folder: Path, writer: int) -> None:
     with Store.create(folder) as store:
         for number in range(100):
-            store.append(envelope(flags=f"-iter {number}", system_id=f"writer{writer}"))
+            store.append("runs", run(flags=f"-iter {number}", system_id=f"writer{writer}"))
 
 
 def test_writers_in_several_processes_never_mix_their_lines(tmp_path: Path) -> None:
@@ -82,7 +90,7 @@ def test_writers_in_several_processes_never_mix_their_lines(tmp_path: Path) -> N
     store = Store.open(tmp_path / "s")
     assert store.damage() == []
     for number in range(4):
-        flags = [line.flags for line in store.envelopes() if line.system_id == f"writer{number}"]
+        flags = [line.flags for line in runs(store) if line.system_id == f"writer{number}"]
         assert flags == [f"-iter {count}" for count in range(100)]
 
 
@@ -95,22 +103,22 @@ def test_a_store_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path
 
 def test_a_sitting_of_the_same_name_is_refused(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.begin(sitting())
+        store.append("sittings", sitting())
         with pytest.raises(StoreError, match="already"):
-            store.begin(sitting())
+            store.append("sittings", sitting())
 
 
 def test_a_sitting_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.begin(sitting("one"))
+        store.append("sittings", sitting("one"))
         with pytest.raises(StoreError, match="there is one"):
             store.sitting("two")
 
 
 def test_sql_columns_say_what_the_record_says(tmp_path: Path) -> None:
-    line = envelope()
+    line = run()
     with Store.create(tmp_path / "s") as store:
-        store.append(line)
+        store.append("runs", line)
         row = store.query("select * from records").row(0, named=True)
     record = line.record
     for name in ("granularity", "flops_per_second", "bytes_per_second", "tasks_per_second", "cpu_share"):
@@ -129,7 +137,7 @@ def test_sql_sees_every_graph_of_a_configuration(tmp_path: Path) -> None:
     two = good_record()
     two["graphs"] = [two["graphs"][0], two["graphs"][0] | {"type": "fft"}]
     with Store.create(tmp_path / "s") as store:
-        store.append(envelope(record=two))
+        store.append("runs", run(record=two))
         assert store.query("select type from graphs order by index")["type"].to_list() == [
             "stencil_1d",
             "fft",
@@ -139,7 +147,7 @@ def test_sql_sees_every_graph_of_a_configuration(tmp_path: Path) -> None:
 
 def test_sql_shows_a_failed_run_as_failed_and_never_as_proven(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.append(envelope(record=failed_record()))
+        store.append("runs", run(record=failed_record()))
         row = store.query("select * from records").row(0, named=True)
     assert row["proven"] is False
     assert "-width 0" in row["error"]
@@ -161,9 +169,9 @@ def test_a_wrong_query_is_refused_in_one_line(tmp_path: Path, sql: str) -> None:
 
 def test_metg_gives_the_latest_estimate_of_each_kind(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
-        store.append_metg(estimate())
-        store.append_metg(estimate(metg={"value": 3e-6, "low": 2e-6, "high": None, "relation": ">"}))
-        store.append_metg(estimate(configuration="fft"))
+        store.append("estimates", estimate())
+        store.append("estimates", estimate(metg={"value": 3e-6, "low": 2e-6, "high": None, "relation": ">"}))
+        store.append("estimates", estimate(configuration="fft"))
         rows = store.metg().rows(named=True)
     assert [(row["configuration"], row["metg"], row["relation"]) for row in rows] == [
         ("stencil_1d", 3e-6, ">"),
@@ -177,7 +185,7 @@ def test_an_estimate_that_could_not_be_found_again_is_refused(tmp_path: Path) ->
     line = estimate()
     del line["configuration"]
     with Store.create(tmp_path / "s") as store, pytest.raises(StoreError, match="configuration"):
-        store.append_metg(line)
+        store.append("estimates", line)
 
 
 def test_names_of_sittings_sort_by_time_and_differ_within_a_second() -> None:

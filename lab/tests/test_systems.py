@@ -27,17 +27,19 @@ color = "#0072B2"
 [install]
 apt = ["liblake-2-dev | liblake-dev"]
 
-[[variants]]
+[[program]]
+benchmark = "task_graph"
 name = "tasks"
 title = "tasks"
 program = "lake_tasks"
 command = ["{program}", "--threads={workers}"]
 environment = { LAKE_HOME = "{build}/lake", LAKE_FOLDER = "{folder}" }
-[variants.why]
+[program.why]
 LAKE_HOME = "it looks there for its table"
 LAKE_FOLDER = "and there for its chair"
 
-[[variants]]
+[[program]]
+benchmark = "task_graph"
 name = "script"
 title = "from Python"
 program = "lake.py"
@@ -68,11 +70,11 @@ def runs(pid: int) -> bool:
 
 
 def test_the_first_variant_has_the_systems_name_and_further_ones_add_their_own(tmp_path: Path) -> None:
-    assert [variant.id for variant in lake(tmp_path).variants] == ["lake", "lake/script"]
+    assert [variant.id for variant in lake(tmp_path).programs] == ["lake", "lake/script"]
 
 
 def test_a_command_line_has_its_placeholders_filled(tmp_path: Path) -> None:
-    variant = lake(tmp_path).variants[0]
+    variant = lake(tmp_path).programs[0]
     program = str(tmp_path / ".teff/build/bin/lake_tasks")
     assert variant.command_line(tmp_path, 3) == [program, "--threads=3"]
     assert variant.environment_for(tmp_path, 3) == {
@@ -82,7 +84,7 @@ def test_a_command_line_has_its_placeholders_filled(tmp_path: Path) -> None:
 
 
 def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
-    variant = lake(tmp_path).variants[1]
+    variant = lake(tmp_path).programs[1]
     assert variant.is_python
     assert variant.command_line(tmp_path, 1) == [sys.executable, str(tmp_path / "bench/systems/lake/lake.py")]
 
@@ -97,7 +99,7 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
         ("{workers}", "{worker}", "{worker} is no placeholder"),
         ('["{program}", ', "[", "{program} does not occur"),
         ('LAKE_HOME = "it looks', 'LAKE_HOUSE = "it looks', "environment sets LAKE_HOME"),
-        ('name = "script"', 'name = "tasks"', "two variants are named 'tasks'"),
+        ('name = "script"', 'name = "tasks"', "two programs of task_graph are named 'tasks'"),
         ('homepage = "https:', 'homepage = "htps:', "homepage"),
         ('title = "Lake Tasks"', "title = Lake", "is no TOML"),
         ('language = "C++"', 'language = ""', "language"),
@@ -114,9 +116,9 @@ def test_what_is_wrong_is_told_with_its_file_and_key(tmp_path: Path, was: str, b
     assert caught.value.exit_code == BAD_INPUT
 
 
-def test_a_system_without_variants_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TeffError, match="variants"):
-        load_system(write(tmp_path, GOOD.partition("[[variants]]")[0]))
+def test_a_system_without_programs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TeffError, match=r"there is no \[\[program\]\]"):
+        load_system(write(tmp_path, GOOD.partition("[[program]]")[0]))
 
 
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
@@ -129,7 +131,7 @@ def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> Non
     answer = json.dumps({"system": "lake", "variant": "script", "version": "Lake 2.1", "workers": 2})
     script(tmp_path, f"import sys\nassert sys.argv[1:] == ['--identity']\nprint('hello')\nprint('''{answer}''')")
     system = lake(tmp_path)
-    found = probe(system.variants[1], system, tmp_path)
+    found = probe(system.programs[1], system, tmp_path)
     assert (found.found, found.version, found.reason) == (True, "Lake 2.1", None)
 
 
@@ -145,7 +147,7 @@ def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> Non
 def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path, body: str, reason: str) -> None:
     script(tmp_path, body)
     system = lake(tmp_path)
-    found = probe(system.variants[1], system, tmp_path)
+    found = probe(system.programs[1], system, tmp_path)
     assert not found.found
     assert reason in (found.reason or "")
 
@@ -158,7 +160,7 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
         tmp_path, f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {launcher!r}], cwd={str(tmp_path)!r})"
     )
     system = lake(tmp_path)
-    found = probe(system.variants[1], system, tmp_path)
+    found = probe(system.programs[1], system, tmp_path)
     assert found.reason == "did not say who it is within 1 s"
     assert not runs(int((tmp_path / "child").read_text()))
 
@@ -169,19 +171,19 @@ def test_a_system_that_was_left_out_says_why(tmp_path: Path) -> None:
     reason.parent.mkdir(parents=True)
     reason.write_text("liblake is older than 2\n")
     packages = PackageState(frozenset({"liblake-dev"}), known=True)
-    found = probe(system.variants[0], system, tmp_path, packages=packages)
+    found = probe(system.programs[0], system, tmp_path, packages=packages)
     assert found.reason == "liblake is older than 2"
-    assert found.how_to_install == "./teff metg --systems lake sets it up"
+    assert found.how_to_install == "./teff systems sets it up"
 
 
 def test_a_program_that_was_left_out_says_why(tmp_path: Path) -> None:
     system = lake(tmp_path)
-    reason = tmp_path / ".teff/build/skipped" / system.variants[0].program
+    reason = tmp_path / ".teff/build/skipped" / system.programs[0].executable
     reason.parent.mkdir(parents=True)
     reason.write_text("no compiler for lakes\n")
-    for installed, advice in ((["liblake-dev"], ""), ([], "./teff metg --systems lake sets it up")):
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
         packages = PackageState(frozenset(installed), known=True)
-        found = probe(system.variants[0], system, tmp_path, packages=packages)
+        found = probe(system.programs[0], system, tmp_path, packages=packages)
         assert (found.reason, found.how_to_install) == ("no compiler for lakes", advice)
 
 
@@ -190,7 +192,7 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
     reason = tmp_path / ".teff/build/broken/lake"
     reason.parent.mkdir(parents=True)
     reason.write_text("does not compile\n")
-    found = probe(system.variants[0], system, tmp_path)
+    found = probe(system.programs[0], system, tmp_path)
     assert (found.reason, found.how_to_install) == ("does not compile", "")
 
 
@@ -198,22 +200,22 @@ def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("tefflab.systems.systems.as_root", lambda: None)
     monkeypatch.setattr("tefflab.systems.systems.available", lambda _: frozenset({"liblake-dev"}))
     system = lake(tmp_path)
-    found = probe(system.variants[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
+    found = probe(system.programs[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
     assert found.how_to_install.endswith("apt-get install --no-install-recommends liblake-dev")
 
 
 def test_a_system_no_registry_has_is_told_its_homepage_once_it_is_missed(tmp_path: Path) -> None:
     system = load_system(write(tmp_path, GOOD.replace('["liblake-2-dev | liblake-dev"]', "[]")))
-    assert probe(system.variants[0], system, tmp_path).how_to_install == "./teff metg --systems lake sets it up"
+    assert probe(system.programs[0], system, tmp_path).how_to_install == "./teff systems sets it up"
     (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
     (tmp_path / SKIPPED_FOLDER / "lake").write_text("Lake is not here\n")
-    assert "https://example.org/lake" in probe(system.variants[0], system, tmp_path).how_to_install
+    assert "https://example.org/lake" in probe(system.programs[0], system, tmp_path).how_to_install
 
 
 def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
     systems = load_systems(write(tmp_path).parents[3])
-    (listed,) = json.loads(to_json(systems, probe_all(systems, tmp_path)))
+    (listed,) = json.loads(to_json(systems, probe_all(systems, tmp_path, lambda one: one.listed)))
     assert listed["found"] is True
     assert listed["version"] == "2.1"
     assert [(variant["id"], variant["found"]) for variant in listed["variants"]] == [
@@ -226,7 +228,7 @@ def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
 def test_the_table_says_below_it_what_is_missing(tmp_path: Path) -> None:
     systems = [lake(tmp_path)]
     console = Console(width=200, record=True, quiet=False, file=(tmp_path / "out").open("w"))
-    console.print(to_table(systems, probe_all(systems, tmp_path)))
+    console.print(to_table(systems, probe_all(systems, tmp_path, lambda one: one.listed)))
     text = console.export_text()
     assert "Lake Tasks" in text
     assert "lake: lake_tasks has not been built" in text
@@ -239,23 +241,25 @@ def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:
 
 
 SPAWN = """
-[[spawn]]
+[[program]]
+benchmark = "spawn"
 name = "fast"
 title = "fast"
 program = "lake_spawn"
 
-[[spawn]]
+[[program]]
+benchmark = "spawn"
 name = "slow"
 title = "slow"
 program = "lake_spawn_slow"
 """
 
 
-def test_spawn_programs_are_named_as_variants_are_and_kept_apart_from_them(tmp_path: Path) -> None:
+def test_the_programs_of_each_benchmark_are_named_alike_and_kept_apart(tmp_path: Path) -> None:
     system = load_system(write(tmp_path, GOOD + SPAWN))
-    assert [program.id for program in system.spawn] == ["lake", "lake/slow"]
-    assert [program.program for program in system.listed] == ["lake_tasks", "lake.py"]
-    assert {program.program for program in system.programs} == {
+    assert [program.id for program in system.programs_for("spawn")] == ["lake", "lake/slow"]
+    assert [program.executable for program in system.listed] == ["lake_tasks", "lake.py"]
+    assert {program.executable for program in system.programs} == {
         "lake_tasks",
         "lake.py",
         "lake_spawn",
@@ -263,11 +267,23 @@ def test_spawn_programs_are_named_as_variants_are_and_kept_apart_from_them(tmp_p
     }
 
 
-def test_a_system_that_only_spawns_is_listed_by_its_spawn_programs(tmp_path: Path) -> None:
-    head = GOOD.partition("[[variants]]")[0]
+def test_a_system_is_listed_by_its_programs_of_the_first_benchmark(tmp_path: Path) -> None:
+    head = GOOD.partition("[[program]]")[0]
     system = load_system(write(tmp_path, head + SPAWN))
     probes = probe_all([system], tmp_path, lambda one: one.listed)
     assert json.loads(to_json([system], probes))[0]["variants"][1]["id"] == "lake/slow"
-    assert probe_all([system], tmp_path) == {}
-    with pytest.raises(TeffError, match="neither variants nor spawn programs"):
-        load_system(write(tmp_path, head))
+    assert probe_all([system], tmp_path, lambda one: one.programs_for("task_graph")) == {}
+
+
+def test_another_benchmark_runs_on_the_same_adapters_by_a_program_of_its_own(tmp_path: Path) -> None:
+    kinds = SPAWN.replace("lake_spawn", "lake_{benchmark}").replace(
+        'title = "fast"', 'title = "fast"\ncommand = ["{program}", "--of={benchmark}"]'
+    )
+    system = load_system(write(tmp_path, GOOD + kinds))
+    assert [program.executable for program in system.programs_for("spawn")] == ["lake_spawn", "lake_spawn_slow"]
+    fast, slow = system.programs_for("wake", "spawn")
+    assert [fast.id, slow.id] == ["lake", "lake/slow"]
+    assert slow.executable == "lake_wake_slow"
+    assert fast.command_line(tmp_path, 2) == [str(tmp_path / ".teff/build/bin/lake_wake"), "--of=wake"]
+    with pytest.raises(TeffError, match=r"\{workers\} can't stand in it; \{benchmark\} can"):
+        load_system(write(tmp_path, GOOD + SPAWN.replace("lake_spawn", "lake_{workers}")))

@@ -1,8 +1,10 @@
-"""The METG table and its footnotes, at all widths, and what programs read instead."""
+"""The METG table, its remarks and last words, at all widths, and what programs read instead."""
 
 import io
 import json
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,19 +12,22 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from judgements import contenders, curve, estimate, interval, judgement, row, troubled, with_rows
+from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import MeasuredCase
 from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.task_graph.closing import Closing, sentence, suggestions
+from tefflab.benchmarks.task_graph.remarks import remarks
+from tefflab.benchmarks.task_graph.series_tables import curve_table
+from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, sitting_caveats
-from tefflab.output.series_tables import curve_table
-from tefflab.output.tables import MetgTable, to_json
+from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
 
 
-def printed(given: Judgement, width: int = 100, colored: bool = False) -> str:
+def printed(given: MeasuredCase, width: int = 100, colored: bool = False) -> str:
     return shown(MetgTable(given), width, colored)
 
 
@@ -36,38 +41,66 @@ def shown(what: RenderableType, width: int = 100, colored: bool = False) -> str:
     return console.file.getvalue()
 
 
-def headings(given: Judgement) -> list[str]:
+def headings(given: MeasuredCase) -> list[str]:
     return [each.heading for each in caveats(given)]
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160])
-@pytest.mark.parametrize("given", [judgement(1), judgement(14), troubled(), judgement(0)], ids=lambda each: each.name)
-def test_the_table_fits_the_terminal_and_loses_no_number(given: Judgement, width: int) -> None:
+@pytest.mark.parametrize("given", [case(1), case(14), troubled(), case(0)], ids=lambda each: each.name)
+def test_the_table_fits_the_terminal_and_loses_no_number(given: MeasuredCase, width: int) -> None:
     text = printed(given, width)
     assert max(cell_len(line) for line in text.splitlines()) <= width
     assert "…" not in text
     assert text.count("7.8 %") == sum(each.runs > 0 for each in given.rows)
 
 
-def test_a_row_says_metg_interval_overhead_ceiling_rounds_and_disturbance() -> None:
-    line = next(line for line in printed(judgement(4), 140).splitlines() if line.startswith("Heron"))
-    assert line.split("  ")[0] == "Heron"
-    for cell in ("2.2.6", "1.13 µs", "1.08 – 1.19 µs", "553 ns", "92.1 GFLOP/s", " 5 ", "7.8 %"):
+def test_a_row_says_metg_interval_overhead_ceiling_rounds_and_noise() -> None:
+    line = next(line for line in printed(case(4), 140).splitlines() if line.startswith("heron"))
+    assert line.split("  ")[0] == "heron"
+    for cell in ("Heron", "2.2.6", "1.13 µs", "1.08 – 1.19 µs", "553 ns", "92.1 GFLOP/s", " 5 ", "7.8 %"):
         assert cell in line
 
 
-def test_where_there_is_little_room_columns_become_lines_below() -> None:
-    wide, narrow = printed(judgement(6), 140), printed(judgement(6), 80)
-    for title in ("version ", "ceiling "):
-        assert title in wide.splitlines()[2]
-        assert title not in narrow.splitlines()[2]
-    assert "versions – Floor 0.2.0 · Swift" in narrow
-    assert "ceiling – 92.1 GFLOP/s" in narrow
-    assert "versions –" not in wide
+def test_where_there_is_little_room_what_matters_least_is_left_to_the_report() -> None:
+    titles = ["version", "title", "ceiling", "rounds", "noisy", "overhead"]
+    gone = []
+    for width in range(200, 46, -1):
+        head = " ".join(printed(case(6), width).splitlines()[2:4])
+        gone += [title for title in titles if title not in head and title not in gone]
+        for title in ("system", "METG(50 %)", "95 % interval"):
+            assert title in head
+    assert gone == titles
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_no_line_is_longer_than_the_width_and_none_is_wrapped_for_long_ids_and_many_rows(width: int) -> None:
+    ids = [f"system_{number}/of_a_rather_long_name" for number in range(18)]
+    rows = [
+        row(replace(who, id=id_, title="A title that is much too long " * 3), each)
+        for who, id_, each in zip(variants(18), ids, [estimate(1e-6), estimate(3e-3, relation=">")] * 9, strict=True)
+    ]
+    for colored in (False, True):
+        given = with_rows(case(1), rows)
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", printed(given, width, colored))
+        assert max(cell_len(line) for line in plain.splitlines()) <= width
+        assert [line.removeprefix("● ").split()[0] for line in plain.splitlines() if "/of_a_rather_long_name" in line][
+            :18
+        ] == ids
+
+
+def test_columns_that_must_stay_and_do_not_fit_follow_each_other_in_blocks() -> None:
+    columns = [Column("who", ["a", "b"], "left"), *(Column(f"number {each}", ["12345678", "9"]) for each in range(5))]
+    lines = shown(Table(columns), 30).splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["who", "number", "0", "number", "1", "number", "2"],
+        ["a", "12345678", "12345678", "12345678"],
+    ]
+    assert sum(line.startswith("who") for line in lines) == 2
+    assert max(map(len, lines)) <= 30
 
 
 def test_colours_are_for_terminals_alone() -> None:
-    plain, colored = printed(judgement(3)), printed(judgement(3), colored=True)
+    plain, colored = printed(case(3)), printed(case(3), colored=True)
     assert "\x1b[" not in plain
     assert "●" not in plain
     assert "\x1b[38;2;0;114;178m●" in colored
@@ -79,17 +112,89 @@ def test_bounds_and_failures_are_said_in_their_rows() -> None:
         assert said in text
 
 
-def test_each_footnote_is_marked_in_the_rows_it_is_on() -> None:
-    lines = printed(troubled(), 160).splitlines()
-    bound = next(line for line in lines if "lower bound" in line)
-    marked = next(line for line in lines if line.startswith("Magpie loops"))
-    assert bound[0] in marked
-    assert bound[0] not in next(line for line in lines if line.startswith("Floor"))
+def remarked(given: MeasuredCase, width: int = 80) -> list[str]:
+    return [each.plain for each in remarks(given, width)]
+
+
+def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
+    noisy = tuple(replace(each, noisy_share=0.5) for each in troubled().rows)
+    given = replace(troubled(), rows=noisy, others=(replace(case(1), round_trip=328e-9, share=0.1),))
+    assert remarked(given) == [
+        "1 not measured: kestrel; the report says why",
+        "more minutes: 3 of 6 intervals are wider than ± 5 %",
+        "a quieter machine: 50 % of the runs were noisy",
+        "also measured: with cores 328 ns apart: see the report",
+    ]
+    assert remarked(replace(given, others=()))[-1].startswith("< and >: the value lies beyond")
+
+
+def test_many_that_are_missing_are_named_as_far_as_a_line_goes() -> None:
+    rows = [replace(row(who, estimate(1e-6)), metg=None) for who in variants(18)]
+    for width in (60, 80):
+        (line,) = remarked(with_rows(case(0), rows), width)
+        assert cell_len(line) <= width
+        assert line.startswith("18 not measured: floor")
+        assert line.endswith(" and others; the report says why")
+
+
+def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
+    unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
+    given = with_rows(case(0), [row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
+    assert printed(given).count("too few runs") == 2
+    assert "more minutes: 2 of 2 intervals are unknown" in printed(given)
+    assert "∞" not in printed(given)
+
+
+def closed(rows: Sequence[tuple[float, float]]) -> str:
+    """The sentence on systems of these METGs with so wide intervals."""
+    people = [replace(who, id=name) for who, name in zip(variants(len(rows)), "abcde", strict=False)]
+    made = [row(who, estimate(*each)) for who, each in zip(people, rows, strict=True)]
+    return sentence(with_rows(case(0), made))
+
+
+def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
+    first = "On this machine a keeps the cores half busy with tasks of 1.00 µs"
+    assert closed([(1e-6, 0.05), (2e-6, 0.05), (24e-6, 0.05), (1e-3, 0.05), (2e-3, 0.05)]) == (
+        f"{first}; c, the median of 5, needs 24.0 µs, 24 times as long."
+    )
+    assert closed([(1e-6, 0.05), (2e-6, 0.05)]) == f"{first}; b needs 2.00 µs, 2.0 times as long."
+    assert closed([(1e-6, 0.05)]) == f"{first}, and less than that with smaller ones."
+
+
+def test_the_last_sentence_says_who_may_be_as_good_and_what_is_not_known() -> None:
+    rows = [(1e-6, 0.05), (1.02e-6, 0.05), (24e-6, 0.05)]
+    assert "1.00 µs (so may b); b, the median of 3" in closed(rows)
+    unsure = estimate(1e-6, low=0.0, high=math.inf)
+    assert sentence(with_rows(case(0), [row(variants(1)[0], unsure)])).endswith("too few runs yet to be sure.")
+    assert sentence(with_rows(case(0), [])).startswith("No system was seen")
+    assert "75 % busy" in sentence(replace(case(2), threshold=0.75))
+
+
+def test_what_to_try_next_suits_what_was_seen() -> None:
+    one, two = variants(2)
+    sound = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, estimate(2e-6, 0.04))])
+    assert [command for command, _ in suggestions(sound, "./teff metg", "default")] == [
+        "./teff compare floor swift",
+        "./teff sweep --systems floor,swift",
+    ]
+    wide = with_rows(sound, [row(who, estimate(1e-6, 0.3)) for who in variants(2)])
+    assert suggestions(wide, "./teff metg", "mine")[0][0] == "./teff metg --resume --minutes 15 --store mine"
+    noisy = with_rows(sound, [replace(each, noisy_share=0.5) for each in sound.rows])
+    assert suggestions(noisy, "./teff metg", "default")[0][0] == "./teff doctor"
+    assert len(suggestions(with_rows(sound, []), "./teff metg", "default")) == 2
+
+
+def test_the_last_words_fit_the_terminal() -> None:
+    people = [replace(who, id=f"{who.id}/of_a_rather_long_name") for who in variants(3)]
+    given = with_rows(case(0), [row(who, estimate(1e-6, 0.04)) for who in people])
+    lines = shown(Closing(given, "./teff metg", "default"), 80).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert lines[-3].startswith("Try next:")
 
 
 def test_markup_in_a_name_is_no_markup() -> None:
-    who = replace(contenders(1)[0], title="Odd [bold]name[/]", version="[red]1[/]")
-    assert "Odd [bold]name[/]" in printed(with_rows(judgement(1), [row(who, estimate(1e-6))]), 140)
+    who = replace(variants(1)[0], title="Odd [bold]name[/]", version="[red]1[/]")
+    assert "Odd [bold]name[/]  [red]1[/]" in printed(with_rows(case(1), [row(who, estimate(1e-6))]), 140)
 
 
 def test_everything_odd_about_a_row_is_a_caveat() -> None:
@@ -106,23 +211,23 @@ def test_everything_odd_about_a_row_is_a_caveat() -> None:
     ]
 
 
-def test_a_sound_judgement_has_no_caveat_but_the_drift() -> None:
-    who = contenders(2)
-    sound = Judgement("s", "", 0.5, tuple(row(each, estimate(1e-6, 0.04)) for each in who), (curve(who[0], 1e-6),))
+def test_a_sound_case_has_no_caveat_but_the_drift() -> None:
+    who = variants(2)
+    sound = MeasuredCase("s", "", 0.5, tuple(row(each, estimate(1e-6, 0.04)) for each in who), (curve(who[0], 1e-6),))
     assert headings(sound) == ["drift"]
 
 
 @pytest.mark.parametrize(("rounds", "heading"), [(1, "one round"), (2, "two rounds")])
 def test_few_rounds_are_a_caveat(rounds: int, heading: str) -> None:
     metg = replace(estimate(1e-6, 0.3), rounds=rounds, drift=None)
-    assert headings(with_rows(judgement(0), [row(contenders(1)[0], metg)])) == [heading]
+    assert headings(with_rows(case(0), [row(variants(1)[0], metg)])) == [heading]
 
 
-def test_much_disturbance_and_unsteady_ceilings_are_caveats() -> None:
-    first, second = (row(who, estimate(1e-6, 0.04)) for who in contenders(2))
-    rows = [replace(first, disturbed_share=0.4), replace(second, ceiling=interval(70e9, 0.01))]
-    found = {each.heading: each for each in caveats(with_rows(judgement(0), rows))}
-    assert "Floor (40 %)" in found["much disturbed"].text
+def test_much_noise_and_unsteady_ceilings_are_caveats() -> None:
+    first, second = (row(who, estimate(1e-6, 0.04)) for who in variants(2))
+    rows = [replace(first, noisy_share=0.4), replace(second, ceiling=interval(70e9, 0.01))]
+    found = {each.heading: each for each in caveats(with_rows(case(0), rows))}
+    assert "floor (40 %)" in found["noisy"].text
     assert "between 70.0 GFLOP/s and 92.1 GFLOP/s" in found["unsteady ceiling"].text
 
 
@@ -133,9 +238,9 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
     )  # fmt: skip
     spoilt = base.model_copy(update={"machine": machine, "revision": Revision(commit=None, dirty=False)})
     damage = [Damage(Path("records.jsonl"), 7, "torn line")]
-    found = {each.heading: each.text for each in sitting_caveats(spoilt, [judgement(2), judgement(1)], damage)}
-    assert list(found) == ["disturbed runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
-    assert found["disturbed runs"].startswith("15 of 192 runs (7.8 %)")
+    found = {each.heading: each.text for each in sitting_caveats(spoilt, [case(2), case(1)], damage)}
+    assert list(found) == ["noisy runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
+    assert found["noisy runs"].startswith("15 of 192 runs (7.8 %)")
     assert found["unreadable"].startswith("records.jsonl:7: torn line")
 
 
@@ -157,23 +262,27 @@ def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
     assert "lower bound" in [each["heading"] for each in read["caveats"]]
 
 
-def test_an_interval_open_at_both_ends_has_no_unit() -> None:
-    assert quantities.duration_range(0.0, math.inf) == "0 – ∞"
+def test_an_interval_open_at_both_ends_is_not_written_as_numbers() -> None:
+    assert quantities.duration_range(0.0, math.inf) == "too few runs"
+    assert quantities.duration_range(1e-9, 2e-6) == "too few runs"
+    assert quantities.duration_range(1e-6, math.inf) == "1.00 – ∞ µs"
     assert quantities.duration_range(0.0, 2e-6) == "0 – 2.00 µs"
 
 
-def test_systems_that_are_missing_for_one_reason_share_a_line() -> None:
-    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in contenders(2)]
-    text = " ".join(printed(with_rows(judgement(2), unmeasured), 200).split())
-    names = ", ".join(each.contender.title for each in unmeasured)
-    assert f"not measured – {names}: the sitting ended before their turn" in text
+def test_systems_that_are_missing_for_one_reason_share_a_caveat() -> None:
+    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in variants(2)]
+    (found,) = caveats(with_rows(case(0), unmeasured))
+    assert (found.heading, found.text) == (
+        "not measured",
+        "floor, swift: the sitting ended before their first round",
+    )
 
 
 def test_a_curve_says_where_launches_differ_so_much_that_nothing_is_known() -> None:
-    given = judgement(1)
+    given = case(1)
     (curve,) = given.curves
     wild = replace(curve.points[0], efficiency=Interval(0.5, 0.0, 4e6))
     known = replace(curve.points[1], efficiency=Interval(0.5, 0.25, 1.5))
     text = shown(curve_table(replace(given, curves=(replace(curve, points=(wild, known)),))))
-    assert text.count("not known") == 1
+    assert text.count("too few runs") == 1
     assert "25 – 150 %" in text

@@ -1,4 +1,9 @@
-"""The one kind of error a user is meant to see: a clear line, and an exit code."""
+"""The one kind of error a user is meant to see: a clear line that quotes what is wrong, and an exit code."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 BAD_INPUT = 2
 FAILED = 1
@@ -13,3 +18,17 @@ class TeffError(Exception):
     def __init__(self, message: str, *, exit_code: int = FAILED) -> None:
         super().__init__(message)
         self.exit_code = exit_code
+
+
+def first_fault(failure: "ValidationError") -> str:
+    """The first fault of a pydantic failure as `where: what`, and how many more there are."""
+    faults = failure.errors(include_url=False)
+    fault = faults[0]
+    where = ".".join(str(part) for part in fault["loc"])
+    what = fault["msg"].removeprefix("Value error, ")
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return f"{where}: {what}{more}" if where else f"{what}{more}"
+
+
+def shortened(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

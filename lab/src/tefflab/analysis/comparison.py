@@ -2,7 +2,7 @@
 
 Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
 cancels: the intervals are combined, and widened by what is known of each sitting's own drift. What is compared - METG,
-or a task's time in a spawn pattern - makes no difference; `tefflab.analysis.sides` says what a sitting knows of it.
+or a task's time in a spawn pattern - makes no difference: a kind of benchmark says what a sitting knows of it.
 """
 
 import math
@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol, Self
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike
-from tefflab.analysis.results import Contender
-from tefflab.analysis.statistics import Interval
+from tefflab.analysis.statistics import Interval, ratio_interval
+from tefflab.records.plan import Variant
 
 RatioRelation = Literal["=", "<", ">", "?"]
 
@@ -36,7 +36,7 @@ class Row(Protocol):
     """A line of the table that the sitting printed."""
 
     @property
-    def contender(self) -> Contender: ...
+    def variant(self) -> Variant: ...
 
     def to_json(self) -> dict[str, Any]: ...
 
@@ -54,6 +54,16 @@ class Quantity(ABC):
     @abstractmethod
     def over(self, other: Self) -> Interval:
         """Its ratio to the same of another system in the same sitting, round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByRound(Quantity):
+    """A quantity that is measured directly, and its measurements, by round."""
+
+    rounds: Mapping[int, Sequence[float]]
+
+    def over(self, other: Self) -> Interval:
+        return ratio_interval(self.rounds, other.rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ class Side:
 
     @property
     def system(self) -> str:
-        return self.row.contender.id
+        return self.row.variant.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +121,33 @@ class Comparison:
             if self.overhead is None
             else _plain(self.overhead) | {"significant": self.overhead.significant},
             "agrees": self.agrees,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is compared, and how it compares. `is_repeat`: the same systems, measured twice; with `against` each in
+    relation to that system."""
+
+    kind: str  # the command that measures it
+    row_word: str  # what a line is about, besides a system
+    a: str
+    b: str
+    comparisons: tuple[Comparison, ...]
+    is_repeat: bool
+    one_sitting: bool
+    against: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "a": self.a,
+            "b": self.b,
+            "one_sitting": self.one_sitting,
+            "against": self.against,
+            "comparisons": [each.to_json() for each in self.comparisons],
+            "agreeing": sum(each.agrees for each in self.comparisons),
+            "compared": len(self.comparisons),
         }
 
 

@@ -20,8 +20,8 @@ RESAMPLES = 1000
 _WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, says nothing about it
 _NARROW = float(np.log(2.0))  # and where many rounds surely saw it, one further than this: curves are not all straight
 _MANY_ROUNDS = 6.0
-_SPIKE_SHARE = 0.15  # so often a disturbance puts a run on the wrong side of the threshold, at worst
-_DOUBT = 0.002  # a point is believed to be where its runs say if disturbances alone would do it less often
+_SPIKE_SHARE = 0.15  # so often a noise puts a run on the wrong side of the threshold, at worst
+_DOUBT = 0.002  # a point is believed to be where its runs say if noise alone would do it less often
 _ENOUGH = 4  # runs without which that is never so
 _MAJORITY = 0.75  # and so many of its runs say it: at the crossing itself both sides have many
 _BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares where noise is normal
@@ -180,6 +180,11 @@ class Crossing:
     def _effective(self, cluster: Integers) -> float:
         share = np.bincount(np.unique(cluster, return_inverse=True)[1], self.line.trust)
         return float(share.sum() ** 2 / (share**2).sum())
+
+    def band(self, confidence: float, seed: int, places: int) -> tuple[Floats, Floats, Floats]:
+        """The line over the window: ideals, rising, and at each the slowdown and the band's half height, in its log."""
+        x = np.geomspace(self.far, self.near, places)
+        return self.unit / x, self.line.at(x), self._arm(x, confidence, seed)
 
     def interval(self, confidence: float, seed: int) -> tuple[float, float]:
         """Granularities between which the band around the line meets the threshold; 0 or infinite where unmeasured."""
@@ -349,5 +354,5 @@ class _Points:
 
 
 def _believed(votes: Integers, runs: Integers) -> NDArray[np.bool_]:
-    """Whether a point's runs on one side are too many to be disturbances (it takes _ENOUGH runs at least)."""
+    """Whether a point's runs on one side are too many to be noise (it takes _ENOUGH runs at least)."""
     return np.asarray((special.bdtrc(votes - 1, runs, _SPIKE_SHARE) < _DOUBT) & (votes >= _MAJORITY * runs))

@@ -6,12 +6,14 @@ It takes few values - within a cache, across caches, across sockets - each withi
 """
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tefflab.records.store import Envelope
-
 _APART = 1.5  # the factor between two round trips of different distances
+_SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
+MAIN = 0.25  # and from which it may be the one that tables are about
+
+Trips = tuple[float, float] | None  # seconds, just before and just after a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +29,33 @@ def alike(a: float | None, b: float | None) -> bool:
     return a is None or b is None or max(a, b) < _APART * min(a, b)
 
 
-def round_trip_of(run: Envelope) -> float | None:
+def round_trip_of(trips: Trips) -> float | None:
     """Of a run before and after which it was the same; None where it was not, or was not measured."""
-    if run.round_trips is None or not alike(*run.round_trips):
-        return None
-    return sum(run.round_trips) / 2
+    return sum(trips) / 2 if trips is not None and alike(*trips) else None
 
 
-def distances(runs: Iterable[Envelope]) -> list[Distance]:
+def is_at(trips: Trips, round_trip: float | None) -> bool:
+    """Whether a run was made at a distance; any was where that is not known. Long tasks feel it, too: handing one over
+    may take thousands of cache lines."""
+    here = round_trip_of(trips)
+    return round_trip is None or (here is not None and alike(here, round_trip))
+
+
+def distances(runs: Iterable[Trips]) -> list[Distance]:
     """The distances of the runs, the nearest first; none where no run knows."""
-    trips = sorted(trip for run in runs if (trip := round_trip_of(run)) is not None)
+    known = sorted(trip for trips in runs if (trip := round_trip_of(trips)) is not None)
     groups: list[list[float]] = []
-    for trip in trips:
+    for trip in known:
         if groups and alike(trip, groups[-1][0]):
             groups[-1].append(trip)
         else:
             groups.append([trip])
-    return [Distance(statistics.median(group), len(group) / len(trips)) for group in groups]
+    return [Distance(statistics.median(group), len(group) / len(known)) for group in groups]
 
 
-def at_distance(runs: Sequence[Envelope], round_trip: float | None) -> list[Envelope]:
-    """The runs at a distance; all where it is not known. Long tasks feel it, too: handing one over may take thousands
-    of cache lines."""
-    if round_trip is None:
-        return list(runs)
-    return [run for run in runs if (trip := round_trip_of(run)) is not None and alike(trip, round_trip)]
+def places(runs: Iterable[Trips]) -> list[Distance | None]:
+    """The distances of the cores that a sitting is estimated at, first the one that its tables are about: the nearest
+    at which enough runs were made, for there the machine is what it can be. [None] where none is known."""
+    known = [distance for distance in distances(runs) if distance.share > _SHOWN]
+    main = [distance for distance in known if distance.share > MAIN][:1]
+    return [*main, *(distance for distance in known if distance not in main)] or [None]

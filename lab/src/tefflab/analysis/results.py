@@ -1,25 +1,15 @@
-"""What a sitting has to say once it is judged: METG rows and efficiency curves. Tables, plots and reports read these.
+"""What the runs of a sitting say: METG rows and efficiency curves; of other kinds of benchmark, rows of cases. Tables,
+plots and reports read these.
 
 One object of each kind is one line of a table or one curve of a picture; nothing here measures or draws.
 """
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tefflab.analysis.statistics import Interval, MetgEstimate
-
-
-@dataclass(frozen=True, slots=True)
-class Contender:
-    """A system's variant as it stands in tables and pictures. `color` is the system's own; variants of a system
-    share it and differ in dash or marker, by `variant_index` (0 for the first)."""
-
-    id: str
-    title: str
-    version: str
-    color: str
-    variant_index: int
+from tefflab.records.plan import Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +22,38 @@ class CurvePoint:
     rate: Interval  # in the curve's rate_unit
     work_per_task: float  # FLOPs or bytes of a task, by rate_unit: the published figures' problem size
     runs: int
-    disturbed: int  # runs among them that stayed disturbed after all repeats
+    noisy: int  # runs among them that stayed noisy after all repeats
+
+
+@dataclass(frozen=True, slots=True)
+class TracePoint:
+    """A place on the line that is drawn through a system's points (`trace.py`)."""
+
+    ideal: float  # seconds that the task takes at the ceiling's rate
+    efficiency: float
+    band: tuple[float, float] | None = None  # efficiencies; None where METG was not read from this part of the line
+
+    @property
+    def granularity(self) -> float:
+        return self.ideal / self.efficiency
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A system's points, by rising iterations."""
 
-    contender: Contender
+    variant: Variant
     rate_unit: str  # "FLOP/s", "B/s" or "task/s"
     points: tuple[CurvePoint, ...]
     ceiling: Interval | None = None  # in rate_unit, over the ceiling runs beside its own
+    trace: tuple[TracePoint, ...] = ()  # from left to right
 
 
 @dataclass(frozen=True, slots=True)
 class MetgRow:
     """A line of the METG table. `metg` is None where nothing could be measured; `note` then says why."""
 
-    contender: Contender
+    variant: Variant
     threshold: float
     metg: MetgEstimate | None
     overhead: Interval | None  # seconds a task: METG(0)
@@ -57,30 +61,30 @@ class MetgRow:
     ceiling_unit: str
     rounds: int
     runs: int  # all, repeats included
-    disturbed_share: float  # of all runs: those found disturbed (each was repeated)
+    noisy_share: float  # of all runs: those found noisy (each was repeated)
     timesteps: int  # the fewest of its runs
     note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As the store keeps it and `--json` prints it: plain values, infinite ends as None."""
         return {
-            "system_id": self.contender.id,
-            "title": self.contender.title,
-            "version": self.contender.version,
+            "system_id": self.variant.id,
+            "title": self.variant.title,
+            "version": self.variant.version,
             "threshold": self.threshold,
             "metg": None if self.metg is None else _finite(asdict(self.metg)),
             "overhead": None if self.overhead is None else _finite(asdict(self.overhead)),
             "ceiling": None if self.ceiling is None else _finite(asdict(self.ceiling)) | {"unit": self.ceiling_unit},
             "rounds": self.rounds,
             "repeats": self.runs,
-            "disturbed_share": self.disturbed_share,
+            "noisy_share": self.noisy_share,
             "timesteps": self.timesteps,
             "note": self.note,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class MeasuredCase:
     """Everything a sitting says about one configuration while the cores were so far apart (`distance.py`)."""
 
     name: str  # "stencil_1d", or what the varied parameter is: "radix 5"
@@ -89,9 +93,53 @@ class Judgement:
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
     round_trip: float | None = None  # seconds: the distance of the cores, where it is known
-    missing: tuple[tuple[Contender, str], ...] = ()  # where only curves were measured: who has none, and why
+    missing: tuple[tuple[Variant, str], ...] = ()  # where only curves were measured: who has none, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
-    others: tuple["Judgement", ...] = ()  # the same configuration at other distances
+    others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
+
+
+Verdict = Literal["floor", "first", "level", "behind", "failed"]
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """A line of a case's table. Numbers are None where the system failed; `note` then says why.
+
+    `keys`: what JSON calls the case and its value, which is a time: the less, the better.
+    """
+
+    variant: Variant
+    case: str
+    workers: int
+    value: Interval | None  # seconds
+    ratio: Interval | None  # to the first system's value
+    verdict: Verdict
+    facts: Mapping[str, float | None]  # other numbers of its runs, the median of each, as JSON calls them
+    rounds: int
+    noisy_share: float
+    note: str
+    keys: tuple[str, str] = ("case", "seconds")
+
+    @property
+    def place(self) -> str:
+        """`short, 2 workers`."""
+        return f"{self.case}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "system_id": self.variant.id,
+            "title": self.variant.title,
+            "version": self.variant.version,
+            self.keys[0]: self.case,
+            "workers": self.workers,
+            self.keys[1]: None if self.value is None else _finite(asdict(self.value)),
+            "ratio_to_first": None if self.ratio is None else _finite(asdict(self.ratio)),
+            "verdict": self.verdict,
+            **self.facts,
+            "rounds": self.rounds,
+            "noisy_share": self.noisy_share,
+            "note": self.note,
+        }
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ predicts the crossing: a task of overhead o and ideal time w has efficiency w / 
 then measures twice and half the predicted iterations, and is done where those lie on either side of the threshold
 and agree about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
 
-A disturbed run looks less efficient than it is (or more, where the ceiling was disturbed) and so disagrees with the
+A noisy run looks less efficient than it is (or more, where the ceiling was noisy) and so disagrees with the
 other end of the bracket about the overhead; a point in doubt is measured again, up to five times, and its median
 counts. Of a curve that crosses more than once, the highest crossing among the points measured is taken.
 """

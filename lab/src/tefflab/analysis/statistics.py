@@ -104,11 +104,11 @@ def metg(
 
     Of a curve that crosses the threshold more than once, the crossing above which efficiency stays at or above the
     threshold is taken; a point under it counts as a crossing only where too many of its runs lie under it for
-    disturbances to explain. Raises ValueError without an observation with iterations and a positive efficiency.
+    noise to explain. Raises ValueError without an observation with iterations and a positive efficiency.
     """
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")
-    crossing = find_crossing(_runs(observations), threshold)
+    crossing = find_crossing(as_runs(observations), threshold)
     low, high = crossing.interval(confidence, seed)
     return MetgEstimate(
         value=crossing.granularity,
@@ -133,7 +133,7 @@ def metg_ratio(
 
     Where one of them is a bound or has but one round, the ends are the quotients of the two intervals' far ends.
     """
-    sides = [find_crossing(_runs(side), threshold) for side in (a, b)]
+    sides = [find_crossing(as_runs(side), threshold) for side in (a, b)]
     value = sides[0].granularity / sides[1].granularity
     rounds = np.unique(np.concatenate([side.runs.round for side in sides]))
     effective = min(side.effective_rounds for side in sides)
@@ -219,8 +219,8 @@ def _interval(value: float, draws: Floats, samples: int, confidence: float) -> I
     return Interval(math.exp(value), math.exp(ends[0]), math.exp(ends[1]))
 
 
-def _runs(observations: Iterable[Observation]) -> Runs:
-    """As arrays; runs of empty tasks have no efficiency and are left out."""
+def as_runs(observations: Iterable[Observation]) -> Runs:
+    """As arrays; runs of empty tasks have no efficiency and are left out. ValueError where none is left."""
     kept = [
         each
         for each in observations

@@ -1,6 +1,6 @@
 """Where worker time goes in a spawn pattern, by the categories of the Sandia report (SAND2012-10594).
 
-A program looks at its workers from a timer (`bench/patterns/profile.schema.json`) and prints the stacks it saw. Here
+A program looks at its workers from a timer (`bench/spawn/profile.schema.json`) and prints the stacks it saw. Here
 each place becomes functions - those in line, too - by the debugger's tables, and each look a category: from the
 innermost function outwards, the first that a rule names decides. A system's rules stand in its `system.toml`; those
 of the patterns and the C library are here, for all systems.
@@ -21,9 +21,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue, ValidationError
 
-from tefflab.errors import TeffError
-from tefflab.records.record import Count, Strict, first_fault, shortened
-from tefflab.systems.systems import Attribution, Variant
+from tefflab.benchmarks.cases import ListedCase
+from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
+from tefflab.errors import BAD_INPUT, TeffError, first_fault, shortened
+from tefflab.records.record import Count, Strict
+from tefflab.systems.programs import ask_cases
+from tefflab.systems.systems import Attribution, Program
 
 CATEGORIES = tuple(Attribution.model_fields)
 UNKNOWN = "unknown"  # no rule names it
@@ -33,7 +36,7 @@ _Z = 1.96  # of a 95 % interval
 _OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # where neither the systems' code nor ours lies
 
 COMMON = {
-    "task": ("bench/patterns/*",),
+    "task": ("bench/spawn/*",),
     "allocation": ("libc.so*:*alloc*", "libc.so*:*free*", "libc.so*:*brk", "libstdc++.so*:operator *"),
     "yielding": ("libc.so*:*sched_yield", "libc.so*:*nanosleep"),
 }
@@ -128,7 +131,20 @@ class TimeSpent:
         }
 
 
-def take_profile(root: Path, program: Variant, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
+def profiled_cases(
+    root: Path, programs: Sequence[Program], patterns: str, trees: str, *, is_chosen: bool
+) -> list[tuple[Program, ListedCase]]:
+    """What is to be profiled: each program whose functions are known, at each case. TeffError where one is not that was
+    chosen."""
+    if missing := [each.id for each in programs if each.profile is None and is_chosen]:
+        raise TeffError(f"{missing[0]}: its system.toml has no [program.profile]", exit_code=BAD_INPUT)
+    able = [each for each in programs if each.profile is not None]
+    listed = [ListedCase.model_validate(each) for each in ask_cases(root, able[0])] if able else []
+    chosen = SPAWN.choose(listed, {"patterns": patterns, "trees": trees})
+    return [(program, case) for program in able for case in chosen]
+
+
+def take_profile(root: Path, program: Program, name: str, flags: str, workers: int, seconds: float) -> TimeSpent:
     """Runs a pattern on a system and says where its workers' time went. TeffError where that can't be done."""
     words = [*program.command_line(root, workers), "--workers", str(workers), "--profile", str(seconds), *flags.split()]
     try:
@@ -144,7 +160,7 @@ def take_profile(root: Path, program: Variant, name: str, flags: str, workers: i
         raise TeffError(f"{program.id}: did not end within {TIMEOUT + seconds:.0f} s") from None
     line = next((text for text in done.stdout.splitlines() if text.startswith("{")), "")
     answer = parse_profile(program.id, line or json.dumps({"error": done.stderr.strip() or "no answer"}))
-    return judge(program.id, name, answer, program.profile or Attribution(), frames_of(answer.places))
+    return attribute(program.id, name, answer, program.profile or Attribution(), frames_of(answer.places))
 
 
 def parse_profile(program: str, line: str) -> SpawnProfile:
@@ -160,7 +176,7 @@ def parse_profile(program: str, line: str) -> SpawnProfile:
         raise TeffError(f"{program}: no valid profile ({first_fault(failure)}): {shortened(line)}") from None
 
 
-def judge(
+def attribute(
     program: str, pattern: str, answer: SpawnProfile, rules: Attribution, frames: Sequence[Sequence[Frame]]
 ) -> TimeSpent:
     """A category for each look. `frames` has the functions of each place, the innermost first."""

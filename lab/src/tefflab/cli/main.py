@@ -1,4 +1,5 @@
-"""The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`.
+"""The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`; those that measure are
+declared by the kinds of benchmark.
 
 A command's module imports only the standard library and typer at its top, and what it works with inside
 its function, so that `teff --help` stays quick.
@@ -12,21 +13,20 @@ import typer
 from typer.core import TyperGroup
 
 from tefflab import __version__
+from tefflab.cli.brief import BriefCommand
 from tefflab.cli.commands import (
     compare,
     docs,
     doctor,
     experiment,
     graph,
-    metg,
     profile,
     report,
     run,
-    spawn,
-    sweep,
     systems,
     test,
 )
+from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import TeffError
 
 INTERRUPTED = 130
@@ -51,7 +51,13 @@ All commands: {commands}
 
 
 class Commands(TyperGroup):
-    """Commands of which each ends with one line where Ctrl-C ended it and it does not say so itself."""
+    """All commands, those that measure first. Each ends with one line where Ctrl-C ended it and it does not say so."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*measuring_commands(), *super().list_commands(ctx)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or measuring_commands().get(cmd_name)
 
     def invoke(self, context: typer.Context) -> Any:  # type: ignore[override]
         try:
@@ -97,19 +103,16 @@ def teff(
         output().print(FIRST_SCREEN.format(commands=" ".join(names)), end="")
 
 
-app.command("graph", context_settings=graph.SETTINGS)(graph.command)
-app.command("run", context_settings=run.SETTINGS)(run.command)
-app.command("metg", context_settings=metg.SETTINGS)(metg.command)
-app.command("sweep", context_settings=sweep.SETTINGS)(sweep.command)
-app.command("experiment")(experiment.command)
-app.command("spawn")(spawn.command)
-app.command("profile")(profile.command)
-app.command("compare")(compare.command)
-app.command("report")(report.command)
-app.command("systems")(systems.command)
-app.command("docs")(docs.command)
-app.command("doctor")(doctor.command)
-app.command("test")(test.command)
+app.command("graph", cls=BriefCommand, context_settings=graph.SETTINGS)(graph.command)
+app.command("run", cls=BriefCommand, context_settings=run.SETTINGS)(run.command)
+app.command("experiment", cls=BriefCommand)(experiment.command)
+app.command("profile", cls=BriefCommand)(profile.command)
+app.command("compare", cls=BriefCommand)(compare.command)
+app.command("report", cls=BriefCommand)(report.command)
+app.command("systems", cls=BriefCommand)(systems.command)
+app.command("docs", cls=BriefCommand)(docs.command)
+app.command("doctor", cls=BriefCommand)(doctor.command)
+app.command("test", cls=BriefCommand)(test.command)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""What the measuring commands share: set up, ask who is here, measure with a live display, show what came of it."""
+"""What all measuring commands do: set up, ask who is here, measure with a live display, show what came of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,110 +9,210 @@ import psutil
 import typer
 from rich.console import Console
 
-from tefflab.benchmarks.configuration import check, parse
+from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
+from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import output, path_text, progress
-from tefflab.measure.measurement import (
-    RESULTS_FOLDER,
-    Competitor,
-    Plan,
-    Question,
-    Results,
-    begin,
-    contenders,
-    measure,
-    plan_of,
-)
+from tefflab.measure.measurement import Present, begin, estimated, measure, present
+from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
-from tefflab.output.publish import publish
-from tefflab.records.store import Sitting, Store
+from tefflab.output.plots import save
+from tefflab.output.table import Column, Table
+from tefflab.records.plan import Plan
+from tefflab.records.run import Sitting
+from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.stored import open_sitting
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import System, load_systems, probe_all, usable_cores
 
 INTERRUPTED = 130
+REPORT = "report.html"
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What a command's options say, for all measuring commands."""
+class Options:
+    """What a measuring command's options say."""
 
-    systems: tuple[str, ...]
-    threshold: float
-    seconds: float
-    rounds: int
-    workers: int  # 0: the cores that are here
-    store: str
-    resume: bool
-    as_json: bool
-
-
-def metg(root: Path, flags: Sequence[str], wish: Wish) -> None:
-    """Measures METG of one configuration and shows table, picture and report."""
-    measure_flags(root, flags, wish, kind="metg")
+    systems: tuple[str, ...] = ()
+    workers: tuple[int, ...] = ()
+    seconds: float = 300.0
+    rounds: int = 25
+    store: str = "default"
+    resume: bool = False
+    as_json: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
+    flags: Sequence[str] = ()
 
 
-def measure_flags(root: Path, flags: Sequence[str], wish: Wish, **plan: Any) -> None:
-    """Measures the one configuration that `flags` describe, as the further fields of a `plan` say, or goes on with the
-    store's last sitting; shows what came of it."""
-    prepare(root, wish.systems)
-    store = Store.create(root / RESULTS_FOLDER / wish.store)
-    if wish.resume:
-        sitting = unfinished(store, flags)
+def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
+    """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
+    beside = [*options.systems, *options.flags, *map(str, options.workers)]
+    beside += [
+        str(value) for each in command.options if (value := options.own.get(each.name, each.default)) != each.default
+    ]
+    if options.resume and beside:
+        raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    _measure(root, kind, options, command.name, lambda found: command.plan(_request(root, options, found)))
+
+
+def experiment(root: Path, name: str, options: Options) -> None:
+    """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
+    asked = find_experiment(root, name)
+    kind = find_benchmark(asked.benchmark)
+    options = replace(options, seconds=options.seconds or 60 * asked.minutes, rounds=options.rounds or asked.rounds)
+    is_chosen = bool(options.systems)
+    if not is_chosen:
+        taken = tuple(each.name for each in load_systems(root) if kind.programs(each) and asked.takes(each))
+        if not taken:
+            raise TeffError(f"experiment {name} is of certain systems, as its file says, and no system is. Name some")
+        options = replace(options, systems=taken)
+    again = f"experiment {name}"
+    _measure(
+        root,
+        kind,
+        options,
+        again,
+        lambda found: asked.plan(_request(root, options, found), is_chosen=is_chosen),
+        experiment=name,
+    )
+
+
+def _measure(
+    root: Path,
+    kind: AnyBenchmark,
+    options: Options,
+    again: str,
+    plan: Callable[[Sequence[Present]], Plan],
+    experiment: str | None = None,
+) -> None:
+    """`again` is the command that goes on with the sitting."""
+    store = Store.create(root / RESULTS_FOLDER / options.store)
+    if options.resume:
+        head = _unfinished(store, kind, experiment)
+        prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
-        workers = wish.workers or usable_cores()
-        configuration = parse(flags, workers)
-        check(root, configuration)
-        asked = Plan(
-            title=configuration.title,
-            questions=(Question.of(configuration),),
-            contenders=tuple(present(root, wish.systems)),
-            workers=workers,
-            threshold=wish.threshold,
-            **plan,
-        )
-        sitting = begin(root, store, asked)
-    show(root, store, watched(root, store, sitting, wish), wish)
+        prepare(root, kind, options.systems)
+        head = begin(root, store, kind, plan(whoever_is_here(root, kind, options.systems)))
+    estimates, interrupted = _watched(root, store, kind, head, options)
+    file = publish(store, estimates, output(), options.as_json, again)
+    progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
+    if interrupted:
+        resume = f"./teff {again} --resume" + (f" --store {options.store}" if options.store != "default" else "")
+        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
+        raise typer.Exit(INTERRUPTED)
 
 
-def asked_for(root: Path, systems: Sequence[str]) -> list[System]:
-    """The systems of these names or ids; where none is named, all that run task graphs."""
-    named = {name.partition("/")[0] for name in systems}
-    return [each for each in load_systems(root) if (each.name in named if named else each.variants)]
-
-
-def prepare(root: Path, systems: Sequence[str]) -> None:
+def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:
     """Sets up the systems asked for."""
-    ensure(root, asked_for(root, systems), console=progress())
+    ensure(root, asked_for(root, kind, systems), console=progress())
 
 
-def present(root: Path, systems: Sequence[str]) -> list[Competitor]:
-    """The contenders: who was asked for and is here. Nobody else is started to be asked."""
+def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
+    """The systems of these names or ids; where none is named, all that run this kind of benchmark."""
+    named = {name.partition("/")[0] for name in systems}
+    return [each for each in load_systems(root) if (each.name in named if named else kind.programs(each))]
+
+
+def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
+    """Of those asked for. Nobody else is started to be asked."""
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked_for(root, systems), root)
-    return contenders(root, systems, probes)
+        probes = probe_all(asked_for(root, kind, systems), root, kind.programs)
+    return present(root, kind, systems, probes)
 
 
-def unfinished(store: Store, flags: Sequence[str]) -> Sitting:
-    """The store's last sitting, to go on with. TeffError where flags are given beside it."""
-    if flags:
-        raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(flags)}", exit_code=BAD_INPUT)
-    return store.sitting()
+def report(root: Path, name: str, *, as_json: bool) -> None:
+    """Makes everything that can be seen of a sitting again from its store, and says where it is."""
+    store, head = open_sitting(root, name)
+    kind = find_benchmark(head.benchmark)
+    planned = kind.plan_of(head).experiment
+    again = f"experiment {planned}" if planned else kind.commands[0].name
+    file = publish(store, estimated(store, kind, head), output(), as_json, again)
+    (progress() if as_json else output()).print(path_text(file, root), soft_wrap=True)
 
 
-def watched(root: Path, store: Store, sitting: Sitting, wish: Wish) -> Results:
+def publish(store: Store, estimates: Estimates, console: Console, as_json: bool, again: str) -> Path:
+    """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
+    command that measures it."""
+    if as_json:
+        console.out(estimates.to_json(), highlight=False)
+    else:
+        for table in estimates.tables():
+            console.print(table)
+            console.print()
+        if closing := estimates.closing(again, _name(store)):
+            console.print(closing)
+            console.print()
+    folder = store.folder / estimates.sitting.sitting
+    for name, figure in estimates.pictures():
+        save(figure, folder / name)
+    estimates.write_report(folder / REPORT, store.damage())
+    return folder / REPORT
+
+
+def _name(store: Store) -> str:
+    """As --store takes it."""
+    return store.folder.name if store.folder.parent.name == RESULTS_FOLDER.name else str(store.folder)
+
+
+def experiment_list(root: Path) -> Table:
+    """A line an experiment."""
+    there = load_experiments(root)
+    if not there:
+        raise TeffError(f"there are no experiments in {root / EXPERIMENTS_FOLDER}")
+    return Table(
+        [
+            Column("experiment", [each.name for each in there], "left"),
+            Column("what it shows", [each.description for each in there], "left"),
+            Column("paper", [f"figure {each.figure}" if each.figure else "" for each in there], "left", priority=2),
+            Column("minutes", [f"{each.minutes:g}" for each in there], priority=1),
+        ]
+    )
+
+
+def experiment_objects(root: Path) -> list[dict[str, object]]:
+    """What `experiment_list` shows, and all else that the files say."""
+    return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
+
+
+def _request(root: Path, options: Options, found: Sequence[Present]) -> Request:
+    return Request(
+        root=root,
+        variants=tuple(each.variant for each in found),
+        programs=tuple(each.program for each in found),
+        workers=options.workers,
+        cores=usable_cores(),
+        own=options.own,
+        flags=options.flags,
+    )
+
+
+def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
+    """The store's last sitting of this kind, to go on with. TeffError where it is of another experiment."""
+    if not store.sittings(kind.name):
+        raise TeffError(f"no sitting of {kind.measured} in {store.folder}", exit_code=BAD_INPUT)
+    head = store.sitting(benchmark=kind.name)
+    if (was := kind.plan_of(head).experiment) != experiment:
+        what = f"of experiment {was}" if was else "of no experiment"
+        here = f"with {experiment} there" if experiment else "there"
+        raise TeffError(
+            f"the last sitting in {store.folder} is {what}: --resume can't go on {here}", exit_code=BAD_INPUT
+        )
+    return head
+
+
+def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, options: Options) -> tuple[Estimates, bool]:
     """Measures with a live display."""
-    plan = plan_of(sitting)
+    plan = kind.plan_of(head)
     console = progress()
     warn_of_others(console)
-    console.print(
-        f"teff: {plan.title}; {plan.workers} workers; {len(plan.contenders)} system{'s' * (len(plan.contenders) > 1)}",
-        soft_wrap=True,
-    )
-    first = "looks for the crossing" if plan.kind == "metg" else "round 1"
-    with store, LiveTable(console, plan.people(), wish.seconds, first) as live:
-        return measure(root, store, sitting, live, wish.seconds, wish.rounds)
+    workers = " and ".join(map(str, plan.workers))
+    systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
+    console.print(f"teff: {plan.title}; {workers} workers; {systems}", soft_wrap=True, markup=False)
+    budget = TimeBudget(options.seconds)
+    with store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
+        return measure(root, store, kind, head, live, options.seconds, options.rounds)
 
 
 def warn_of_others(console: Console) -> None:
@@ -124,15 +224,3 @@ def warn_of_others(console: Console) -> None:
             "come; `./teff doctor` says who[/]",
             soft_wrap=True,
         )
-
-
-def show(root: Path, store: Store, results: Results, wish: Wish) -> None:
-    """The table on stdout, and where the report is; leaves with 130 where it was interrupted."""
-    report = publish(store, results, output(), wish.as_json)
-    progress().print(f"teff: report and pictures: {path_text(report, root)}", soft_wrap=True)
-    if results.interrupted:
-        plan = results.plan
-        command = f"experiment {plan.experiment}" if plan.experiment else "metg" if plan.kind == "metg" else "sweep"
-        resume = f"./teff {command} --resume" + (f" --store {wish.store}" if wish.store != "default" else "")
-        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
-        raise typer.Exit(INTERRUPTED)

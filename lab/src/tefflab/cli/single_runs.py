@@ -9,16 +9,19 @@ from pathlib import Path
 import typer
 from rich.console import Group
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from tefflab.benchmarks.configuration import read_flags
+from tefflab.benchmarks.task_graph import BENCHMARK
+from tefflab.benchmarks.task_graph.configuration import read_flags
+from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.output.quantities import duration, rate
-from tefflab.records.record import Record, RecordError, parse_line
-from tefflab.systems.programs import find_variant
+from tefflab.output.table import Column, Table
+from tefflab.records.record import RecordError, parse_record
+from tefflab.systems.programs import find_program
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Variant, load_systems, probe_all, usable_cores, why_not_there
+from tefflab.systems.systems import Program, load_systems, probe_all, usable_cores, why_not_there
 
 TIMEOUT = 600.0  # seconds
 
@@ -27,9 +30,9 @@ TIMEOUT = 600.0  # seconds
 class SingleRun:
     """What came of one run: the line that the program printed with its record, or why there is none."""
 
-    variant: Variant
+    program: Program
     line: str
-    record: Record | None
+    record: GraphRecord | None
     error: str
     was_refused: bool  # by the program, for its flags
 
@@ -43,25 +46,25 @@ def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json:
 
     Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
     """
-    chosen = [find_variant(root, name) for name in dict.fromkeys(names)]
-    owners = {variant.system_name for variant in chosen}
+    chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
+    owners = {program.system_name for program in chosen}
     systems = [system for system in load_systems(root) if not names or system.name in owners]
     ensure(root, systems, console=progress())
     if not names:
-        probes = probe_all(systems, root)
-        chosen = [variant for system in systems for variant in system.variants if probes[variant.id].found]
+        probes = probe_all(systems, root, BENCHMARK.programs)
+        chosen = [program for system in systems for program in BENCHMARK.programs(system) if probes[program.id].found]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
     runs = []
     with progress().status("") as status:
-        for variant in chosen:
-            status.update(f"running {variant.id}")
-            runs.append(run_once(root, variant, flags))
+        for program in chosen:
+            status.update(f"running {program.id}")
+            runs.append(run_once(root, program, flags))
     if all(run.was_refused for run in runs):
         raise TeffError(runs[0].error, exit_code=BAD_INPUT)
     for run in runs:
         if not run.ok and as_json:
-            progress().print(f"teff: {escape(run.variant.id)}: {escape(run.error)}", soft_wrap=True)
+            progress().print(f"teff: {escape(run.program.id)}: {escape(run.error)}", soft_wrap=True)
         if run.line and as_json:
             print(run.line)
     if not as_json:
@@ -70,7 +73,7 @@ def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json:
         raise typer.Exit(FAILED)
 
 
-def command_of(root: Path, variant: Variant, flags: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def command_of(root: Path, program: Program, flags: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of one run: as many workers as the flags say, else the cores that are here.
 
     A program is always told: its own default may be wrong once its threads are bound to cores.
@@ -78,14 +81,14 @@ def command_of(root: Path, variant: Variant, flags: Sequence[str]) -> tuple[list
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
     workers = int(said) if said.isdigit() and int(said) else usable_cores()
     told = [] if said else ["--workers", str(workers)]
-    return [*variant.command_line(root, workers), *told, *flags], variant.environment_for(root, workers)
+    return [*program.command_line(root, workers), *told, *flags], program.environment_for(root, workers)
 
 
-def run_once(root: Path, variant: Variant, flags: Sequence[str]) -> SingleRun:
-    """Starts the variant's program for one run."""
-    if reason := why_not_there(variant, root):
-        return SingleRun(variant, "", None, reason, False)
-    words, environment = command_of(root, variant, flags)
+def run_once(root: Path, program: Program, flags: Sequence[str]) -> SingleRun:
+    """Starts the program for one run."""
+    if reason := why_not_there(program, root):
+        return SingleRun(program, "", None, reason, False)
+    words, environment = command_of(root, program, flags)
     try:
         done = subprocess.run(
             words,
@@ -96,38 +99,36 @@ def run_once(root: Path, variant: Variant, flags: Sequence[str]) -> SingleRun:
             check=False,
         )
     except OSError as error:
-        return SingleRun(variant, "", None, f"{variant.program} can't be started: {error.strerror}", False)
+        return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)
     except subprocess.TimeoutExpired:
-        return SingleRun(variant, "", None, f"did not end within {TIMEOUT:.0f} s", False)
+        return SingleRun(program, "", None, f"did not end within {TIMEOUT:.0f} s", False)
     line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
     if not line:
         words = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode} without a record"]
         reason = next((word for word in words if word.startswith("error: ")), words[-1]).removeprefix("error: ")
-        return SingleRun(variant, "", None, reason, done.returncode == BAD_INPUT)
+        return SingleRun(program, "", None, reason, done.returncode == BAD_INPUT)
     try:
-        record = parse_line(line)
+        record = parse_record(line, GraphRecord)
     except RecordError as error:
-        return SingleRun(variant, line, None, str(error), False)
-    return SingleRun(variant, line, record, record.error or "", False)
+        return SingleRun(program, line, None, str(error), False)
+    return SingleRun(program, line, record, record.error or "", False)
 
 
 def to_table(runs: Sequence[SingleRun]) -> Group:
     """A row a system, the quickest first; then a line for each run that failed."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("system")
-    for title in ("elapsed", "granularity", "rate"):
-        table.add_column(title, justify="right")
-    table.add_column("validated")
     good = [(run, run.record) for run in runs if run.record is not None and run.record.ok]
-    for run, record in sorted(good, key=lambda pair: pair[1].wall_seconds):
-        table.add_row(
-            escape(run.variant.id),
-            duration(record.wall_seconds),
-            duration(record.granularity),
-            rate(record.rate, record.rate_unit),
-            "yes" if record.proven else "switched off",
-        )
+    good.sort(key=lambda pair: pair[1].wall_seconds)
+    records = [record for _, record in good]
     failed = [run for run in runs if not run.ok]
-    for run in failed:
-        table.add_row(escape(run.variant.id), "-", "-", "-", "[red]failed[/]")
-    return Group(table, *(f"[red]{escape(run.variant.id)}[/]: {escape(run.error)}" for run in failed))
+    none = ["-"] * len(failed)
+    proven = [Text("yes" if record.proven else "switched off") for record in records]
+    table = Table(
+        [
+            Column("system", [run.program.id for run in (*(run for run, _ in good), *failed)], "left"),
+            Column("elapsed", [duration(record.wall_seconds) for record in records] + none),
+            Column("granularity", [duration(record.granularity) for record in records] + none),
+            Column("rate", [rate(record.rate, record.rate_unit) for record in records] + none),
+            Column("validated", proven + [Text("failed", "red") for _ in failed], "left"),
+        ]
+    )
+    return Group(table, *(Text.assemble((run.program.id, "red"), f": {run.error}") for run in failed))

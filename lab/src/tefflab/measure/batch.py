@@ -19,7 +19,6 @@ import psutil
 
 from tefflab.errors import TeffError
 from tefflab.host.processes import end, family
-from tefflab.records.record import Record, parse_line
 
 _LEAVE = 3.0  # seconds to end by itself once its input is closed
 _CHUNK = 1 << 16
@@ -68,15 +67,7 @@ class BatchProgram:
     def pid(self) -> int:
         return self._process.pid
 
-    def ask(self, line: str, timeout: float) -> Record:
-        """The record of one configuration; the program runs until it is suspended.
-
-        Raises as `ask_for_text`, and RecordError where the answer is no record. A record may carry an error: that is
-        an answer, too.
-        """
-        return parse_line(self.ask_for_text(line, timeout))
-
-    def ask_for_text(self, line: str, timeout: float) -> str:
+    def ask(self, line: str, timeout: float) -> str:
         """The line of JSON with which the program answers `line`; it runs until it is suspended.
 
         Raises LateError where it does not answer in `timeout` seconds, ProgramError where it has ended.

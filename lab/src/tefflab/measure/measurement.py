@@ -1,236 +1,112 @@
-"""From a request to judged results: finds the systems, keeps a sitting in the store, measures, judges.
+"""From a plan to estimates: finds the systems, keeps a sitting in the store, measures, estimates.
 
-A request that was interrupted goes on from the store: its plan is there, and so is every answer so far.
+A sitting that was interrupted goes on from the store: its plan is there, and so is every answer so far.
 """
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
-
-from tefflab.analysis.distance import Distance, distances
-from tefflab.analysis.results import Contender, Judgement
-from tefflab.benchmarks.configuration import Configuration, parse
-from tefflab.benchmarks.inquiry import CurveInquiry, Inquiry, MetgInquiry, curve_iterations
-from tefflab.benchmarks.judge import judge
+from tefflab.benchmarks.benchmark import Benchmark, Estimates, Launch
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_machine, read_revision
-from tefflab.measure import sitting as sittings
-from tefflab.measure.instruments import Instruments
-from tefflab.records.store import Envelope, Sitting, Store, new_sitting_name
-from tefflab.systems.systems import Probe, System, Variant, load_systems, variants_of
-
-RESULTS_FOLDER = Path("results")
-_SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
-_MAIN = 0.25  # and from which it may be the one that tables are about
-
-ChartKind = Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"]
-
-
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Question(_Frozen):
-    """One configuration that all systems are asked about, and its place in a picture of several."""
-
-    name: str
-    flags: str
-    steps: int | None = None
-    x: float | None = None  # where it stands on the axis of what is varied,
-    x_text: str = ""  # and how that value is written
-    group: str = ""  # questions of one group share a picture
-
-    @classmethod
-    def of(cls, configuration: Configuration, name: str | None = None) -> "Question":
-        return cls(name=name or configuration.title, flags=configuration.flags, steps=configuration.steps)
-
-    def configuration(self, workers: int) -> Configuration:
-        return Configuration(parse(shlex.split(self.flags), workers).graphs, self.steps)
-
-
-class Competitor(_Frozen):
-    """A contender as a plan keeps it."""
-
-    id: str
-    title: str
-    version: str
-    color: str
-    variant_index: int
-
-    def contender(self) -> Contender:
-        return Contender(**self.model_dump())
-
-
-class Plan(_Frozen):
-    """What a sitting is to find out. The store keeps it beside the machine, for resuming and for reports."""
-
-    kind: Literal["metg", "curve"]
-    title: str
-    questions: tuple[Question, ...]
-    contenders: tuple[Competitor, ...]
-    workers: int
-    threshold: float = 0.5
-    longest_task: float = 3e-3  # seconds: where a curve ends
-    points: int = 12  # of a curve
-    experiment: str | None = None
-    charts: tuple[ChartKind, ...] = ()  # what is drawn; where empty, what suits the kind
-    x_label: str = ""  # of what is varied
-
-    @property
-    def has_curves(self) -> bool:
-        """Whether any picture shows more of a system than its METG."""
-        return not self.charts or bool({"efficiency", "rate"} & set(self.charts))
-
-    def people(self) -> list[Contender]:
-        return [each.contender() for each in self.contenders]
+from tefflab.measure.runner import Runner
+from tefflab.measure.sitting import Entry, Observer
+from tefflab.measure.sitting import Sitting as Rounds
+from tefflab.records.plan import Plan, Variant
+from tefflab.records.run import Failure, Sitting
+from tefflab.records.store import Store, new_sitting_name
+from tefflab.systems.systems import Probe, Program, System, load_systems
 
 
 @dataclass(frozen=True)
-class Results:
-    """What came of a plan. `interrupted` where Ctrl-C ended it: what is there is there."""
+class Present:
+    """A variant that is here, and the program that runs it."""
 
-    sitting: Sitting
-    plan: Plan
-    judgements: tuple[Judgement, ...]
-    interrupted: bool
+    variant: Variant
+    program: Program
 
 
-def contenders(
-    root: Path,
-    wanted: Sequence[str],
-    probes: dict[str, Probe],
-    programs: Callable[[System], Sequence[Variant]] = variants_of,
-) -> list[Competitor]:
+def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
     """The programs that `wanted` names (by system or by id; all where it is empty) and that are here."""
-    systems = [system for system in load_systems(root) if programs(system)]
-    known = [name for system in systems for name in (system.name, *(variant.id for variant in programs(system)))]
+    systems = [(system, programs) for system in load_systems(root) if (programs := kind.programs(system))]
+    known = [name for system, programs in systems for name in (system.name, *(program.id for program in programs))]
     for name in wanted:
         if name not in known:
             there = " ".join(dict.fromkeys(known))
             raise TeffError(f"no system is called {name!r}; there are: {there}", exit_code=BAD_INPUT)
     chosen = [
-        _competitor(system, index, variant, probes[variant.id])
-        for system in systems
-        for index, variant in enumerate(programs(system))
-        if (not wanted or system.name in wanted or variant.id in wanted) and probes[variant.id].found
+        Present(_variant(system, index, program, probes[program.id]), program)
+        for system, programs in systems
+        for index, program in enumerate(programs)
+        if (not wanted or system.name in wanted or program.id in wanted) and probes[program.id].found
     ]
     if not chosen:
         raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")
     return chosen
 
 
-def begin(root: Path, store: Store, plan: Plan) -> Sitting:
-    """A new sitting for a plan, in the store."""
-    sitting = new_sitting(root, {each.id: each.version for each in plan.contenders}, plan)
-    store.begin(sitting)
-    return sitting
-
-
-def new_sitting(root: Path, versions: Mapping[str, str], plan: BaseModel) -> Sitting:
-    """The head of a sitting of the command that runs, at this machine and this revision."""
-    return Sitting(
+def begin(root: Path, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:
+    """A new sitting of the command that runs, at this machine and this revision; its head is in the store."""
+    head = Sitting(
         sitting=new_sitting_name(),
+        benchmark=kind.name,
         started_at=datetime.now(UTC),
         machine=read_machine(),
         revision=read_revision(root),
-        versions=dict(versions),
+        versions={each.id: each.version for each in plan.variants},
         command=shlex.join(["teff", *sys.argv[1:]]),
         plan=plan.model_dump(mode="json"),
     )
-
-
-def plan_of(sitting: Sitting) -> Plan:
-    return Plan.model_validate(sitting.plan)
+    store.append("sittings", head)
+    return head
 
 
 def measure(
-    root: Path, store: Store, sitting: Sitting, audience: sittings.Audience, budget: float, rounds: int
-) -> Results:
-    """Measures what the store does not have yet, and judges all of it. Ctrl-C ends the measuring, not the judging."""
-    plan = plan_of(sitting)
-    instruments = Instruments(root, store, sitting.sitting, plan.workers)
-    failures = {each.system_id: each.reason for each in store.failures(sitting.sitting)}
+    root: Path, store: Store, kind: Benchmark[Any], head: Sitting, observer: Observer, budget: float, rounds: int
+) -> tuple[Estimates, bool]:
+    """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
+    estimating: whether it did is said, too."""
+    plan = kind.plan_of(head)
+    runner = Runner(root, store, head.sitting, kind)
     interrupted = False
     try:
-        entrants = _entrants(root, plan, instruments, failures)
-        sittings.Sitting(entrants, instruments, audience, budget, rounds).run()
+        scales = {case: runner.calibrate(case) for case in plan.cases}
+        entries = _entries(root, kind, kind.launches(plan, scales), store.failures(head.sitting))
+        Rounds(entries, runner, observer, budget, rounds).run()
     except KeyboardInterrupt:
         interrupted = True
     finally:
-        instruments.close(patiently=not interrupted)
-    results = Results(sitting, plan, judged(store, sitting), interrupted)
-    _keep(store, results)
-    return results
+        runner.close(patiently=not interrupted)
+    estimates = estimated(store, kind, head)
+    for line in estimates.lines():
+        store.append("estimates", line | {"sitting": head.sitting, "benchmark": kind.name})
+    return estimates, interrupted
 
 
-def judged(store: Store, sitting: Sitting) -> tuple[Judgement, ...]:
-    """What the store's runs of a sitting say, configuration by configuration."""
-    plan = plan_of(sitting)
-    notes = {each.system_id: each.reason for each in store.failures(sitting.sitting)}
-    runs = [run for run in store.envelopes(sitting.sitting) if run.role == "system"]
-    where = places(runs)
-
-    def at(question: Question, distance: Distance | None) -> Judgement:
-        return judge(
-            question.name,
-            question.flags,
-            plan.threshold,
-            plan.people(),
-            runs,
-            with_metg=plan.kind == "metg",
-            notes=notes,
-            where=distance,
-        )
-
-    return tuple(
-        replace(at(question, where[0]), others=tuple(at(question, distance) for distance in where[1:]))
-        for question in plan.questions
-    )
+def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
+    """What the store's runs of a sitting say."""
+    runs = [run for run in store.runs(kind.record, head.sitting) if run.role != "ceiling"]
+    return kind.estimate(head, runs, store.failures(head.sitting))
 
 
-def places(runs: Sequence[Envelope]) -> list[Distance | None]:
-    """The distances of the cores that a sitting is judged at, first the one that its tables are about: the nearest at
-    which enough runs were made, for there the machine is what it can be. [None] where none is known."""
-    known = [distance for distance in distances(runs) if distance.share > _SHOWN]
-    main = [distance for distance in known if distance.share > _MAIN][:1]
-    return [*main, *(distance for distance in known if distance not in main)] or [None]
+def _variant(system: System, index: int, program: Program, probe: Probe) -> Variant:
+    title = program.title if system.title.lower() in program.title.lower() else f"{system.title}: {program.title}"
+    return Variant(program.id, title, probe.version or "", system.color, index, system.is_sequential)
 
 
-def _competitor(system: System, index: int, variant: Variant, probe: Probe) -> Competitor:
-    title = variant.title if system.title.lower() in variant.title.lower() else f"{system.title}: {variant.title}"
-    return Competitor(id=variant.id, title=title, version=probe.version or "", color=system.color, variant_index=index)
+def _entries(
+    root: Path, kind: Benchmark[Any], launches: Sequence[Launch[Any]], failures: Sequence[Failure]
+) -> list[Entry]:
+    programs = {program.id: program for system in load_systems(root) for program in kind.programs(system)}
+    reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
 
+    def failure(launch: Launch[Any]) -> str:
+        case = launch.case
+        return reasons.get((launch.variant.id, case.flags, case.workers) if case else (launch.variant.id, "", None), "")
 
-def _entrants(root: Path, plan: Plan, instruments: Instruments, failures: Mapping[str, str]) -> list[sittings.Entrant]:
-    variants = {variant.id: variant for system in load_systems(root) for variant in system.variants}
-    configurations = [question.configuration(plan.workers) for question in plan.questions]
-    seconds = [instruments.seconds_per_iteration(configuration) for configuration in configurations]
-
-    def inquiry(contender: Contender, configuration: Configuration, iteration: float) -> Inquiry:
-        if plan.kind == "metg":
-            return MetgInquiry(contender, configuration, iteration, plan.threshold, is_drawn=plan.has_curves)
-        iterations = curve_iterations(iteration, plan.longest_task, plan.points)
-        return CurveInquiry(contender, configuration, iteration, iterations)
-
-    return [
-        sittings.Entrant(
-            variants[contender.id],
-            [inquiry(contender, *each) for each in zip(configurations, seconds, strict=True)],
-            failures.get(contender.id, ""),
-        )
-        for contender in plan.people()
-    ]
-
-
-def _keep(store: Store, results: Results) -> None:
-    """The rows as they are shown first; those at other distances can be judged again from the runs."""
-    for judgement in results.judgements:
-        for row in judgement.rows:
-            line: dict[str, Any] = row.to_json()
-            store.append_metg(line | {"sitting": results.sitting.sitting, "configuration": judgement.configuration})
+    return [Entry(each, programs[each.variant.id], failure(each)) for each in launches]

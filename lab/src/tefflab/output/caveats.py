@@ -1,43 +1,42 @@
-"""Everything a reader has to know before believing a number: the footnotes of tables and the caveats of reports."""
+"""Everything a reader has to know before believing a number: the caveats of reports, which `remarks.py` sums up."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from tefflab.analysis.results import Curve, Judgement, MetgRow
+from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.output import quantities
-from tefflab.output.readings import absent, disturbed_runs, metg_name
-from tefflab.records.store import Damage, Sitting
+from tefflab.output.readings import absent, metg_name, noisy_runs
+from tefflab.records.run import Sitting
+from tefflab.records.store import Damage
 
 USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
 WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
 _ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
-_MUCH_DISTURBED = 0.25  # share of the runs
+MUCH_NOISE = 0.25  # share of the runs
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
 
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """One remark, under a heading of two or three words, on `contenders` (their ids); on everything where empty."""
+    """One remark, under a heading of two or three words, on `variants` (their ids); on everything where empty."""
 
     heading: str
     text: str
-    contenders: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
 
 
-def caveats(judgement: Judgement) -> list[Caveat]:
-    """What is to be said of a judgement, failures first."""
-    rows = judgement.rows
+def caveats(case: MeasuredCase) -> list[Caveat]:
+    """What is to be said of a case, failures first."""
+    rows = case.rows
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
-    name, share = metg_name(judgement.threshold), quantities.percent(judgement.threshold)
+    name, share = metg_name(case.threshold), quantities.percent(case.threshold)
     found = [
-        Caveat("not measured", f"{', '.join(each.title for each in those)}: {reason}", tuple(each.id for each in those))
-        for reason, those in absent(judgement).items()
+        Caveat("not measured", f"{', '.join(each.id for each in those)}: {reason}", tuple(each.id for each in those))
+        for reason, those in absent(case).items()
     ]
     found += [
-        Caveat("note", f"{row.contender.title}: {row.note}", (row.contender.id,))
-        for row in rows
-        if row.metg and row.note
+        Caveat("note", f"{row.variant.id}: {row.note}", (row.variant.id,)) for row in rows if row.metg and row.note
     ]
     found += _on(
         rows,
@@ -81,25 +80,23 @@ def caveats(judgement: Judgement) -> list[Caveat]:
     )
     found += _on(
         rows,
-        "much disturbed",
-        lambda row: row.disturbed_share > _MUCH_DISTURBED,
-        "many runs were disturbed and had to be repeated",
-        lambda row: quantities.percent(row.disturbed_share),
+        "noisy",
+        lambda row: row.noisy_share > MUCH_NOISE,
+        "many runs were noisy and had to be repeated",
+        lambda row: quantities.percent(row.noisy_share),
     )
-    return found + _on_ceilings(rows, judgement.curves) + _on_distance(judgement) + _on_drift(rows)
+    return found + _on_ceilings(rows, case.curves) + _on_distance(case) + _on_drift(rows)
 
 
-def sitting_caveats(sitting: Sitting, judgements: Iterable[Judgement], damage: Sequence[Damage]) -> list[Caveat]:
-    """What is to be said of a whole sitting: disturbance, the machine, the source, and what could not be read."""
+def sitting_caveats(sitting: Sitting, cases: Iterable[MeasuredCase], damage: Sequence[Damage]) -> list[Caveat]:
+    """What is to be said of a whole sitting: noise, the machine, the source, and what could not be read."""
     machine, revision = sitting.machine, sitting.revision
-    counts = [disturbed_runs(judgement) for judgement in judgements]
-    disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+    counts = [noisy_runs(case) for case in cases]
+    noisy, runs = (sum(count[which] for count in counts) for which in (0, 1))
     found = []
     if runs:
-        share = quantities.percent(disturbed / runs)
-        found.append(
-            Caveat("disturbed runs", f"{disturbed} of {runs} runs ({share}) were disturbed; each was repeated.")
-        )
+        share = quantities.percent(noisy / runs)
+        found.append(Caveat("noisy runs", f"{noisy} of {runs} runs ({share}) were noisy; each was repeated."))
     if machine.hypervisor:
         found.append(
             Caveat(
@@ -134,9 +131,21 @@ def _on(
 ) -> list[Caveat]:
     """One caveat on all rows of which `holds` is true, each with its figure; none where there are none."""
     kept = [row for row in rows if holds(row)]
-    names = [row.contender.title + (f" ({figure(row)})" if figure else "") for row in kept]
-    ids = tuple(row.contender.id for row in kept)
+    names = [row.variant.id + (f" ({figure(row)})" if figure else "") for row in kept]
+    ids = tuple(row.variant.id for row in kept)
     return [Caveat(heading, f"{', '.join(names)}: {text}.", ids)] if kept else []
+
+
+def is_uncertain(row: MetgRow) -> bool:
+    """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
+    return row.metg is not None and (row.metg.rounds < 3 or _is_open(row) or _is_wide(row))
+
+
+def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
+    """The factor between the ceilings of the sitting; None where they agree."""
+    known = [row.ceiling.value for row in rows if row.ceiling]
+    spread = max(known) / min(known) if known else 1.0
+    return spread if spread > 1 + _CEILINGS_APART else None
 
 
 def _is_open(row: MetgRow) -> bool:
@@ -156,26 +165,26 @@ def _is_wide(row: MetgRow) -> bool:
 def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Caveat]:
     found = []
     over = {
-        curve.contender: max(point.efficiency.value for point in curve.points if point.efficiency.low > 1)
+        curve.variant: max(point.efficiency.value for point in curve.points if point.efficiency.low > 1)
         for curve in curves
         if any(point.efficiency.low > 1 for point in curve.points)
     }
     if over:
-        names = ", ".join(f"{who.title} ({quantities.percent(most)})" for who, most in over.items())
+        names = ", ".join(f"{who.id} ({quantities.percent(most)})" for who, most in over.items())
         text = f"{names}: more than the ceiling, by more than the interval; the ceiling is too low. Measure it again."
         found.append(Caveat("above the ceiling", text, tuple(who.id for who in over)))
-    ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
-    if ceilings and max(ceilings)[0] > min(ceilings)[0] * (1 + _CEILINGS_APART):
+    if ceiling_spread(rows):
+        ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
         low, high = (quantities.rate(*end) for end in (min(ceilings), max(ceilings)))
         text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
         found.append(Caveat("unsteady ceiling", text))
     return found
 
 
-def _on_distance(judgement: Judgement) -> list[Caveat]:
-    if judgement.round_trip is None or judgement.share > _ALL:
+def _on_distance(case: MeasuredCase) -> list[Caveat]:
+    if case.round_trip is None or case.share > _ALL:
         return []
-    trip, share = quantities.duration(judgement.round_trip), quantities.percent(judgement.share)
+    trip, share = quantities.duration(case.round_trip), quantities.percent(case.share)
     text = (
         f"The host moved the cores during the sitting. Only the {share} of the runs count here in which a cache line "
         f"took about {trip} from one core to its neighbour and back, and those whose tasks are too long to feel it."

@@ -1,26 +1,23 @@
 """Comparisons for people: a table each of METG, overheads and times a task, and what they say together."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
-from tefflab.analysis.comparison import Comparison, Quantity, RatioRelation, Relative
+from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
 from tefflab.analysis.statistics import Interval
-from tefflab.cli.comparing import Answer
-from tefflab.output.quantities import bound, digits, duration
-from tefflab.records.stored import Kind
+from tefflab.output.quantities import bound, digits, duration, is_told
+from tefflab.output.table import Column, Table
 
-LEGEND = "A / B above 1: B is better, for it takes less."
+LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
 DRIFT = (
     "These are two sittings: absolute times of different hours carry the machine's drift, which no interval knows in "
     "full. Where a difference matters, measure both sides in one sitting, or compare --against a system that did not "
     "change."
 )
-_PLACE: Mapping[Kind, str] = {"metg": "configuration", "spawn": "pattern"}
+_LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
 
 
 def to_tables(answers: Sequence[Answer]) -> Group:
@@ -64,27 +61,45 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
 
 
 def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> list[RenderableType]:
-    head = _PLACE[answer.kind] if by_place else "system"
-    main = _table(rows[0].a.quantity.name, head, can_break=by_place)
-    if answer.is_repeat:
-        main.add_column("\nagree", no_wrap=True)
-    beside = _table("overhead", head, can_break=by_place)
-    for each in rows:
-        name = escape(each.place if by_place else each.a.system)
-        agrees = ["yes" if each.agrees else "[red]no[/]"] if answer.is_repeat else []
-        main.add_row(name, *_cells(each.a.quantity, each.b.quantity, each.ratio, each.relation), *agrees)
-        if each.overhead and each.a.overhead and each.b.overhead:
-            beside.add_row(name, *_cells(each.a.overhead, each.b.overhead, each.overhead))
-    return [part for table in (main, beside) if table.row_count for part in (Text(), table)]
+    """One of the quantity itself, and one of the overheads where both sides have them."""
+    parts: list[RenderableType] = [Text(), _main(answer, rows, by_place=by_place)]
+    known = [
+        (each, _cells(each.a.overhead, each.b.overhead, each.overhead))
+        for each in rows
+        if each.overhead and each.a.overhead and each.b.overhead
+    ]
+    if known:
+        those, cells = zip(*known, strict=True)
+        parts += [Text(), _table("overhead", answer.row_word, those, cells, by_place=by_place)]
+    return parts
 
 
-def _table(quantity: str, head: str, *, can_break: bool) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column(f"{quantity}\n{head}", overflow="fold", no_wrap=not can_break)
-    for title in ("\nof A", "\nof B", "\nA / B", "its 95 %\ninterval"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("is not 1:\nsignificant", no_wrap=True)
-    return table
+def _main(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Table:
+    cells = [_cells(each.a.quantity, each.b.quantity, each.ratio, each.relation) for each in rows]
+    agrees = [Text("yes") if each.agrees else Text("no", "red") for each in rows] if answer.is_repeat else []
+    return _table(rows[0].a.quantity.name, answer.row_word, rows, cells, agrees, by_place=by_place)
+
+
+def _table(
+    quantity: str,
+    place: str,
+    rows: Sequence[Comparison],
+    cells: Sequence[Sequence[str]],
+    agrees: Sequence[Text] = (),
+    *,
+    by_place: bool,
+) -> Table:
+    """A row a system; or a row a place, whose name, where it is long, has a line of its own."""
+    names = [each.place if by_place else each.a.system for each in rows]
+    is_long = by_place and max(map(len, names)) > _LONG
+    titles = ("\nof A", "\nof B", "\nA / B", "95 %\ninterval")
+    columns = [Column(title, [each[number] for each in cells]) for number, title in enumerate(titles)]
+    columns.append(Column("signi-\nficant", [each[-1] for each in cells], "left"))
+    if agrees:
+        columns.append(Column("\nagree", agrees, "left"))
+    head = f"{quantity}\n{place if by_place else 'system'}"
+    first = Column(head, ["" if is_long else each for each in names], "left")
+    return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
 
 
 def _cells(a: Quantity, b: Quantity, ratio: Interval, relation: RatioRelation = "=") -> list[str]:
@@ -98,4 +113,6 @@ def _value(side: Quantity) -> str:
 
 
 def _ends(interval: Interval) -> str:
+    if not is_told(interval.low, interval.high):
+        return "too few runs"
     return f"{digits(interval.low)} – {digits(interval.high) if math.isfinite(interval.high) else '∞'}"

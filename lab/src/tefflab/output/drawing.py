@@ -10,8 +10,7 @@ from xml.sax.saxutils import escape
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.records.record import first_fault
+from tefflab.errors import BAD_INPUT, TeffError, first_fault
 
 LARGEST = 64  # points a side: beyond it lines merge to a grey field that shows nothing
 

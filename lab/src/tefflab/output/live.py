@@ -1,29 +1,44 @@
 """How a sitting goes, for people: a table redrawn between runs - never during one, for that would disturb it."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from tefflab.analysis.results import Contender, MetgRow
-from tefflab.measure.allowance import Allowance
-from tefflab.output.quantities import bound, duration, percent
-from tefflab.systems.systems import Variant
+from tefflab.output.quantities import percent
+from tefflab.output.table import Column, Table
+from tefflab.records.plan import Variant
+
+_COLUMNS = 6  # cases up to which each has a column
+_SHOWN = 3  # values of a variant, where there are more
 
 
-class Redrawn(ABC):
-    """Something on a terminal that is drawn again when it is told to, and gone in the end; nothing elsewhere."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a variant has shown so far of one case: the value as people read it, and its relative half-width."""
 
-    def __init__(self, console: Console, budget: float) -> None:
-        """`budget` in seconds, from now."""
+    case: str
+    text: str
+    half_width: float
+
+    def __str__(self) -> str:
+        return f"{self.text} ± {percent(self.half_width)}" if self.half_width < 10 else self.text
+
+
+class LiveTable:
+    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch."""
+
+    def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
-        self._allowance = Allowance(budget)
+        self._time_left = time_left
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        self._state = dict.fromkeys((each.id for each in variants), "waits")
+        self._rounds = dict.fromkeys(self._state, 0)
+        self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 
     def __enter__(self) -> Self:
         if self._live:
@@ -36,67 +51,55 @@ class Redrawn(ABC):
         if self._live:
             self._live.__exit__(kind, failure, trace)
 
-    @abstractmethod
-    def _body(self) -> Iterable[RenderableType]:
-        """What stands above the line that says how much time is left."""
+    def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
+        self._rounds[variant_id] = number
+        what = f"round {number + 1}"
+        self._state[variant_id] = f"{what}, {part} of {parts}" if parts > 1 else f"{what}: {case}"
+        self._draw()
+
+    def learned(self, variant_id: str, known: Sequence[Progress]) -> None:
+        self._rounds[variant_id] += 1
+        self._state[variant_id] = ""
+        self._known[variant_id] |= {each.case: each for each in known}
+        if self._live is None:
+            where = f" of {known[0].case}" if len(known) == 1 else ""
+            text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {summary(known)}"
+            self._console.print(text.rstrip(), soft_wrap=True, markup=False)
+        self._draw()
+
+    def failed(self, variant_id: str, case: str, reason: str) -> None:
+        self._state[variant_id] = "failed"
+        what = f"{variant_id}, {case}" if case else variant_id
+        self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
+        self._draw()
 
     def _draw(self) -> None:
         if self._live:
-            last = Text(f"{self._allowance}; Ctrl-C keeps what is measured")
-            self._live.update(Group(*self._body(), last), refresh=True)
+            last = Text(f"{self._time_left()}; Ctrl-C keeps what is measured")
+            self._live.update(Group(self._table(), last), refresh=True)
+
+    def _table(self) -> Table:
+        known = self._known.values()
+        cases = list(dict.fromkeys(case for each in known for case in each))
+        if 1 < len(cases) <= _COLUMNS:
+            values = [Column(case, [each[case].text if case in each else "" for each in known]) for case in cases]
+        else:
+            values = [Column("so far", [summary(list(each.values())) for each in known])]
+        return Table(
+            [
+                Column("system", list(self._state), "left"),
+                *values,
+                Column("rounds", [str(each or "") for each in self._rounds.values()]),
+                Column("", list(self._state.values()), "left", priority=1),
+            ]
+        )
 
 
-class LiveTable(Redrawn):
-    """An audience of a sitting. On a terminal a table; elsewhere a line a round of a system."""
-
-    def __init__(
-        self, console: Console, contenders: Sequence[Contender], budget: float, first_round: str = "round 1"
-    ) -> None:
-        """`first_round` says what the first round is for."""
-        super().__init__(console, budget)
-        self._first_round = first_round
-        self._titles = {each.id: each.title for each in contenders}
-        self._state = dict.fromkeys(self._titles, "waits")
-        self._values: dict[str, str] = dict.fromkeys(self._titles, "")
-        self._rounds = dict.fromkeys(self._titles, 0)
-
-    def begins(self, turn: int, variant: Variant, part: int, parts: int) -> None:
-        what = self._first_round if turn == 0 else f"round {turn + 1}"
-        self._state[variant.id] = f"{what}, {part} of {parts}" if parts > 1 else what
-        self._draw()
-
-    def learned(self, variant: Variant, rows: Sequence[MetgRow]) -> None:
-        self._rounds[variant.id] += 1
-        self._state[variant.id] = ""
-        if rows and rows[0].metg is not None:
-            self._values[variant.id] = _summary(rows)
-        if self._live is None:
-            self._console.print(
-                f"teff: {variant.id}: round {self._rounds[variant.id]} {self._values[variant.id]}".rstrip(),
-                soft_wrap=True,
-            )
-        self._draw()
-
-    def failed(self, variant: Variant, reason: str) -> None:
-        self._state[variant.id] = "failed"
-        self._console.print(f"teff: {reason}", style="yellow", soft_wrap=True, markup=False)
-        self._draw()
-
-    def _body(self) -> Iterable[RenderableType]:
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        table.add_column("system")
-        table.add_column("so far", justify="right")
-        table.add_column("rounds", justify="right")
-        table.add_column("")
-        for id_, title in self._titles.items():
-            table.add_row(Text(title), self._values[id_], str(self._rounds[id_] or ""), self._state[id_])
-        return [table]
-
-
-def _summary(rows: Sequence[MetgRow]) -> str:
-    known = [row.metg for row in rows if row.metg is not None]
-    values = ", ".join(bound(each.relation, duration(each.value)) for each in known[:3])
-    widest = max(each.relative_half_width for each in known)
-    more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+def summary(known: Sequence[Progress]) -> str:
+    """`1.23 µs, 4.5 µs ± 4 %`: the first values, and the widest of their intervals."""
+    if not known:
+        return ""
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    widest = max(each.half_width for each in known)
     spread = f" ± {percent(widest)}" if widest < 10 else ""
-    return f"{values}{more}{spread}"
+    return f"{', '.join(each.text for each in known[:_SHOWN])}{more}{spread}"

@@ -20,6 +20,7 @@ _DECIMALS: Sequence[tuple[float, str]] = (
     (1e3, "k"),
     (1.0, ""),
 )
+_VAGUE = 100.0  # the factor between two ends from which on they say nothing
 
 
 def digits(value: float, significant: int = 3) -> str:
@@ -46,13 +47,21 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`; `0 – ∞` has no unit."""
-    if low <= 0 and not math.isfinite(high):
-        return "0 – ∞"
+    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`. Open at both ends, or as good
+    as that, it says nothing: `too few runs`."""
+    if not is_told(low, high):
+        return "too few runs"
     known = high if math.isfinite(high) else low
     size, name = _unit_of(known, _TIMES)
     top = digits(high / size) if math.isfinite(high) else "∞"
     return f"{digits(low / size)} – {top} {name}"
+
+
+def is_told(low: float, high: float) -> bool:
+    """Whether an interval of positive values says anything."""
+    if low <= 0:
+        return math.isfinite(high)
+    return not math.isfinite(high) or high <= _VAGUE * low
 
 
 def rate(value: float, unit: str) -> str:

@@ -1,14 +1,15 @@
-"""How a judgement reads: the words, orders and axes that its table, its pictures and its report share."""
+"""How a case reads: the words, orders and axes that its table, its pictures and its report share."""
 
 import math
 from collections.abc import Callable, Sequence
 
-from tefflab.analysis.results import Contender, Curve, CurvePoint, Judgement, MetgRow
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
+from tefflab.records.plan import Variant
 
-_NO_TURN = "the sitting ended before their turn"
-_NAMED = 3  # judgements at most where someone is missing
+_NOT_REACHED = "the sitting ended before their first round"
+_NAMED = 3  # cases at most where someone is missing
 
 
 def metg_name(threshold: float) -> str:
@@ -16,9 +17,9 @@ def metg_name(threshold: float) -> str:
     return f"METG({quantities.percent(threshold)})"
 
 
-def placed_name(judgement: Judgement) -> str:
+def placed_name(case: MeasuredCase) -> str:
     """`stencil_1d, cores 52 ns apart`; the name alone where the distance is not known."""
-    return ", ".join([judgement.name, *apart(judgement)])
+    return ", ".join([case.name, *apart(case)])
 
 
 def value_text(row: MetgRow) -> str:
@@ -29,7 +30,7 @@ def value_text(row: MetgRow) -> str:
 
 
 def interval_text(interval: MetgEstimate | Interval) -> str:
-    """`1.18 – 1.27 µs`."""
+    """`1.18 – 1.27 µs`, or `too few runs`."""
     return quantities.duration_range(interval.low, interval.high)
 
 
@@ -58,32 +59,32 @@ def _with_ends(interval: Interval, text: Callable[[float], str]) -> str:
     return f"{text(interval.value)} ({text(interval.low)} – {high})"
 
 
-def apart(judgement: Judgement) -> list[str]:
+def apart(case: MeasuredCase) -> list[str]:
     """`cores 52 ns apart`, where that is known."""
-    trip = judgement.round_trip
+    trip = case.round_trip
     return [] if trip is None else [f"cores {quantities.duration(trip)} apart"]
 
 
-def absent(judgement: Judgement) -> dict[str, list[Contender]]:
+def absent(case: MeasuredCase) -> dict[str, list[Variant]]:
     """Who could not be measured, by the reason."""
-    found: dict[str, list[Contender]] = {}
-    rows = ((row.contender, row.note or _NO_TURN) for row in judgement.rows if row.metg is None)
-    for contender, reason in (*rows, *judgement.missing):
-        found.setdefault(reason, []).append(contender)
+    found: dict[str, list[Variant]] = {}
+    rows = ((row.variant, row.note or _NOT_REACHED) for row in case.rows if row.metg is None)
+    for variant, reason in (*rows, *case.missing):
+        found.setdefault(reason, []).append(variant)
     return found
 
 
-def absences(judgements: Sequence[Judgement]) -> list[str]:
-    """`SYSTEM, SYSTEM: REASON` of those that could not be measured; where they could at others, with where."""
+def absences(cases: Sequence[MeasuredCase]) -> list[str]:
+    """`ID, ID: REASON` of those that could not be measured; where they could at others, with where."""
     where: dict[tuple[str, str], list[str]] = {}
-    for judgement in judgements:
-        for reason, contenders in absent(judgement).items():
-            for contender in contenders:
-                where.setdefault((reason, contender.title), []).append(judgement.name)
-    titles: dict[tuple[str, str], list[str]] = {}
-    for (reason, title), names in where.items():
-        titles.setdefault((reason, _where(names, len(judgements))), []).append(title)
-    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in titles.items()]
+    for case in cases:
+        for reason, variants in absent(case).items():
+            for variant in variants:
+                where.setdefault((reason, variant.id), []).append(case.name)
+    ids: dict[tuple[str, str], list[str]] = {}
+    for (reason, id_), names in where.items():
+        ids.setdefault((reason, _where(names, len(cases))), []).append(id_)
+    return [f"{', '.join(those)}{place}: {reason}" for (reason, place), those in ids.items()]
 
 
 def _where(names: Sequence[str], count: int) -> str:
@@ -93,45 +94,43 @@ def _where(names: Sequence[str], count: int) -> str:
     return f" at {', '.join(names)}" if len(names) <= _NAMED else f" at {len(names)} of {count}"
 
 
-def contenders_of(judgements: Sequence[Judgement]) -> dict[str, Contender]:
+def variants_of(cases: Sequence[MeasuredCase]) -> dict[str, Variant]:
     """All, by id, in the order of the tables; then those that have curves alone."""
-    ranked = (row.contender for judgement in judgements for row in judgement.rows)
-    drawn = (curve.contender for judgement in judgements for curve in judgement.curves)
+    ranked = (row.variant for case in cases for row in case.rows)
+    drawn = (curve.variant for case in cases for curve in case.curves)
     return {each.id: each for each in (*ranked, *drawn)}
 
 
-def disturbed_runs(judgement: Judgement) -> tuple[int, int]:
-    """How many runs of the judgement were disturbed, and of how many."""
-    if judgement.rows:
-        return sum(round(row.runs * row.disturbed_share) for row in judgement.rows), sum(
-            row.runs for row in judgement.rows
-        )
-    points = [point for curve in judgement.curves for point in curve.points]
-    return sum(point.disturbed for point in points), sum(point.runs for point in points)
+def noisy_runs(case: MeasuredCase) -> tuple[int, int]:
+    """How many runs of the case were noisy, and of how many."""
+    if case.rows:
+        return sum(round(row.runs * row.noisy_share) for row in case.rows), sum(row.runs for row in case.rows)
+    points = [point for curve in case.curves for point in curve.points]
+    return sum(point.noisy for point in points), sum(point.runs for point in points)
 
 
-def curves_in_order(judgement: Judgement) -> list[Curve]:
+def curves_in_order(case: MeasuredCase) -> list[Curve]:
     """The curves as the table orders them, the smallest METG first; without a table as they stand from left to right:
     by the smallest granularity measured that reaches the threshold."""
-    rank = {row.contender.id: number for number, row in enumerate(judgement.rows)}
+    rank = {row.variant.id: number for number, row in enumerate(case.rows)}
 
     def reach(curve: Curve) -> float:
-        enough = (each.granularity.value for each in curve.points if each.efficiency.value >= judgement.threshold)
+        enough = (each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold)
         return min(enough, default=math.inf)
 
-    return sorted(judgement.curves, key=lambda curve: (rank.get(curve.contender.id, len(rank)), reach(curve)))
+    return sorted(case.curves, key=lambda curve: (rank.get(curve.variant.id, len(rank)), reach(curve)))
 
 
-def rate_unit(judgement: Judgement) -> str:
+def rate_unit(case: MeasuredCase) -> str:
     """The unit of the curves' rates."""
-    return judgement.curves[0].rate_unit if judgement.curves else "FLOP/s"
+    return case.curves[0].rate_unit if case.curves else "FLOP/s"
 
 
-def ceiling_of(judgement: Judgement) -> Interval | None:
+def ceiling_of(case: MeasuredCase) -> Interval | None:
     """The ceiling over all rows, or all curves where there are no rows, in the unit of the curves; None without one."""
-    if judgement.rows:
-        return ceiling_over(judgement.rows, rate_unit(judgement))
-    return _over([curve.ceiling for curve in judgement.curves if curve.ceiling])
+    if case.rows:
+        return ceiling_over(case.rows, rate_unit(case))
+    return _over([curve.ceiling for curve in case.curves if curve.ceiling])
 
 
 def ceiling_over(rows: Sequence[MetgRow], unit: str) -> Interval | None:
@@ -149,9 +148,9 @@ def _over(known: Sequence[Interval]) -> Interval | None:
 class WorkAxis:
     """The problem size: FLOPs or bytes of a task, or iterations where its kernel counts neither."""
 
-    def __init__(self, judgement: Judgement) -> None:
-        points = [point for curve in judgement.curves for point in curve.points]
-        self._unit = rate_unit(judgement).removesuffix("/s")
+    def __init__(self, case: MeasuredCase) -> None:
+        points = [point for curve in case.curves for point in curve.points]
+        self._unit = rate_unit(case).removesuffix("/s")
         self._counted = self._unit != "task" and any(point.work_per_task > 0 for point in points)
         self.title = "work of a task" if self._counted else "iterations of a task"
         self.of: Callable[[CurvePoint], float] = (

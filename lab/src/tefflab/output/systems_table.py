@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from rich.console import Group
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
-from tefflab.systems.systems import Probe, System
+from tefflab.output.table import Column, Table
+from tefflab.systems.systems import Probe, Program, System
 
 
 def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
@@ -45,21 +44,28 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
-    """A row a system that says what it is, below it a row for each variant with its version; then who is not here."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in ("", "system", "paradigm, parallelism, where – version"):
-        table.add_column(title, overflow="fold", no_wrap=title == "system")
-    missing: list[Text] = []
+    """A heading a system that says what it is, below it a row for each variant; then who is not here."""
+    headings: dict[int, Text] = {}
+    variants: list[Program] = []
     for system in systems:
         where = "distributed" if system.distributed else "one machine"
         facts = f"{system.paradigm}, {system.parallelism}, {where}"
-        table.add_row("", f"[{system.color}]●[/] [bold]{escape(system.title)}[/]", escape(facts))
-        for variant in system.listed:
-            found = probes[variant.id]
-            sign = "[green]✓[/]" if found.found else "[red]✗[/]"
-            version = escape(found.version or "?") if found.found else "-"
-            table.add_row(sign, f"  {escape(variant.id)}", version)
-            if not found.found:
-                advice = f" - {found.how_to_install}" if found.how_to_install else ""
-                missing.append(Text.assemble((variant.id, "bold"), f": {found.reason}{advice}"))
+        headings[len(variants)] = Text.assemble(("● ", system.color), (system.title, "bold"), f"  {facts}")
+        variants += system.listed
+    found = [probes[variant.id] for variant in variants]
+    table = Table(
+        [
+            Column("", [Text("✓", "green") if each.found else Text("✗", "red") for each in found], "left"),
+            Column("", [variant.id for variant in variants], "left"),
+            Column("version", [(each.version or "?") if each.found else "-" for each in found], "left", priority=1),
+            Column("title", [variant.title for variant in variants], "left", priority=2),
+        ],
+        headings=headings,
+    )
+    missing = [_missing(variant, probe) for variant, probe in zip(variants, found, strict=True) if not probe.found]
     return Group(table, *([Text(), *missing] if missing else []))
+
+
+def _missing(variant: Program, probe: Probe) -> Text:
+    advice = f" - {probe.how_to_install}" if probe.how_to_install else ""
+    return Text.assemble((variant.id, "bold"), f": {probe.reason}{advice}")

@@ -1,40 +1,21 @@
-"""The record: what one program says of one run (schema `teff-record-1`, `bench/core/record.schema.json`).
+"""The record: what one program says of one run (schema `teff-record-2`, `bench/program/record.schema.json`).
 
-The program counts its tasks, FLOPs and bytes; the lab reads them and never counts again. What is
-derived here (granularity, rates) is derived nowhere else in Python. A record is either *good* - all
-numbers there, validation passed or knowingly switched off - or it carries an `error`; a record in
-between is refused, so no unproven number gets further than this module.
+Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
+kind's file. The program counts; the lab reads them and never counts again. A record is either *good* - all numbers
+there, validation passed or knowingly switched off - or it carries an `error`; a record in between is refused, so no
+unproven number gets further than this module.
 """
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from tefflab.errors import TeffError
+from tefflab.errors import TeffError, first_fault, shortened
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Hex64 = Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
-
-# Numbers a record without error must have: without any of them its other numbers mean nothing.
-_MEASURED = (
-    "version",
-    "nodes",
-    "workers",
-    "ranks",
-    "isa",
-    "elapsed_seconds",
-    "tasks",
-    "dependencies",
-    "flops",
-    "bytes",
-    "validation",
-    "disturbance",
-    "started_at",
-)
-# These it must have too, but they are null where nobody asked for them.
-_MAY_BE_NULL = ("local_dependencies", "nonlocal_dependencies")
 
 
 class RecordError(TeffError):
@@ -47,41 +28,15 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class Graph(Strict):
-    """One task graph of a configuration, every parameter spelled out."""
-
-    type: str
-    steps: Annotated[int, Field(ge=1)]
-    width: Annotated[int, Field(ge=1)]
-    radix: Count
-    period: Count
-    fraction: Share
-    kernel: str
-    iterations: Count
-    samples: Annotated[int, Field(ge=1)]
-    imbalance: Annotated[float, Field(ge=0, le=2)]
-    persistent_imbalance: bool
-    output_bytes: Annotated[int, Field(ge=16)]
-    scratch_bytes: Count
-
-
 class Validation(Strict):
-    """Whether each task saw the inputs it was owed, as the program checked while it ran."""
+    """Whether the run did what it should have, as the program checked itself. A kind says what it compared."""
 
-    enabled: bool
+    model_config = ConfigDict(extra="ignore")
+
     passed: bool
-    checksum: Hex64
-    expected: Hex64
-    error: str | None
-
-    @model_validator(mode="after")
-    def _nothing_passes_unchecked(self) -> Self:
-        if self.passed and not self.enabled:
-            raise ValueError("validation is said to have passed, yet it was switched off")
-        return self
 
 
-class Disturbance(Strict):
+class Noise(Strict):
     """How much of the machine the run did not get. Shares are of wall time, in [0, 1]."""
 
     cpu_seconds: Annotated[float, Field(ge=0)]
@@ -93,29 +48,38 @@ class Disturbance(Strict):
 
 
 class Record(Strict):
-    """One run of one program. Where `error` is set the run is no measurement, whatever else is known."""
+    """The head of a record. Where `error` is set the run is no measurement, whatever else is known.
 
-    model_config = ConfigDict(populate_by_name=True)
+    A kind's subclass refuses keys that it does not know, and names in `needed` those of its own without which a record
+    that has no error means nothing.
+    """
 
-    schema_: Literal["teff-record-1"] = Field(alias="schema")
+    model_config = ConfigDict(populate_by_name=True, extra="ignore")
+
+    needed: ClassVar[tuple[str, ...]] = ()
+    more_work: ClassVar[str] = "ask for more"  # what to do where a run is too short
+    _of_all: ClassVar[tuple[str, ...]] = (
+        "version",
+        "workers",
+        "ranks",
+        "started_at",
+        "elapsed_seconds",
+        "noise",
+        "validation",
+    )
+
+    schema_: Literal["teff-record-2"] = Field(alias="schema")
+    benchmark: Annotated[str, Field(min_length=1)]
     system: Annotated[str, Field(min_length=1)]
     variant: Annotated[str, Field(min_length=1)]
     version: str | None = None
-    graphs: tuple[Graph, ...] = ()
-    nodes: Count | None = None
     workers: Annotated[int, Field(ge=1)] | None = None
     ranks: Annotated[int, Field(ge=1)] | None = None
-    isa: str | None = None
-    elapsed_seconds: Annotated[float, Field(ge=0)] | None = None
-    tasks: Count | None = None
-    dependencies: Count | None = None
-    flops: Count | None = None
-    bytes: Count | None = None
-    local_dependencies: Count | None = None
-    nonlocal_dependencies: Count | None = None
-    validation: Validation | None = None
-    disturbance: Disturbance | None = None
     started_at: datetime | None = None
+    elapsed_seconds: Annotated[float, Field(ge=0)] | None = None
+    noise: Noise | None = None
+    validation: Validation | None = None
+    peak_rss_bytes: Count | None = None
     error: Annotated[str, Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
@@ -123,19 +87,16 @@ class Record(Strict):
         """Refuses the record in between: numbers missing or validation failed, yet no `error`."""
         if self.error is not None:
             return self
-        missing = [name for name in _MEASURED if getattr(self, name) is None]
-        missing += [name for name in _MAY_BE_NULL if name not in self.model_fields_set]
-        if not self.graphs:
-            missing.insert(0, "graphs")
-        if missing:
+        if missing := [name for name in (*self.needed, *self._of_all) if getattr(self, name) in (None, ())]:
             raise ValueError(f"no error is given, yet these are missing: {', '.join(missing)}")
-        validation = self.validation
-        if validation is not None and validation.enabled:
-            if not validation.passed or validation.error is not None:
-                raise ValueError("validation did not pass, yet no error is given")
-            if validation.checksum != validation.expected:
-                raise ValueError("validation is said to have passed with a checksum not as expected")
+        if fault := self.fault():
+            raise ValueError(f"{fault}, yet no error is given")
         return self
+
+    def fault(self) -> str:
+        """What is wrong with a record that has all its numbers; empty where nothing is."""
+        passed = self.validation is not None and self.validation.passed
+        return "" if passed else "validation did not pass"
 
     @property
     def ok(self) -> bool:
@@ -143,71 +104,35 @@ class Record(Strict):
         return self.error is None
 
     @property
-    def proven(self) -> bool:
-        """Whether the run validated itself: what a curve or table may show."""
-        return self.ok and self.validation is not None and self.validation.enabled
-
-    @property
     def wall_seconds(self) -> float:
         """Wall time of the timed region [s]. Raises RecordError for a failed record or a zero time."""
         if self.error is not None or self.elapsed_seconds is None:
             raise RecordError(f"a failed record has no numbers: {self.error}")
         if self.elapsed_seconds == 0:
-            raise RecordError("elapsed_seconds is 0: the run was too short to be timed; add timesteps")
+            raise RecordError(f"elapsed_seconds is 0: the run was too short to be timed; {self.more_work}")
         return self.elapsed_seconds
 
     @property
-    def granularity(self) -> float:
-        """Wall time x cores / tasks [s]: the mean time a core spends on a task, overhead included."""
-        wall = self.wall_seconds
-        if not self.tasks or self.workers is None:
-            raise RecordError("a record without tasks has no granularity")
-        return wall * self.workers / self.tasks
-
-    @property
-    def flops_per_second(self) -> float:
-        """Achieved rate of all workers [FLOP/s]."""
-        return (self.flops or 0) / self.wall_seconds
-
-    @property
-    def bytes_per_second(self) -> float:
-        """Achieved memory rate of all workers [B/s]."""
-        return (self.bytes or 0) / self.wall_seconds
-
-    @property
-    def tasks_per_second(self) -> float:
-        """Tasks finished a second by all workers: what there is to say of empty kernels."""
-        return (self.tasks or 0) / self.wall_seconds
-
-    @property
-    def rate_unit(self) -> str:
-        """The unit of `rate`: `FLOP/s` where the kernel computes, `B/s` where it copies, else `task/s`."""
-        if self.flops:
-            return "FLOP/s"
-        return "B/s" if self.bytes else "task/s"
-
-    @property
-    def rate(self) -> float:
-        """The rate that suits the kernel, in `rate_unit`: what efficiency is a share of."""
-        rates = {"FLOP/s": self.flops_per_second, "B/s": self.bytes_per_second}
-        return rates.get(self.rate_unit, self.tasks_per_second)
+    def gap_share(self) -> float:
+        """The worse of the shares of a spin just before and just after the run that were lost in gaps."""
+        return max(self.noise.gap_share_before, self.noise.gap_share_after) if self.noise else 0.0
 
     @property
     def round_trip(self) -> float | None:
         """How far apart the cores were [s], where the program measured it."""
-        return self.disturbance.round_trip_seconds if self.disturbance else None
+        return self.noise.round_trip_seconds if self.noise else None
 
     @property
-    def cpu_share(self) -> float:
-        """CPU time / (wall time x workers): under 1 where workers slept or the machine took cores away."""
-        wall = self.wall_seconds
-        if self.disturbance is None or self.workers is None:
-            raise RecordError("the record does not say its CPU time")
-        return self.disturbance.cpu_seconds / (wall * self.workers)
+    def rate(self) -> float | None:
+        """Work done a second, in a kind whose runs are held against a ceiling."""
+        return None
 
 
-def parse_line(line: str) -> Record:
-    """The record a program printed as `line`.
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+def parse_record(line: str, kind: type[AnyRecord]) -> AnyRecord:
+    """The record, of this `kind` of benchmark, that a program printed as `line`.
 
     Raises RecordError with one line that names the first field at fault and what was there.
     """
@@ -215,20 +140,6 @@ def parse_line(line: str) -> Record:
     if not text:
         raise RecordError("an empty line is no record: did the program end without answering?")
     try:
-        return Record.model_validate_json(text)
+        return kind.model_validate_json(text)
     except ValidationError as failure:
         raise RecordError(f"no valid record ({first_fault(failure)}): {shortened(text)}") from None
-
-
-def first_fault(failure: ValidationError) -> str:
-    """The first fault of a pydantic failure as `where: what`, and how many more there are."""
-    faults = failure.errors(include_url=False)
-    fault = faults[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    what = fault["msg"].removeprefix("Value error, ")
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return f"{where}: {what}{more}" if where else f"{what}{more}"
-
-
-def shortened(text: str, most: int = 120) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

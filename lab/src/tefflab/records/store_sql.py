@@ -1,7 +1,7 @@
 """The store as tables: DuckDB views over the JSON lines, one column a number.
 
 A line that cannot be read is left out here and reported by `Store.damage`. The columns that are derived
-(granularity and rates) follow `tefflab.records.record`; a test holds the two equal.
+(granularity and rates) follow `tefflab.benchmarks.task_graph.record`; a test holds the two equal.
 """
 
 from pathlib import Path
@@ -13,12 +13,13 @@ _GRAPH = """struct(type varchar, steps bigint, width bigint, radix bigint, perio
     kernel varchar, iterations bigint, samples bigint, imbalance double, persistent_imbalance boolean,
     output_bytes bigint, scratch_bytes bigint)"""
 
-_RECORD = f"""struct(schema varchar, system varchar, variant varchar, version varchar, graphs {_GRAPH}[],
+_RECORD = f"""struct(schema varchar, benchmark varchar, system varchar, variant varchar, version varchar,
+    graphs {_GRAPH}[],
     nodes bigint, workers bigint, ranks bigint, isa varchar, elapsed_seconds double, tasks bigint,
     dependencies bigint, flops bigint, bytes bigint, local_dependencies bigint,
     nonlocal_dependencies bigint,
     validation struct(enabled boolean, passed boolean, checksum varchar, expected varchar, error varchar),
-    disturbance struct(cpu_seconds double, voluntary_switches bigint, involuntary_switches bigint,
+    noise struct(cpu_seconds double, voluntary_switches bigint, involuntary_switches bigint,
         gap_share_before double, gap_share_after double, round_trip_seconds double),
     started_at timestamptz, error varchar)"""
 
@@ -31,7 +32,7 @@ _COLUMNS = {
         "system_id": "varchar",
         "role": "varchar",
         "attempt": "bigint",
-        "disturbed": "boolean",
+        "noisy": "boolean",
         "command": "varchar",
         "flags": "varchar",
         "record": _RECORD,
@@ -41,6 +42,7 @@ _COLUMNS = {
     },
     "raw_sittings": {
         "sitting": "varchar",
+        "benchmark": "varchar",
         "started_at": "timestamptz",
         "command": "varchar",
         "machine": """struct(id varchar, cpu varchar, cores_present bigint, cores_usable bigint,
@@ -59,15 +61,15 @@ _COLUMNS = {
         "ceiling": "struct(value double, low double, high double, unit varchar)",
         "rounds": "bigint",
         "repeats": "bigint",
-        "disturbed_share": "double",
+        "noisy_share": "double",
         "timesteps": "bigint",
     },
 }
 
 _VIEWS = """
 create view records as select
-    row_number() over () as line, sitting, round, system_id, role, attempt, disturbed, command, flags,
-    configuration, ceilings[1] as ceiling_before, ceilings[2] as ceiling_after,
+    row_number() over () as line, sitting, round, system_id, role, attempt, noisy, command, flags,
+    record.benchmark, configuration, ceilings[1] as ceiling_before, ceilings[2] as ceiling_after,
     (round_trips[1] + round_trips[2]) / 2 as round_trip,
     record.system, record.variant, record.version,
     record.graphs[1].type as pattern, record.graphs[1].kernel as kernel,
@@ -84,10 +86,10 @@ create view records as select
     record.flops / record.elapsed_seconds as flops_per_second,
     record.bytes / record.elapsed_seconds as bytes_per_second,
     record.tasks / record.elapsed_seconds as tasks_per_second,
-    record.disturbance.cpu_seconds / (record.elapsed_seconds * record.workers) as cpu_share,
-    record.disturbance.cpu_seconds, record.disturbance.voluntary_switches,
-    record.disturbance.involuntary_switches, record.disturbance.gap_share_before,
-    record.disturbance.gap_share_after,
+    record.noise.cpu_seconds / (record.elapsed_seconds * record.workers) as cpu_share,
+    record.noise.cpu_seconds, record.noise.voluntary_switches,
+    record.noise.involuntary_switches, record.noise.gap_share_before,
+    record.noise.gap_share_after,
     record.error is null and coalesce(record.validation.enabled, false) as proven,
     record.error, record.started_at::timestamp as started_at
 from raw_records where record is not null;
@@ -98,7 +100,7 @@ from (select row_number() over () as line, sitting, system_id, flags,
       from raw_records where record is not null);
 
 create view sittings as select
-    sitting, started_at::timestamp as started_at, command, unnest(machine), unnest(revision)
+    sitting, benchmark, started_at::timestamp as started_at, command, unnest(machine), unnest(revision)
 from raw_sittings where sitting is not null;
 
 create view metg as select
@@ -106,7 +108,7 @@ create view metg as select
     metg.value as metg, metg.low as metg_low, metg.high as metg_high, metg.relation as relation,
     overhead.value as overhead, overhead.low as overhead_low, overhead.high as overhead_high,
     ceiling.value as ceiling, ceiling.low as ceiling_low, ceiling.high as ceiling_high,
-    ceiling.unit as ceiling_unit, rounds, repeats, disturbed_share, timesteps
+    ceiling.unit as ceiling_unit, rounds, repeats, noisy_share, timesteps
 from raw_metg where metg is not null;
 """
 
@@ -123,12 +125,12 @@ _TYPES: dict[str, type[polars.DataType] | polars.DataType] = {
 }
 
 
-def query_files(sql: str, records: Path, sittings: Path, metg: Path) -> polars.DataFrame:
+def query_files(sql: str, runs: Path, sittings: Path, estimates: Path) -> polars.DataFrame:
     """The answer to `sql` over the four views; a file that is missing or empty is an empty table.
 
     Raises ValueError with the first line of DuckDB's complaint.
     """
-    files = {"raw_records": records, "raw_sittings": sittings, "raw_metg": metg}
+    files = {"raw_records": runs, "raw_sittings": sittings, "raw_metg": estimates}
     with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
         connection.execute("set timezone = 'UTC'")
         for view, file in files.items():

@@ -1,33 +1,28 @@
 """Finding what was measured: the stores below `results/`, by the names a user gives them."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from tefflab.measure.measurement import RESULTS_FOLDER
-from tefflab.records.store import Sitting, Store, StoreError
-
-Kind = Literal["metg", "spawn"]  # of task graphs, of spawn patterns
+from tefflab.records.run import Sitting
+from tefflab.records.store import RESULTS_FOLDER, Store, StoreError
+from tefflab.systems.systems import load_systems
 
 
 def open_sitting(root: Path, name: str) -> tuple[Store, Sitting]:
     """`STORE`, whose last sitting is meant, or `STORE:SITTING`. StoreError, naming those there are, for another."""
     store, _, sitting = name.partition(":")
     opened = Store.open(root / RESULTS_FOLDER / store)
-    return opened, opened.sitting(sitting or None)
+    return opened, _with_floors(root, opened.sitting(sitting or None))
 
 
-def open_sittings(root: Path, name: str) -> tuple[Store, dict[Kind, Sitting]]:
-    """The same of both kinds: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
+def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
+    """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
     store, _, wanted = name.partition(":")
     opened = Store.open(root / RESULTS_FOLDER / store)
-    known: dict[Kind, list[Sitting]] = {"metg": opened.sittings(), "spawn": opened.spawn_sittings()}
-    chosen: dict[Kind, Sitting] = {
-        kind: those[-1]
-        for kind, sittings in known.items()
-        if (those := [each for each in sittings if wanted in ("", each.sitting)])
-    }
+    known = opened.sittings()
+    chosen = {each.benchmark: _with_floors(root, each) for each in known if wanted in ("", each.sitting)}
     if not chosen:
-        there = ", ".join(each.sitting for sittings in known.values() for each in sittings) or "none"
+        there = ", ".join(each.sitting for each in known) or "none"
         raise StoreError(f"no sitting {wanted or 'at all'} in {opened.folder}: there is {there}")
     return opened, chosen
 
@@ -35,3 +30,13 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[Kind, Sitting]]:
 def full_name(store: Store, sitting: Sitting) -> str:
     """What `open_sitting` takes."""
     return f"{store.folder.name}:{sitting.sitting}"
+
+
+def _with_floors(root: Path, head: Sitting) -> Sitting:
+    """Plans that were written before do not say which variant is the floor; its system does."""
+    variants: Any = head.plan.get("variants", [])
+    if all("is_floor" in each for each in variants):
+        return head
+    floors = {program.id for system in load_systems(root) if system.is_sequential for program in system.programs}
+    known = [each | {"is_floor": each["id"] in floors} for each in variants]
+    return head.model_copy(update={"plan": head.plan | {"variants": known}})

@@ -3,6 +3,7 @@
 A system that can't be configured or compiled is left out with its reason, and the others are built.
 """
 
+import fnmatch
 import hashlib
 import json
 import os
@@ -59,9 +60,15 @@ def owner_of(failure: Failure, programs: dict[str, str]) -> str | None:
         in_folder = _OF_SYSTEM.search(output)
         if in_folder:
             return in_folder[1]
-        if Path(output).name in programs:
-            return programs[Path(output).name]
+        for program, system in programs.items():
+            if fnmatch.fnmatchcase(Path(output).name, _pattern(program)):
+                return system
     return None
+
+
+def _pattern(program: str) -> str:
+    """Of a program's names, one a kind of benchmark that runs on it."""
+    return program.replace("{benchmark}", "*")
 
 
 def first_line(failure: Failure) -> str:
@@ -159,7 +166,7 @@ class Build:
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
         systems = load_systems(self.root)
-        programs = {variant.program: system.name for system in systems for variant in system.programs}
+        programs = {program.program: system.name for system in systems for program in system.programs}
         reasons: dict[str, str] = {}
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         for failure in found:
@@ -172,7 +179,8 @@ class Build:
             raise _broken(tail(self._build_log), "the build failed", self._build_log)
         for program, owner in programs.items():
             if owner in reasons:
-                (self.folder / "bin" / program).unlink(missing_ok=True)
+                for file in (self.folder / "bin").glob(_pattern(program)):
+                    file.unlink()
         self._keep_reasons(reasons)
         return reasons
 

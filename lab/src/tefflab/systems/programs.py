@@ -1,37 +1,41 @@
-"""Calls a bench program in the place of this process's own work: its output and exit code are passed on."""
+"""Calls a bench program in the place of this process's own work: its output and exit code are passed on. And what a
+program says of its kind of benchmark."""
 
+import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, TeffError, shortened
 from tefflab.host.terminal import progress
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import BUILD_FOLDER, Variant, load_systems, why_not_there
+from tefflab.systems.systems import COMPILED_TIMEOUT, Program, load_systems, usable_cores, why_not_there
 
 
-def find_variant(root: Path, name: str) -> Variant:
-    """The variant with this id; TeffError where there is none."""
-    variants = {variant.id: variant for system in load_systems(root) for variant in system.variants}
-    if name not in variants:
-        raise TeffError(f"no system is called {name!r}; there are: {' '.join(variants)}", exit_code=BAD_INPUT)
-    return variants[name]
+def find_program(root: Path, benchmark: str, name: str) -> Program:
+    """The program of this kind of benchmark with this id; TeffError where there is none."""
+    programs = {each.id: each for system in load_systems(root) for each in system.programs_for(benchmark)}
+    if name not in programs:
+        raise TeffError(f"no system is called {name!r}; there are: {' '.join(programs)}", exit_code=BAD_INPUT)
+    return programs[name]
 
 
-def core_program(root: Path) -> Path:
-    """The program that says what flags describe."""
-    return root / BUILD_FOLDER / "bin" / "task_graph"
-
-
-def answer_of_core(root: Path, words: Sequence[str]) -> str:
-    """What the core says of flags. TeffError with its own words where they are wrong."""
-    asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
-    if asked.returncode != 0:
-        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
-    return asked.stdout
+def ask_cases(root: Path, program: Program) -> list[dict[str, Any]]:
+    """The cases of the kind of benchmark that a program runs, as it lists them. TeffError where it does not."""
+    workers = usable_cores()
+    words = [*program.command_line(root, workers), "--cases"]
+    environment = {**os.environ, **program.environment_for(root, workers)}
+    try:
+        asked = subprocess.run(
+            words, env=environment, capture_output=True, text=True, check=True, timeout=COMPILED_TIMEOUT
+        )
+        return [json.loads(line) for line in asked.stdout.splitlines() if line.lstrip().startswith("{")]
+    except (OSError, subprocess.SubprocessError, ValueError) as failure:
+        raise TeffError(f"{program.id}: does not list its cases: {shortened(str(failure))}") from None
 
 
 def call_program(
@@ -39,14 +43,14 @@ def call_program(
     program: Path | str,
     words: Sequence[str],
     environment: Mapping[str, str] | None = None,
-    variant: Variant | None = None,
+    started: Program | None = None,
 ) -> None:
     """Sets up what is missing, runs the program, and leaves with its exit code.
 
-    TeffError where that is to start a variant whose program could not be built.
+    TeffError where that is to start a system's program that could not be built: `started`.
     """
     ensure(root, load_systems(root), console=progress())
-    if variant and (reason := why_not_there(variant, root)):
-        raise TeffError(f"{variant.id}: {reason}")
+    if started and (reason := why_not_there(started, root)):
+        raise TeffError(f"{started.id}: {reason}")
     finished = subprocess.run([str(program), *words], env={**os.environ, **(environment or {})}, check=False)
     raise typer.Exit(finished.returncode)

@@ -24,8 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.records.record import first_fault
+from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.systems.identity import Identity, IdentityError, ask_identity
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 
@@ -34,12 +33,14 @@ BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system or program it left out,
 BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built
 
-PLACEHOLDERS = ("program", "workers", "python", "folder", "build")
+PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build")
 COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+_SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
+
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
@@ -76,12 +77,13 @@ class Attribution(_Strict):
     synchronisation: list[NonEmpty] = []
 
 
-class Variant(_Strict):
+class Program(_Strict):
     """One way of running a system: a program, its command line and its environment."""
 
+    benchmark: Name  # the kind of benchmark whose adapter this is; kinds that name it as their adapters run on it, too
     name: Name
     title: NonEmpty
-    program: NonEmpty
+    program: NonEmpty  # `{benchmark}` in it is the kind that is measured
     command: list[NonEmpty] = ["{program}"]
     environment: dict[NonEmpty, str] = {}
     why: dict[NonEmpty, NonEmpty] = {}
@@ -89,6 +91,14 @@ class Variant(_Strict):
 
     _id: str = PrivateAttr("")
     _folder: Path = PrivateAttr(Path())
+    _measured: str = PrivateAttr("")
+
+    @field_validator("program")
+    @classmethod
+    def _program_names_the_benchmark_alone(cls, program: str) -> str:
+        if other := [name for name in _PLACEHOLDER.findall(program) if name != "benchmark"]:
+            raise ValueError(f"{{{other[0]}}} can't stand in it; {{benchmark}} can")
+        return program
 
     @field_validator("command")
     @classmethod
@@ -104,12 +114,12 @@ class Variant(_Strict):
         for name, value in self.environment.items():
             _check_placeholders(value)
             if name not in self.why:
-                raise ValueError(f"environment sets {name}, and [variants.why] has no reason for it")
+                raise ValueError(f"environment sets {name}, and [program.why] has no reason for it")
         return self
 
     @property
     def id(self) -> str:
-        """The system's name for its first variant, `SYSTEM/VARIANT` for each further one."""
+        """The system's name for its first program of a benchmark, `SYSTEM/NAME` for each further one."""
         return self._id
 
     @property
@@ -121,8 +131,19 @@ class Variant(_Strict):
         """Whether the program is a script in the system's folder, which the lab's own Python runs."""
         return self.program.endswith(".py")
 
+    @property
+    def executable(self) -> str:
+        """The program's name, the kind that is measured filled in."""
+        return self.program.replace("{benchmark}", self._measured or self.benchmark)
+
+    def measuring(self, benchmark: str) -> Self:
+        """This program as it stands for a kind of benchmark that runs on the adapters of its own."""
+        one = self.model_copy()
+        one._measured = benchmark
+        return one
+
     def program_path(self, root: Path) -> Path:
-        return self._folder / self.program if self.is_python else root / BUILD_FOLDER / "bin" / self.program
+        return self._folder / self.executable if self.is_python else root / BUILD_FOLDER / "bin" / self.executable
 
     def command_line(self, root: Path, workers: int) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended."""
@@ -137,6 +158,7 @@ class Variant(_Strict):
     def _fill(self, text: str, root: Path, workers: int) -> str:
         values = {
             "program": str(self.program_path(root)),
+            "benchmark": self._measured or self.benchmark,
             "workers": str(workers),
             "python": sys.executable,
             "folder": str(self._folder),
@@ -157,20 +179,18 @@ class System(_Strict):
     homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
-    variants: list[Variant] = []  # that run task graphs
-    spawn: list[Variant] = []  # that run the spawn patterns
+    programs: list[Program] = Field(default=[], alias="program")
 
     _folder: Path = PrivateAttr(Path())
 
     @model_validator(mode="after")
-    def _variants_have_names_of_their_own(self) -> Self:
-        if not self.variants and not self.spawn:
-            raise ValueError("there are neither variants nor spawn programs")
-        for kind in (self.variants, self.spawn):
-            names = [variant.name for variant in kind]
-            for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"two variants are named {name!r}")
+    def _programs_of_a_benchmark_have_names_of_their_own(self) -> Self:
+        if not self.programs:
+            raise ValueError("there is no [[program]]")
+        known = [(program.benchmark, program.name) for program in self.programs]
+        for benchmark, name in known:
+            if known.count((benchmark, name)) > 1:
+                raise ValueError(f"two programs of {benchmark} are named {name!r}")
         return self
 
     @property
@@ -178,22 +198,27 @@ class System(_Strict):
         return self._folder
 
     @property
-    def programs(self) -> list[Variant]:
-        """All of its programs, whatever they run."""
-        return [*self.variants, *self.spawn]
+    def listed(self) -> list[Program]:
+        """What a list of the systems shows: the programs of the benchmark that comes first."""
+        return [program for program in self.programs if program.benchmark == self.programs[0].benchmark]
 
     @property
-    def listed(self) -> list[Variant]:
-        """What a list of the systems shows: the variants, or the spawn programs of a system that has no others."""
-        return self.variants or self.spawn
+    def is_sequential(self) -> bool:
+        """Whether it has no tasks: what it takes is the floor under all others, who are not to be compared with it."""
+        return self.paradigm == _SEQUENTIAL
+
+    def programs_for(self, benchmark: str, adapters: str | None = None) -> list[Program]:
+        """Those that run a kind of benchmark, whose adapters are its own or another kind's."""
+        return [each.measuring(benchmark) for each in self.programs if each.benchmark == (adapters or benchmark)]
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
-        for kind in (self.variants, self.spawn):
-            for number, variant in enumerate(kind):
-                variant._id = f"{self.name}/{variant.name}" if number else self.name
-                variant._folder = folder
+        seen: set[str] = set()
+        for program in self.programs:
+            program._id = f"{self.name}/{program.name}" if program.benchmark in seen else self.name
+            program._folder = folder
+            seen.add(program.benchmark)
         return self
 
 
@@ -225,7 +250,7 @@ def usable_cores() -> int:
 
 @dataclass(frozen=True)
 class Probe:
-    """Whether a variant is there and answers; `reason` says why where it is not.
+    """Whether a program is there and answers; `reason` says why where it is not.
 
     `how_to_install` is empty where nothing that could be installed would help: the adapter is broken.
     """
@@ -236,33 +261,28 @@ class Probe:
     how_to_install: str
 
 
-def probe(variant: Variant, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
-    """Asks the variant's program who it is. Nothing is installed or built; a program that hangs is ended."""
+def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
+    """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
     broken = (root / BROKEN_FOLDER / system.name).is_file()
-    left_out = (root / SKIPPED_FOLDER / variant.program).is_file() and not packages.missing(system.install.apt)
+    left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
     how = "" if broken or left_out else _how_to_install(system, root, packages)
-    identity = _identity_of(variant, root)
+    identity = _identity_of(program, root)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how)
     return Probe(found=True, version=identity.version, reason=None, how_to_install=how)
 
 
-def variants_of(system: System) -> Sequence[Variant]:
-    """The programs that run task graphs: what is meant where nothing else is said."""
-    return system.variants
-
-
 def probe_all(
-    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Variant]] = variants_of
+    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Program]]
 ) -> dict[str, Probe]:
-    """Probes the programs of every system, two at a time; the keys are their ids."""
+    """Probes the `programs` of every system, two at a time; the keys are their ids."""
     packages = PackageState.of([name for system in systems for name in system.install.apt])
     with ThreadPoolExecutor(max_workers=2) as pool:
         asked = {
-            variant.id: pool.submit(probe, variant, system, root, packages=packages)
+            program.id: pool.submit(probe, program, system, root, packages=packages)
             for system in systems
-            for variant in programs(system)
+            for program in programs(system)
         }
         try:
             return {name: answer.result() for name, answer in asked.items()}
@@ -271,39 +291,39 @@ def probe_all(
             raise
 
 
-def _identity_of(variant: Variant, root: Path) -> Identity | str:
+def _identity_of(program: Program, root: Path) -> Identity | str:
     """What the program says of itself, or why it does not."""
-    if reason := why_not_there(variant, root):
+    if reason := why_not_there(program, root):
         return reason
     workers = usable_cores()
     try:
         identity = ask_identity(
-            [*variant.command_line(root, workers), "--identity"],
-            environment=variant.environment_for(root, workers),
-            timeout=PYTHON_TIMEOUT if variant.is_python else COMPILED_TIMEOUT,
+            [*program.command_line(root, workers), "--identity"],
+            environment=program.environment_for(root, workers),
+            timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
         )
     except IdentityError as error:
         return str(error)
-    if identity.system != variant.system_name:
+    if identity.system != program.system_name:
         return f"the program says it is {identity.system!r}"
     return identity
 
 
-def why_not_there(variant: Variant, root: Path) -> str:
-    """Why its program has not been built; empty where it has."""
-    if variant.program_path(root).is_file():
+def why_not_there(program: Program, root: Path) -> str:
+    """Why it has not been built; empty where it has."""
+    if program.program_path(root).is_file():
         return ""
-    if variant.is_python:
-        return f"{variant.program} is not in its folder"
+    if program.is_python:
+        return f"{program.executable} is not in its folder"
     for place in (
-        BROKEN_FOLDER / variant.system_name,
-        SKIPPED_FOLDER / variant.system_name,
-        SKIPPED_FOLDER / variant.program,
+        BROKEN_FOLDER / program.system_name,
+        SKIPPED_FOLDER / program.system_name,
+        SKIPPED_FOLDER / program.executable,
     ):
         reason = root / place
         if reason.is_file():
             return reason.read_text(encoding="utf-8").strip()
-    return f"{variant.program} has not been built"
+    return f"{program.executable} has not been built"
 
 
 def _how_to_install(system: System, root: Path, packages: PackageState) -> str:
@@ -312,5 +332,4 @@ def _how_to_install(system: System, root: Path, packages: PackageState) -> str:
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return install_command(missing, available(missing))
-    command = "metg" if system.variants else "spawn"
-    return f"./teff {command} --systems {system.name} sets it up"
+    return "./teff systems sets it up"

@@ -29,8 +29,7 @@ def command(
     Example:  teff experiment fig7
     """
     from tefflab import project_root
-    from tefflab.cli.session import Wish
-    from tefflab.cli.studies import experiment, experiment_list, experiment_objects
+    from tefflab.cli.session import Options, experiment, experiment_list, experiment_objects
     from tefflab.host.terminal import output
 
     if name is None:
@@ -39,14 +38,13 @@ def command(
         else:
             output().print(experiment_list(project_root()))
         return
-    wish = Wish(
+    asked = Options(
         systems=options.names(systems),
-        threshold=0.0,
         seconds=60 * (minutes or 0.0),
         rounds=rounds or 0,
-        workers=workers,
+        workers=(workers,) if workers else (),
         store=store,
         resume=resume,
         as_json=as_json,
     )
-    experiment(project_root(), name, wish)
+    experiment(project_root(), name, asked)

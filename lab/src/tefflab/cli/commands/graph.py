@@ -20,11 +20,12 @@ def command(
     Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
     """
     from tefflab import project_root
-    from tefflab.benchmarks.described import describe_graphs
+    from tefflab.benchmarks.task_graph.core import core_program
+    from tefflab.benchmarks.task_graph.described import describe_graphs
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
     from tefflab.output.drawing import draw
-    from tefflab.systems.programs import call_program, core_program
+    from tefflab.systems.programs import call_program
     from tefflab.systems.setup import ensure
 
     root = project_root()

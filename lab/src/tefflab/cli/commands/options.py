@@ -29,6 +29,15 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's l
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """The numbers of workers of a list by commas; none where it is empty or 0."""
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    if not all(name.isdigit() for name in names(text)) or (text not in ("", "0") and 0 in map(int, names(text))):
+        raise TeffError(f"--workers {text}: numbers from 1 on, by commas", exit_code=BAD_INPUT)
+    return tuple(int(name) for name in names(text) if int(name))
+
+
 def names(text: str) -> tuple[str, ...]:
     """The names of a list by commas, each once."""
     return tuple(dict.fromkeys(name for name in text.split(",") if name))

@@ -16,8 +16,8 @@ def command(
             autocompletion=completion.systems,
         ),
     ] = "",
-    patterns: Annotated[str, typer.Option("--patterns", help="Of serial,parallel,fib-both,fib-one,tree. [all]")] = "",
-    trees: Annotated[str, typer.Option("--trees", help="Of T1,T1L,T2,T3,T5.")] = "T3",
+    patterns: Annotated[str, typer.Option("--patterns", help="Names or groups of patterns, by commas. [all]")] = "",
+    trees: Annotated[str, typer.Option("--trees", help="Published trees, by commas. [the usual one]")] = "",
     workers: Annotated[int, typer.Option("--workers", min=0, help="0 is all cores.")] = 0,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0.01, max=600, help="Of running, for each system and pattern.")
@@ -27,44 +27,39 @@ def command(
 ) -> None:
     """Say where worker time goes in a spawn pattern: task, spawning, scheduler, load balance and so on.
 
-    Example:  teff profile --patterns fib-both,tree
+    Example:  teff profile --seconds 5 --functions
     """
     import json
 
     from rich.markup import escape
 
     from tefflab import project_root
-    from tefflab.benchmarks.profile import take_profile
-    from tefflab.cli.session import prepare
-    from tefflab.cli.spawn import profiled
+    from tefflab.benchmarks.profile import profiled_cases, take_profile
+    from tefflab.benchmarks.profile_table import to_table
+    from tefflab.benchmarks.spawn import BENCHMARK
+    from tefflab.cli.commands import options
+    from tefflab.cli.session import prepare, whoever_is_here
     from tefflab.errors import FAILED, TeffError
     from tefflab.host.terminal import output, progress
-    from tefflab.measure.spawn_sitting import questions
-    from tefflab.output.profile_table import to_table
     from tefflab.systems.systems import load_systems, usable_cores
-
-    def names(text: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for name in text.split(",") if name))
 
     failed = False
     root = project_root()
-    asked = questions(names(patterns), names(trees))
-    able = [system.name for system in load_systems(root) if any(program.profile for program in system.spawn)]
-    prepare(root, names(systems) or able)
-    for program in profiled(root, names(systems)):
-        for question in asked:
-            try:
-                with progress().status(f"{program.id}: {question.name}"):
-                    spent = take_profile(
-                        root, program, question.name, question.flags, workers or usable_cores(), seconds
-                    )
-            except TeffError as error:  # of one pattern: it may have the others
-                progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
-                failed = True
-                continue
-            if as_json:
-                typer.echo(json.dumps(spent.to_json(), ensure_ascii=False))
-            else:
-                output().print(to_table(spent, functions=functions), "")
+    wanted = options.names(systems)
+    able = [each.name for each in load_systems(root) if any(program.profile for program in BENCHMARK.programs(each))]
+    prepare(root, BENCHMARK, wanted or able)
+    programs = [each.program for each in whoever_is_here(root, BENCHMARK, wanted or able)]
+    for program, case in profiled_cases(root, programs, patterns, trees, is_chosen=bool(wanted)):
+        try:
+            with progress().status(f"{program.id}: {case.name}"):
+                spent = take_profile(root, program, case.name, case.flags, workers or usable_cores(), seconds)
+        except TeffError as error:  # of one pattern: it may have the others
+            progress().print(f"teff: {escape(str(error))}", soft_wrap=True)
+            failed = True
+            continue
+        if as_json:
+            typer.echo(json.dumps(spent.to_json(), ensure_ascii=False))
+        else:
+            output().print(to_table(spent, functions=functions), "")
     if failed:
         raise typer.Exit(FAILED)

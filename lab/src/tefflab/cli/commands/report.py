@@ -16,6 +16,6 @@ def command(
     Example:  teff report default
     """
     from tefflab import project_root
-    from tefflab.cli.studies import report
+    from tefflab.cli.session import report
 
     report(project_root(), store, as_json=as_json)

@@ -24,18 +24,19 @@ def command(
 
     Takes the published Task Bench's flags as they are.
 
-    Example:  teff run all -type stencil_1d -steps 1000 -width 4 -kernel compute_bound -iter 1000
+    Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
     """
     from tefflab import project_root
+    from tefflab.benchmarks.task_graph import BENCHMARK
     from tefflab.cli.single_runs import command_of, run_each
-    from tefflab.systems.programs import call_program, find_variant
+    from tefflab.systems.programs import call_program, find_program
 
     root = project_root()
     names = [name for name in system.split(",") if name]
     if system == "all" or len(names) > 1:
         run_each(root, [] if system == "all" else names, context.args, as_json=as_json)
         return
-    variant = find_variant(root, system)
+    program = find_program(root, BENCHMARK.name, system)
     flags = context.args if as_json else ["--report", *context.args]
-    (first, *rest), environment = command_of(root, variant, flags)
-    call_program(root, first, rest, environment, variant)
+    (first, *rest), environment = command_of(root, program, flags)
+    call_program(root, first, rest, environment, program)

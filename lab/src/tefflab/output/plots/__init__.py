@@ -1,13 +1,13 @@
 """The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`.
 
-All time and rate axes are logarithmic, all intervals hold with 95 % confidence, a contender looks the same in
-every picture of the same contenders, and no text covers data.
+All time and rate axes are logarithmic, all intervals hold with 95 % confidence, a variant looks the same in
+every picture of the same variants, and no text covers data.
 """
 
 from tefflab.output.plots.curves import efficiency_chart, rate_chart
 from tefflab.output.plots.dots import metg_chart, metg_dots_chart
 from tefflab.output.plots.footers import footer, signature
-from tefflab.output.plots.lines import metg_lines_chart, spawn_chart
+from tefflab.output.plots.lines import metg_lines_chart, workers_chart
 from tefflab.output.plots.sheet import save
 
 __all__ = [
@@ -19,5 +19,5 @@ __all__ = [
     "rate_chart",
     "save",
     "signature",
-    "spawn_chart",
+    "workers_chart",
 ]

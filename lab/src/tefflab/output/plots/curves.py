@@ -1,124 +1,160 @@
 """Curves over the size of a task: efficiency against granularity, and rate against the work of a task."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator
 
-from tefflab.analysis.results import Judgement
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.results import MeasuredCase
 from tefflab.output import quantities
-from tefflab.output.plots.intervals import band
-from tefflab.output.plots.legend import Entry, Legend
+from tefflab.output.plots import flags
+from tefflab.output.plots.flags import Flag
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
+from tefflab.output.plots.sheet import EDGE, PALE, RULE, SMALL, SOFT, Sheet, log_ticks, mark, stroke, text_width
 from tefflab.output.readings import (
     WorkAxis,
     absences,
     ceiling_of,
-    contenders_of,
-    curves_in_order,
     metg_name,
     rate_tick,
     rate_unit,
     time_tick,
     value_text,
+    variants_of,
 )
-from tefflab.output.scales import log_axis
+from tefflab.output.scales import LogAxis, log_axis
+from tefflab.output.traces import Line, efficiency_lines, named, rate_lines
 
-_HEIGHT = 3.7  # inches of axes, at least
+_HEIGHT = 3.7  # inches of axes
 _TICKS = 0.4  # inches below the axes
-_GAP = 0.3  # inches between axes and legend
 _DASHED: dict[str, Any] = {"color": SOFT, "linewidth": 1.0, "dashes": (4, 2.5), "zorder": 2}
+_HOW = "Thick: the fitted line with its 95 % band; thin: through the medians, which are the dots."
 
 
-def efficiency_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
-    """Efficiency against granularity, the threshold, and METG where it was found; bands are 95 % intervals."""
-    curves = curves_in_order(judgement)
-    look_of = looks(contenders_of([judgement]).values())
-    lines = {curve.contender.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
-    rows = {row.contender.id: row for row in judgement.rows if row.metg and row.contender.id in lines}
-    entries = []
-    for curve in curves:
-        row = rows.get(curve.contender.id)
-        entries.append(
-            Entry(look_of[curve.contender.id], curve.contender.title, f"METG {value_text(row)}" if row else "")
-        )
-    share = quantities.percent(judgement.threshold)
-    sheet, axes = _frame(
-        judgement,
-        title or f"Efficiency – {judgement.name}",
-        "Share of the ceiling that tasks of a given size reach, with 95 % intervals.",
+def efficiency_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
+    """Efficiency against granularity, the threshold, and METG, where the line that it was read from crosses it."""
+    lines = efficiency_lines(case)
+    rows = {row.variant.id: row for row in case.rows if row.metg}
+    crossings = {id_: row.metg.value for id_, row in rows.items() if row.metg and row.metg.relation == "="}
+    share = quantities.percent(case.threshold)
+    picture = _Picture(
+        case,
+        lines,
+        {id_: value_text(row) for id_, row in rows.items()},
+        title or f"Efficiency – {case.name}",
+        [
+            f"Share of the ceiling that tasks of a given size reach; {metg_name(case.threshold)}, the large mark, "
+            f"is where the line crosses {share}. {_HOW}",
+            case.configuration,
+        ],
         footer,
-        Legend(
-            [*entries, Entry(None, f"{share} threshold", f"{metg_name(judgement.threshold)} is where it is crossed")]
-        ),
-        ["100 %"],
-        "granularity: time × cores / tasks (log scale)",
     )
-    points = [each for line in lines.values() for each in line]
-    crossings = [row.metg.value for row in rows.values() if row.metg]
-    log_ticks(axes, "x", log_axis([each.granularity.value for each in points] + crossings), time_tick)
-    _efficiency_ticks(axes, [each.efficiency.value for each in points])
-    axes.axhline(judgement.threshold, **_DASHED)
-    for name, line in lines.items():
-        _curve(axes, look_of[name], [each.granularity.value for each in line], [each.efficiency for each in line])
-    for name, row in rows.items():
-        if row.metg:
-            _crossing(axes, row.metg, judgement.threshold, look_of[name])
-    return sheet.figure
+    drawn = [each.curve.variant.id for each in lines]
+    times = _within(lines, 0) + [value for id_, value in crossings.items() if id_ in drawn]
+    axes = picture.axes(log_axis(times), time_tick, ["100 %"], "granularity: time × cores / tasks (log scale)")
+    _efficiency_ticks(axes, _within(lines, 1))
+    axes.axhline(case.threshold, **_DASHED)
+    picture.draw(axes, {id_: (value, case.threshold) for id_, value in crossings.items()})
+    return picture.sheet.figure
 
 
-def rate_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
-    """The rate against the work of a task, both logarithmic, and the ceiling; bands are 95 % intervals."""
-    curves = curves_in_order(judgement)
-    look_of = looks(contenders_of([judgement]).values())
-    lines = {curve.contender.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
-    points = [each for line in lines.values() for each in line]
-    unit, work, ceiling = rate_unit(judgement), WorkAxis(judgement), ceiling_of(judgement)
-    entries = [Entry(look_of[each.contender.id], each.contender.title) for each in curves]
-    if ceiling:
-        entries.append(Entry(None, f"ceiling {quantities.rate(ceiling.value, unit)}", "the kernel alone on all cores"))
-    rates = log_axis([each.rate.value for each in points] + ([ceiling.value] if ceiling else []))
-    sheet, axes = _frame(
-        judgement,
-        title or f"Rate – {judgement.name}",
-        "What all cores reach together with tasks of a given size, with 95 % intervals.",
+def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
+    """The rate against the work of a task, both logarithmic, and the ceiling."""
+    lines = rate_lines(case)
+    unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
+    dashed = f" Dashed: the ceiling, {quantities.rate(ceiling.value, unit)}." if ceiling else ""
+    rates = log_axis(_within(lines, 1) + ([ceiling.value] if ceiling else []))
+    picture = _Picture(
+        case,
+        lines,
+        {},
+        title or f"Rate – {case.name}",
+        [
+            f"What all cores reach together with tasks of a given size.{dashed} {_HOW}",
+            case.configuration,
+        ],
         footer,
-        Legend(entries),
-        [rate_tick(each, unit) for each in rates.majors],
-        f"{work.title} (log scale)",
     )
-    log_ticks(axes, "x", log_axis([work.of(each) for each in points]), work.tick)
+    labels = [rate_tick(each, unit) for each in rates.majors]
+    axes = picture.axes(log_axis(_within(lines, 0)), work.tick, labels, f"{work.title} (log scale)")
     log_ticks(axes, "y", rates, lambda value: rate_tick(value, unit))
     if ceiling:
         axes.axhline(ceiling.value, **_DASHED)
-    for name, line in lines.items():
-        _curve(axes, look_of[name], [work.of(each) for each in line], [each.rate for each in line])
-    return sheet.figure
+    picture.draw(axes, {})
+    return picture.sheet.figure
 
 
-def _frame(
-    judgement: Judgement,
-    title: str,
-    meaning: str,
-    footer: str,
-    legend: Legend,
-    y_labels: Sequence[str],
-    x_title: str,
-) -> tuple[Sheet, Axes]:
-    """A sheet with axes, their legend on the right and room for the labels on the left."""
-    height = max(_HEIGHT, legend.height)
-    sheet = Sheet(title, [meaning, judgement.configuration], footer, height + _TICKS, absences([judgement]))
-    left = EDGE + max(text_width(label, SMALL) for label in y_labels) + 0.08
-    right = WIDTH - EDGE - legend.width - _GAP
-    axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
-    legend.draw(sheet, right + _GAP, sheet.top)
-    sheet.text((left + right) / 2, sheet.bottom + 0.05, x_title, SMALL, color=SOFT, align="center")
-    return sheet, axes
+class _Picture:
+    """A sheet with axes, flags above them, and below them who is grey and who is missing."""
+
+    def __init__(
+        self,
+        case: MeasuredCase,
+        lines: Sequence[Line],
+        figures: Mapping[str, str],
+        title: str,
+        subtitles: Sequence[str],
+        footer: str,
+    ) -> None:
+        self._head = title, subtitles, footer
+        self._look_of = looks(variants_of([case]).values())
+        told = named(case)
+        self._told = [line for line in lines if line.curve.variant.id in told]
+        self._others = [line for line in lines if line.curve.variant.id not in told]
+        self._flags = [
+            Flag(self._look(line), line.curve.variant.id, figures.get(line.curve.variant.id, ""), *line.anchor)
+            for line in self._told
+            if line.anchor
+        ]
+        others = ", ".join(line.curve.variant.id for line in self._others)
+        self._notes = [*([f"Grey: {others}."] if others else []), *absences([case])]
+
+    def axes(self, across: LogAxis, tick: Callable[[float], str], y_labels: Sequence[str], x_title: str) -> Axes:
+        """Their `x` done; the `y` is yet to be made."""
+        left = EDGE + max(text_width(label, SMALL) for label in y_labels) + 0.08
+        right = flags.right_edge([(each, across.place(each.x)) for each in self._flags], left)
+        self._starts = [left + across.place(each.x) * (right - left) for each in self._flags]
+        self._rows = flags.levels(self._starts, [each.width for each in self._flags])
+        title, subtitles, footer = self._head
+        above = flags.height(self._rows)
+        self.sheet = Sheet(title, subtitles, footer, _HEIGHT + _TICKS + above, self._notes)
+        axes = self.sheet.axes(left, right, self.sheet.bottom + _TICKS, self.sheet.top - above)
+        log_ticks(axes, "x", across, tick)
+        middle = (left + right) / 2
+        self.sheet.text(middle, self.sheet.bottom + 0.05, x_title, SMALL, color=SOFT, align="center")
+        return axes
+
+    def draw(self, axes: Axes, crossings: Mapping[str, tuple[float, float]]) -> None:
+        for line in self._others:
+            axes.plot(*_xy(line.through), color=PALE, linewidth=0.9, zorder=2.1)
+        for line in self._told:
+            look = self._look(line)
+            if line.band:
+                axes.fill(*_xy(line.band), color=look.color, alpha=0.15, linewidth=0, zorder=2.5)
+            for part in line.beyond:
+                axes.plot(*_xy(part), **stroke(look, 0.8), zorder=3)
+            axes.plot(*_xy(line.fitted), **stroke(look, 1.9), zorder=3.1)
+            dots = [place for _, place in line.dots]
+            axes.plot(*_xy(dots), **mark(look, 3.2), linestyle="none", alpha=0.4, zorder=2.8, clip_on=False)
+            if at := crossings.get(line.curve.variant.id):
+                axes.plot([at[0]], [at[1]], **mark(look, 8.0), zorder=6)
+        if self._flags:
+            flags.draw(self.sheet, axes, self._flags, self._starts, self._rows)
+
+    def _look(self, line: Line) -> Look:
+        return self._look_of[line.curve.variant.id]
+
+
+def _xy(places: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in places], [y for _, y in places]
+
+
+def _within(lines: Sequence[Line], which: int) -> list[float]:
+    """All that an axis has to hold."""
+    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
 
 
 def _efficiency_ticks(axes: Axes, values: Sequence[float]) -> None:
@@ -128,17 +164,3 @@ def _efficiency_ticks(axes: Axes, values: Sequence[float]) -> None:
     axes.yaxis.set_major_locator(FixedLocator(ticks))
     axes.yaxis.set_major_formatter(FixedFormatter([quantities.percent(each) for each in ticks]))
     axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
-
-
-def _curve(axes: Axes, look: Look, xs: Sequence[float], ys: Sequence[Interval]) -> None:
-    """A line with small marks, and its intervals as a band; open ends of intervals go on to the edge."""
-    low, high = zip(*(band(each, *axes.get_ylim()) for each in ys), strict=True)
-    axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
-    axes.plot(xs, [each.value for each in ys], **stroke(look), zorder=3)
-    axes.plot(xs, [each.value for each in ys], **mark(look, 3.6), linestyle="none", zorder=4, clip_on=False)
-
-
-def _crossing(axes: Axes, estimate: MetgEstimate, threshold: float, look: Look) -> None:
-    """METG itself, larger than the points. A bound is no crossing, and is left to the legend."""
-    if estimate.relation == "=":
-        axes.plot([estimate.value], [threshold], **mark(look, 8.0), zorder=6)

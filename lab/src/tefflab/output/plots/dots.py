@@ -6,7 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tefflab.analysis.results import Judgement, MetgRow
+from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.output import quantities
 from tefflab.output.plots.intervals import ARROW, draw_interval, ends, extent, is_unknown
 from tefflab.output.plots.legend import Entry, Legend
@@ -26,7 +26,7 @@ from tefflab.output.plots.sheet import (
     text_width,
     wrap,
 )
-from tefflab.output.readings import absences, contenders_of, interval_text, metg_name, time_tick, value_text
+from tefflab.output.readings import absences, interval_text, metg_name, time_tick, value_text, variants_of
 from tefflab.output.scales import LogAxis, log_axis
 
 _LABEL = 2.35  # inches of a row's name, at most
@@ -35,20 +35,25 @@ _DOT = 7.0
 _SAMPLE = 0.3  # inches of a mark in the key
 _APART = 0.2  # inches between its parts
 
+Label = list[tuple[str, float, str]]  # lines, each with its size and colour
 
-def metg_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figure:
+
+def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     """METG of every system: a row each, the smallest on top, with interval, overhead (hollow) and value."""
-    rows = judgement.rows
-    look_of = looks(contenders_of([judgement]).values())
-    names = [wrap(row.contender.title, _LABEL, BODY) for row in rows]
-    heights = [max(0.3, 0.12 + len(lines) * line_height(BODY)) for lines in names] or [0.3]
+    rows = case.rows
+    look_of = looks(variants_of([case]).values())
+    names = [_label(row) for row in rows]
+    heights = [0.1 + sum(line_height(size) for _, size, _ in label) for label in names] or [0.3]
     head = 0.34
     sheet = Sheet(
-        title or f"{metg_name(judgement.threshold)} – {judgement.name}",
-        [_meaning(judgement.threshold), judgement.configuration],
+        title or f"{metg_name(case.threshold)} – {case.name}",
+        [_meaning(case.threshold), case.configuration],
         footer,
         head + sum(heights) + _TICKS,
-        [f"{row.contender.title}: {row.note}" for row in rows if row.note],
+        [
+            *absences([case]),
+            *(f"{row.variant.id}: {row.note}" for row in rows if row.note and row.metg),
+        ],
     )
     columns = _Columns.of(rows, names)
     bottom, top = sheet.bottom + _TICKS, sheet.top - head
@@ -60,19 +65,19 @@ def metg_chart(judgement: Judgement, footer: str = "", title: str = "") -> Figur
     axes.set_ylim(bottom, top)  # rows are placed in inches
     axes.set_yticks([])
     y = top
-    for number, (row, lines, height) in enumerate(zip(rows, names, heights, strict=False)):
+    for number, (row, label, height) in enumerate(zip(rows, names, heights, strict=False)):
         middle = y - height / 2
         y -= height
         if number:
             sheet.line([EDGE, WIDTH - EDGE], [y + height, y + height], color=HAIR, linewidth=0.6, zorder=0)
-        _name(sheet, lines, columns.left - 0.14, middle)
-        look = look_of[row.contender.id]
+        _lines(sheet, label, columns.left - 0.14, middle)
+        look = look_of[row.variant.id]
         if row.overhead:
             axes.plot([row.overhead.value], [middle], **_hollow(look), zorder=4)
         if row.metg:
             draw_interval(axes, row.metg, middle, look, _DOT)
         _values(sheet, row, columns, middle)
-    _head_of_columns(sheet, judgement, columns, top)
+    _head_of_columns(sheet, case, columns, top)
     _key(sheet, rows, columns, top + 0.13)
     sheet.text(
         (columns.left + columns.right) / 2,
@@ -95,8 +100,8 @@ class _Columns:
     interval: float
 
     @classmethod
-    def of(cls, rows: Sequence[MetgRow], names: Sequence[Sequence[str]]) -> "_Columns":
-        label = max((text_width(line, BODY) for lines in names for line in lines), default=0.5)
+    def of(cls, rows: Sequence[MetgRow], names: Sequence[Label]) -> "_Columns":
+        label = max((text_width(line, size) for lines in names for line, size, _ in lines), default=0.5)
         values = [text_width(value_text(row), BODY, bold=True) for row in rows] + [text_width("METG(50 %)", SMALL)]
         intervals = [text_width(interval_text(row.metg), SMALL) for row in rows if row.metg]
         interval = WIDTH - EDGE
@@ -109,11 +114,20 @@ def _meaning(threshold: float) -> str:
     return f"The smallest task with which a system still reaches {share} of what the cores can do; smaller is better."
 
 
-def _name(sheet: Sheet, lines: Sequence[str], x: float, middle: float) -> None:
-    y = middle + line_height(BODY) * (len(lines) - 1) / 2
-    for line in lines:
-        sheet.text(x, y, line, align="right", vertical="center_baseline")
-        y -= line_height(BODY)
+def _label(row: MetgRow) -> Label:
+    """The id as in every table, and below it what it stands for."""
+    name = [(line, BODY, INK) for line in wrap(row.variant.id, _LABEL, BODY)]
+    if row.variant.title == row.variant.id:
+        return name
+    return [*name, *((line, SMALL, SOFT) for line in wrap(row.variant.title, _LABEL, SMALL))]
+
+
+def _lines(sheet: Sheet, label: Label, x: float, middle: float) -> None:
+    y = middle + sum(line_height(size) for _, size, _ in label) / 2
+    for line, size, color in label:
+        y -= line_height(size) / 2
+        sheet.text(x, y, line, size, color=color, align="right", vertical="center_baseline")
+        y -= line_height(size) / 2
 
 
 def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> None:
@@ -132,8 +146,8 @@ def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> Non
     )
 
 
-def _head_of_columns(sheet: Sheet, judgement: Judgement, columns: _Columns, top: float) -> None:
-    sheet.text(columns.value, top + 0.1, metg_name(judgement.threshold), SMALL, color=SOFT, align="right")
+def _head_of_columns(sheet: Sheet, case: MeasuredCase, columns: _Columns, top: float) -> None:
+    sheet.text(columns.value, top + 0.1, metg_name(case.threshold), SMALL, color=SOFT, align="right")
     sheet.text(columns.interval, top + 0.1, "95 % interval", SMALL, color=SOFT, align="right")
 
 
@@ -176,25 +190,25 @@ _ROOM = 0.13  # inches of a dot and the room around it
 _ARROW = ARROW / 72 + 0.05  # inches of a bound's arrow and the room around it
 
 
-def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "") -> Figure:
-    """METG of every system at each judgement (patterns, say), a row each; dots that would touch are set apart."""
-    rows = [row for judgement in judgements for row in judgement.rows]
-    look_of = looks(contenders_of(judgements).values())
-    legend = Legend(legend_entries(judgements, look_of), lines=False)
-    names = [wrap(judgement.name, _LABEL, BODY) for judgement in judgements]
+def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "") -> Figure:
+    """METG of every system at each case (patterns, say), a row each; dots that would touch are set apart."""
+    rows = [row for case in cases for row in case.rows]
+    look_of = looks(variants_of(cases).values())
+    legend = Legend(legend_entries(cases, look_of), lines=False)
+    names = [wrap(case.name, _LABEL, BODY) for case in cases]
     left = EDGE + max((text_width(line, BODY) for lines in names for line in lines), default=0.5) + 0.14
     right = WIDTH - EDGE - legend.width - 0.28
     axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
     is_any = any(row.metg and is_unknown(row.metg) for row in rows)
     unknown = ["Hollow marks have no interval yet: it takes more rounds."] if is_any else []
-    lanes = [_lanes([row for row in each.rows if row.metg], axis, right - left) for each in judgements]
+    lanes = [_lanes([row for row in each.rows if row.metg], axis, right - left) for each in cases]
     heights = [max(0.28, 0.15 + _LANE * (max(lane.values(), default=0) + 1)) for lane in lanes]
     sheet = Sheet(
         title,
-        [*(_meaning(each.threshold) for each in judgements[:1]), *unknown],
+        [*(_meaning(each.threshold) for each in cases[:1]), *unknown],
         footer,
         max(sum(heights) + _TICKS + 0.08, legend.height + 0.1),
-        absences(judgements),
+        absences(cases),
     )
     top = sheet.top - 0.08
     bottom = top - sum(heights)
@@ -203,15 +217,15 @@ def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "
     axes.set_ylim(bottom, top)
     axes.set_yticks([])
     y = top
-    for number, (judgement, lane, height) in enumerate(zip(judgements, lanes, heights, strict=True)):
+    for number, (case, lane, height) in enumerate(zip(cases, lanes, heights, strict=True)):
         if number:
             sheet.line([EDGE, right], [y, y], color=HAIR, linewidth=0.6, zorder=0)
-        _name(sheet, names[number], left - 0.14, y - height / 2)
+        _lines(sheet, [(line, BODY, INK) for line in names[number]], left - 0.14, y - height / 2)
         used = max(lane.values(), default=0)
-        for row in judgement.rows:
+        for row in case.rows:
             if row.metg is None:
                 continue
-            look, middle = look_of[row.contender.id], y - height / 2 + _LANE * (used / 2 - lane[row.contender.id])
+            look, middle = look_of[row.variant.id], y - height / 2 + _LANE * (used / 2 - lane[row.variant.id])
             if is_unknown(row.metg):
                 rim = {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
                 axes.plot([row.metg.value], [middle], **mark(look, 4.4) | rim, linestyle="none", zorder=5)
@@ -223,14 +237,14 @@ def metg_dots_chart(judgements: Sequence[Judgement], title: str, footer: str = "
     return sheet.figure
 
 
-def legend_entries(judgements: Sequence[Judgement], look_of: dict[str, Look]) -> list[Entry]:
-    """Every contender once, in the order of the first judgement that has it."""
-    known = {row.contender.id: row.contender for judgement in judgements for row in judgement.rows}
-    return [Entry(look_of[name], contender.title) for name, contender in known.items()]
+def legend_entries(cases: Sequence[MeasuredCase], look_of: dict[str, Look]) -> list[Entry]:
+    """Every variant once, in the order of the first case that has it."""
+    known = {row.variant.id: row.variant for case in cases for row in case.rows}
+    return [Entry(look_of[name], variant.title) for name, variant in known.items()]
 
 
 def _lanes(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, int]:
-    """The lane of each contender: the first in which its dot and interval touch no other."""
+    """The lane of each variant: the first in which its dot and interval touch no other."""
     taken: list[float] = []  # how far each lane is full, in inches
     lanes: dict[str, int] = {}
     for row in sorted(rows, key=lambda row: row.metg.value if row.metg else 0):
@@ -241,5 +255,5 @@ def _lanes(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, in
         end = max(high, here + (_ARROW if row.metg.relation == ">" else _ROOM / 2))
         lane = next((number for number, full in enumerate(taken) if full <= start), len(taken))
         taken[lane : lane + 1] = [end]
-        lanes[row.contender.id] = lane
+        lanes[row.variant.id] = lane
     return lanes

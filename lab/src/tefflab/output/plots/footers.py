@@ -1,21 +1,21 @@
-"""The line at the foot of a picture: what was measured on, when, of which source, and how disturbed it was."""
+"""The line at the foot of a picture: what was measured on, when, of which source, and how noisy it was."""
 
 from collections.abc import Sequence
 from datetime import UTC
 
-from tefflab.analysis.results import Judgement
-from tefflab.output.readings import apart, disturbed_runs
-from tefflab.records.store import Sitting
+from tefflab.analysis.results import MeasuredCase
+from tefflab.output.readings import apart, noisy_runs
+from tefflab.records.run import Sitting
 
 
-def footer(sitting: Sitting, judgements: Sequence[Judgement]) -> str:
-    """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · 3 of 412 runs disturbed`."""
-    counts = [disturbed_runs(judgement) for judgement in judgements]
-    disturbed, runs = (sum(count[which] for count in counts) for which in (0, 1))
+def footer(sitting: Sitting, cases: Sequence[MeasuredCase]) -> str:
+    """`Sample CPU, 2 cores, Linux 6.1 · 2026-11-20 22:00 UTC · teff 1a2b3c4d5e · 3 of 412 runs noisy`."""
+    counts = [noisy_runs(case) for case in cases]
+    noisy, runs = (sum(count[which] for count in counts) for which in (0, 1))
     return signature(
         sitting,
-        *(text for first in judgements[:1] for text in apart(first)),
-        f"{disturbed} of {runs} runs disturbed",
+        *(text for first in cases[:1] for text in apart(first)),
+        f"{noisy} of {runs} runs noisy",
     )
 
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output.plots.looks import Look
 from tefflab.output.plots.sheet import mark
+from tefflab.output.quantities import is_told
 
 Direction = Literal["left", "right", "up", "down"]
 
@@ -41,9 +42,10 @@ def band(estimate: MetgEstimate | Interval, bottom: float, top: float) -> tuple[
 
 
 def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, size: float, width: float = 1.6) -> None:
-    """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow to where the truth lies."""
+    """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow to where the truth lies, an
+    interval that says nothing has no line."""
     left, right = axes.get_xlim()
-    low, high = extent(estimate)
+    low, high = extent(estimate) if is_told(estimate.low, estimate.high) else (estimate.value, estimate.value)
     axes.plot(
         [max(low, left), min(high, right)],
         [row, row],

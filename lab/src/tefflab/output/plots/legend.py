@@ -14,7 +14,7 @@ _BETWEEN = 0.075  # inches between two entries
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the legend: a contender's look (a grey dashed rule where None), its name, and a figure below it."""
+    """A line of the legend: a variant's look (a grey dashed rule where None), its name, and a figure below it."""
 
     look: Look | None
     name: str

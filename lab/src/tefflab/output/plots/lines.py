@@ -1,4 +1,4 @@
-"""Times against a parameter: METG against dependencies per task or bytes, that of a spawned task against workers."""
+"""Times against a parameter: METG against dependencies per task or bytes, the value of a case against workers."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -8,16 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from tefflab.analysis.results import Judgement
+from tefflab.analysis.results import CaseRow, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
-from tefflab.benchmarks.spawn_judge import SpawnRow
 from tefflab.output.plots.dots import legend_entries
 from tefflab.output.plots.intervals import band, draw_arrow, ends
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
 from tefflab.output.quantities import duration
-from tefflab.output.readings import absences, contenders_of, metg_name, time_tick
+from tefflab.output.readings import absences, metg_name, time_tick, variants_of
 from tefflab.output.scales import log_axis
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
@@ -26,51 +25,48 @@ _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on
 
 
 def metg_lines_chart(
-    judgements: Sequence[Judgement],
+    cases: Sequence[MeasuredCase],
     x_label: str,
     xs: Sequence[float],
     footer: str = "",
     title: str = "",
     x_text: Callable[[float], str] = "{:g}".format,
 ) -> Figure:
-    """METG of every system at each of `xs` (rising, one a judgement), with bands; bounds have arrows.
+    """METG of every system at each of `xs` (rising, one a case), with bands; bounds have arrows.
 
-    A line breaks where a system could not be measured. Raises ValueError where `xs` and `judgements` differ in length.
+    A line breaks where a system could not be measured. Raises ValueError where `xs` and `cases` differ in length.
     """
-    if len(xs) != len(judgements):
-        raise ValueError(f"{len(xs)} values of {x_label} for {len(judgements)} judgements")
-    look_of = looks(contenders_of(judgements).values())
-    found = [{row.contender.id: row.metg for row in judgement.rows if row.metg} for judgement in judgements]
-    name = metg_name(judgements[0].threshold) if judgements else "METG"
+    if len(xs) != len(cases):
+        raise ValueError(f"{len(xs)} values of {x_label} for {len(cases)} cases")
+    look_of = looks(variants_of(cases).values())
+    found = [{row.variant.id: row.metg for row in case.rows if row.metg} for case in cases]
+    name = metg_name(cases[0].threshold) if cases else "METG"
     meaning = f"{name} with 95 % intervals; smaller is better. An arrow leads from a bound to where the value lies."
-    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(judgements))
+    head = Head(title or f"{name} against {x_label}", [meaning], footer, absences(cases))
     lines = {id_: Line(look, [each.get(id_) for each in found]) for id_, look in look_of.items()}
-    return _lines_chart(head, legend_entries(judgements, look_of), lines.values(), xs, x_label, x_text)
+    return _lines_chart(head, legend_entries(cases, look_of), lines.values(), xs, x_label, x_text)
 
 
-def spawn_chart(rows: Sequence[SpawnRow], title: str, footer: str = "") -> Figure:
-    """Time a task against the workers, of every system at one spawn pattern, with bands."""
-    look_of = looks(row.contender for row in rows)
+def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str = "") -> Figure:
+    """A time against the workers, of every system at one case, with bands."""
+    look_of = looks(row.variant for row in rows)
     workers = sorted({row.workers for row in rows})
-    times = {(row.contender.id, row.workers): row.seconds_per_task for row in rows}
-    ranked = sorted((row for row in rows if row.seconds_per_task), key=lambda row: (-row.workers, _seconds(row)))
-    last = {row.contender.id: row for row in reversed(ranked)}
+    times = {(row.variant.id, row.workers): row.value for row in rows}
+    ranked = sorted((row for row in rows if row.value), key=lambda row: (-row.workers, _seconds(row)))
+    last = {row.variant.id: row for row in reversed(ranked)}
     entries = [
-        Entry(look_of[row.contender.id], row.contender.title, _last(row))
-        for row in ranked
-        if row is last[row.contender.id]
+        Entry(look_of[row.variant.id], row.variant.title, _last(row)) for row in ranked if row is last[row.variant.id]
     ]
     lines = [Line(look_of[id_], [times.get((id_, count)) for count in workers]) for id_ in last]
-    failed = dict.fromkeys(f"{row.contender.title}: {row.note}" for row in rows if row.seconds_per_task is None)
-    meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    failed = dict.fromkeys(f"{row.variant.title}: {row.note}" for row in rows if row.value is None)
     return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
 
 
-def _seconds(row: SpawnRow) -> float:
-    return row.seconds_per_task.value if row.seconds_per_task else math.inf
+def _seconds(row: CaseRow) -> float:
+    return row.value.value if row.value else math.inf
 
 
-def _last(row: SpawnRow) -> str:
+def _last(row: CaseRow) -> str:
     return f"{duration(_seconds(row))} with {row.workers} worker{'s' * (row.workers > 1)}"
 
 

@@ -1,4 +1,4 @@
-"""How each contender looks in every picture: its system's colour, and besides it a dash and a shape.
+"""How each variant looks in every picture: its system's colour, and besides it a dash and a shape.
 
 Colour is never alone: a curve is told by its shape in print and by readers who see few colours, too.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tefflab.analysis.results import Contender
+from tefflab.records.plan import Variant
 
 Shape = Literal["circle", "square", "triangle", "diamond", "wedge", "plus", "cross"]
 
@@ -27,9 +27,9 @@ class Look:
     shape: Shape
 
 
-def looks(contenders: Iterable[Contender]) -> dict[str, Look]:
+def looks(variants: Iterable[Variant]) -> dict[str, Look]:
     """The look of each, by id. The order they come in does not matter."""
-    known = {each.id: each for each in contenders}
+    known = {each.id: each for each in variants}
     return {
         name: Look(
             color=readable(known[name].color, PAPER),

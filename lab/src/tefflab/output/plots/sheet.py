@@ -25,6 +25,7 @@ EDGE = 0.16  # inches of white around everything
 FONT = "DejaVu Sans"  # comes with matplotlib, so pictures are the same everywhere
 TITLE, BODY, SMALL = 11.5, 8.5, 7.3  # points
 INK, SOFT, RULE, HAIR = "#1b1f24", "#5a6370", "#c9ced6", "#e6e9ed"
+PALE = "#b9c0c9"  # of curves that are there and not told by name
 
 MARKERS: dict[Shape, str] = {
     "circle": "o",
@@ -149,12 +150,12 @@ def log_ticks(axes: Axes, which: Literal["x", "y"], axis: LogAxis, label: Callab
 
 
 def stroke(look: Look, width: float = 1.4) -> dict[str, Any]:
-    """A contender's line, as keywords of matplotlib."""
+    """A variant's line, as keywords of matplotlib."""
     return {"color": look.color, "linewidth": width, "linestyle": (0, look.dash) if look.dash else "-"}
 
 
 def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
-    """A contender's mark, with a white rim that parts it from what it lies on."""
+    """A variant's mark, with a white rim that parts it from what it lies on."""
     marker = MARKERS[look.shape]
     return {
         "marker": marker,

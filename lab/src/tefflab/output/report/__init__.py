@@ -14,21 +14,28 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tefflab.analysis.results import Curve, Judgement, MetgRow
+from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import Caveat, caveats, sitting_caveats
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.readings import contenders_of, curves_in_order, interval_text, metg_name, value_text
+from tefflab.output.readings import curves_in_order, interval_text, metg_name, value_text, variants_of
 from tefflab.output.report.charts import OUTLINES, chart_data, look_data, point_texts
+from tefflab.output.report.sections import TableSection
 from tefflab.output.report.strips import Strips, strips
-from tefflab.records.store import Damage, Sitting
+from tefflab.records.run import Sitting
+from tefflab.records.store import Damage
 
 _GIB = 1024**3
 
 
 def write_report(
-    path: Path, sitting: Sitting, judgements: Sequence[Judgement], damage: Sequence[Damage], title: str
+    path: Path,
+    sitting: Sitting,
+    cases: Sequence[MeasuredCase],
+    damage: Sequence[Damage],
+    title: str,
+    tables: Sequence[TableSection] = (),
 ) -> None:
     """Writes the report of `sitting` to `path`, which should end in .html; folders are made. It asks for nothing
     from the network and needs no other file; without scripts it still shows all numbers."""
@@ -47,22 +54,23 @@ def write_report(
         point_texts=point_texts,
         outlines=OUTLINES,
     )
-    contenders = contenders_of(judgements)
-    look_of = looks(contenders.values())
+    variants = variants_of(cases)
+    look_of = looks(variants.values())
     page = environment.get_template("page.html").render(
         title=title,
         sitting=sitting,
         started=sitting.started_at.astimezone(UTC),
-        headline=_headline(judgements),
-        sections=[Section.of(number, each) for number, each in enumerate(judgements)],
-        overview=_overview(judgements),
-        contenders=contenders,
+        headline=_headline(cases),
+        tables=tables,
+        sections=[Section.of(number, each) for number, each in enumerate(cases)],
+        overview=_overview(cases),
+        variants=variants,
         looks=look_of,
-        remarks=sitting_caveats(sitting, judgements, damage),
+        remarks=sitting_caveats(sitting, cases, damage),
         facts=_facts(sitting.machine),
         css=_part("page.css"),
         script=_part("charts.js"),
-        data=_data(judgements, look_of),
+        data=_data(cases, look_of),
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
@@ -70,10 +78,10 @@ def write_report(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A judgement as the page shows it."""
+    """A case as the page shows it."""
 
     anchor: str
-    judgement: Judgement
+    case: MeasuredCase
     strips: Strips
     curves: Sequence[Curve]
     charts: Sequence[dict[str, Any]]
@@ -81,47 +89,50 @@ class Section:
     general: Sequence[Caveat]  # on all of it
 
     @classmethod
-    def of(cls, number: int, judgement: Judgement) -> "Section":
-        found = caveats(judgement)
+    def of(cls, number: int, case: MeasuredCase) -> "Section":
+        found = caveats(case)
         return cls(
-            f"judgement-{number}",
-            judgement,
-            strips(judgement.rows),
-            curves_in_order(judgement),
-            chart_data(judgement),
-            [each for each in found if each.contenders],
-            [each for each in found if not each.contenders],
+            f"case-{number}",
+            case,
+            strips(case.rows),
+            curves_in_order(case),
+            chart_data(case),
+            [each for each in found if each.variants],
+            [each for each in found if not each.variants],
         )
 
     def notes(self, row: MetgRow) -> list[int]:
         """The numbers of the caveats on a row."""
-        return [number for number, each in enumerate(self.numbered, start=1) if row.contender.id in each.contenders]
+        return [number for number, each in enumerate(self.numbered, start=1) if row.variant.id in each.variants]
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The smallest METG of the first judgement that has one, and who can't be told apart from it."""
+    """The smallest METG of the first case that has one, and who can't be told apart from it."""
 
     name: str
     row: MetgRow
     level: Sequence[MetgRow]
+    is_told: bool  # whether its interval says anything
 
 
-def _headline(judgements: Sequence[Judgement]) -> Headline | None:
-    for judgement in judgements:
-        found = [row for row in judgement.rows if row.metg]
+def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
+    for case in cases:
+        found = [row for row in case.rows if row.metg]
         if found and found[0].metg:
-            end = found[0].metg.high
-            return Headline(judgement.name, found[0], [row for row in found[1:] if row.metg and row.metg.low <= end])
+            best = found[0].metg
+            told = quantities.is_told(best.low, best.high)
+            level = [row for row in found[1:] if told and row.metg and row.metg.low <= best.high]
+            return Headline(case.name, found[0], level, told)
     return None
 
 
-def _overview(judgements: Sequence[Judgement]) -> Mapping[str, Sequence[str]]:
-    """METG of each contender (by id) at each judgement with rows; empty for fewer than two of these."""
-    ranked = [each for each in judgements if each.rows]
+def _overview(cases: Sequence[MeasuredCase]) -> Mapping[str, Sequence[str]]:
+    """METG of each variant (by id) at each case with rows; empty for fewer than two of these."""
+    ranked = [each for each in cases if each.rows]
     if len(ranked) < 2:
         return {}
-    found = [{row.contender.id: value_text(row) for row in each.rows} for each in ranked]
+    found = [{row.variant.id: value_text(row) for row in each.rows} for each in ranked]
     names = dict.fromkeys(name for each in found for name in each)
     return {name: [each.get(name, "–") for each in found] for name in names}
 
@@ -146,11 +157,11 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
     ]
 
 
-def _data(judgements: Sequence[Judgement], look_of: Mapping[str, Look]) -> Markup:
+def _data(cases: Sequence[MeasuredCase], look_of: Mapping[str, Look]) -> Markup:
     """The curves for the script, as JSON that can't end the element it stands in."""
     data = {
         "looks": {name: look_data(look) for name, look in look_of.items()},
-        "sections": [chart_data(each) for each in judgements],
+        "sections": [chart_data(each) for each in cases],
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c"))  # of these characters HTML would see no other

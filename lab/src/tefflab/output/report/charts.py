@@ -3,17 +3,15 @@
 So the script in the page only draws; it knows no units and no logarithms.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tefflab.analysis.results import Curve, CurvePoint, Judgement
-from tefflab.analysis.statistics import Interval
+from tefflab.analysis.results import CurvePoint, MeasuredCase
 from tefflab.output import quantities
 from tefflab.output.plots.looks import Look, Shape
 from tefflab.output.readings import (
     WorkAxis,
     ceiling_of,
-    curves_in_order,
     interval_text,
     metg_name,
     percent_range,
@@ -24,6 +22,7 @@ from tefflab.output.readings import (
     value_text,
 )
 from tefflab.output.scales import LogAxis, log_axis
+from tefflab.output.traces import Line, Place, efficiency_lines, named, rate_lines
 
 # Outlines that look equally large, around 0, in pixels.
 OUTLINES: dict[Shape, str] = {
@@ -38,7 +37,7 @@ OUTLINES: dict[Shape, str] = {
 _WIDE, _NARROW = 7, 4  # labels of an axis
 _PLACES = 5  # decimals of a place: a hundredth of a pixel
 
-Place = Callable[[float], float]
+Scale = Callable[[float], float]
 
 
 def look_data(look: Look) -> dict[str, Any]:
@@ -46,52 +45,35 @@ def look_data(look: Look) -> dict[str, Any]:
     return {"day": look.color, "night": look.night, "dash": list(look.dash), "outline": OUTLINES[look.shape]}
 
 
-def chart_data(judgement: Judgement) -> list[dict[str, Any]]:
-    """The charts of a judgement: efficiency against granularity and rate against work; none without curves."""
-    return [_efficiency(judgement), _rate(judgement)] if judgement.curves else []
+def chart_data(case: MeasuredCase) -> list[dict[str, Any]]:
+    """The charts of a case: efficiency against granularity and rate against work; none without curves."""
+    return [_efficiency(case), _rate(case)] if case.curves else []
 
 
 def point_texts(point: CurvePoint, unit: str) -> list[str]:
     """What there is to say of a point, in lines."""
     share = f"efficiency {percent_range(point.efficiency)}" if point.efficiency.value > 0 else ""
-    disturbed = f", {point.disturbed} disturbed" if point.disturbed else ""
+    noisy = f", {point.noisy} noisy" if point.noisy else ""
     lines = [
         f"{quantities.duration(point.granularity.value)} a task ({interval_text(point.granularity)})",
         share,
         rate_range(point.rate, unit) if point.rate.value > 0 else "",
-        f"{point.iterations} iterations, {point.runs} run{'s' * (point.runs != 1)}{disturbed}",
+        f"{point.iterations} iterations, {point.runs} run{'s' * (point.runs != 1)}{noisy}",
     ]
     return [line for line in lines if line]
 
 
-def _efficiency(judgement: Judgement) -> dict[str, Any]:
-    curves = curves_in_order(judgement)
-    kept = {curve.contender.id: [each for each in curve.points if each.efficiency.value > 0] for curve in curves}
-    points = [each for line in kept.values() for each in line]
-    rows = {row.contender.id: row for row in judgement.rows if row.metg and row.metg.relation == "="}
-    crossings = [row.metg.value for name, row in rows.items() if row.metg and name in kept]
-    times = [each.granularity.value for each in points] + crossings
-    top = 1.04 * max([1.0, *(each.efficiency.value for each in points)])
+def _efficiency(case: MeasuredCase) -> dict[str, Any]:
+    lines = efficiency_lines(case)
+    rows = {row.variant.id: row for row in case.rows if row.metg and row.metg.relation == "="}
+    drawn = {line.curve.variant.id for line in lines}
+    times = _within(lines, 0) + [row.metg.value for name, row in rows.items() if row.metg and name in drawn]
+    top = 1.04 * max([1.0, *_within(lines, 1)])
+    across = log_axis(times).place
 
     def height(share: float) -> float:
         return min(max(share / top, 0.0), 1.0)
 
-    lines = []
-    for curve in curves:
-        line = _line(
-            curve,
-            kept[curve.contender.id],
-            lambda point: point.granularity.value,
-            log_axis(times).place,
-            lambda point: point.efficiency,
-            height,
-        )
-        row = rows.get(curve.contender.id)
-        if row and row.metg:
-            line["metg"] = [_round(log_axis(times).place(row.metg.value)), _round(height(judgement.threshold))]
-            name = metg_name(judgement.threshold)
-            line["metgText"] = [f"{name} {value_text(row)} ({interval_text(row.metg)})", f"{row.rounds} rounds"]
-        lines.append(line)
     shares = [0.0, 0.25, 0.5, 0.75, 1.0]
     ticks = [[_round(height(share)), quantities.percent(share)] for share in shares]
     return {
@@ -99,28 +81,40 @@ def _efficiency(judgement: Judgement) -> dict[str, Any]:
         "title": "Efficiency against granularity",
         "x": _axis(times, time_tick, "granularity (log scale)"),
         "y": {"wide": ticks, "narrow": ticks, "minor": [], "title": "share of the ceiling"},
-        "rule": {"at": _round(height(judgement.threshold)), "text": quantities.percent(judgement.threshold)},
-        "lines": lines,
+        "rule": {"at": _round(height(case.threshold)), "text": quantities.percent(case.threshold)},
+        "lines": [_line(line, across, height, _crossing(line, case, across, height)) for line in lines],
+        "told": named(case),
     }
 
 
-def _rate(judgement: Judgement) -> dict[str, Any]:
-    curves = curves_in_order(judgement)
-    kept = {curve.contender.id: [each for each in curve.points if each.rate.value > 0] for curve in curves}
-    points = [each for line in kept.values() for each in line]
-    unit, work, ceiling = rate_unit(judgement), WorkAxis(judgement), ceiling_of(judgement)
-    sizes = [work.of(each) for each in points]
-    rates = [each.rate.value for each in points] + ([ceiling.value] if ceiling else [])
+def _crossing(line: Line, case: MeasuredCase, across: Scale, along: Scale) -> dict[str, Any]:
+    """The mark at METG with its texts, unless it is a bound; and how the flag says METG."""
+    row = next((row for row in case.rows if row.variant.id == line.curve.variant.id and row.metg), None)
+    if row is None or row.metg is None:
+        return {}
+    flag = {"figure": value_text(row)}
+    if row.metg.relation != "=":
+        return flag
+    name = metg_name(case.threshold)
+    return flag | {
+        "metg": [_round(across(row.metg.value)), _round(along(case.threshold))],
+        "metgText": [f"{name} {value_text(row)} ({interval_text(row.metg)})", f"{row.rounds} rounds"],
+    }
+
+
+def _rate(case: MeasuredCase) -> dict[str, Any]:
+    lines = rate_lines(case)
+    unit, work, ceiling = rate_unit(case), WorkAxis(case), ceiling_of(case)
+    sizes = _within(lines, 0)
+    rates = _within(lines, 1) + ([ceiling.value] if ceiling else [])
     across, along = log_axis(sizes), log_axis(rates)
     chart: dict[str, Any] = {
         "kind": "rate",
         "title": f"Rate against {work.title}",
         "x": _axis(sizes, work.tick, f"{work.title} (log scale)"),
         "y": _axis(rates, lambda value: rate_tick(value, unit), "rate of all cores (log scale)"),
-        "lines": [
-            _line(curve, kept[curve.contender.id], work.of, across.place, lambda point: point.rate, along.place)
-            for curve in curves
-        ],
+        "lines": [_line(line, across.place, along.place, {}) for line in lines],
+        "told": named(case),
     }
     if ceiling:
         text = f"ceiling {quantities.rate(ceiling.value, unit)}"
@@ -128,22 +122,28 @@ def _rate(judgement: Judgement) -> dict[str, Any]:
     return chart
 
 
-def _line(
-    curve: Curve,
-    points: Sequence[CurvePoint],
-    x_of: Callable[[CurvePoint], float],
-    across: Place,
-    y_of: Callable[[CurvePoint], Interval],
-    along: Place,
-) -> dict[str, Any]:
-    """Points as [x, y, lower end, upper end], and the texts of each."""
-    places = []
-    for point in points:
-        interval = y_of(point)
-        ends = (across(x_of(point)), along(interval.value), along(interval.low), along(interval.high))
-        places.append([_round(each) for each in ends])
-    texts = [point_texts(point, curve.rate_unit) for point in points]
-    return {"id": curve.contender.id, "name": curve.contender.title, "points": places, "texts": texts}
+def _within(lines: Sequence[Line], which: int) -> list[float]:
+    """All that an axis has to hold."""
+    return [place[which] for line in lines for place in (*line.through, *(dot for _, dot in line.dots))]
+
+
+def _line(line: Line, across: Scale, along: Scale, crossing: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a curve, as lists of [x, y]; the points, and the texts of each."""
+
+    def placed(places: Iterable[Place]) -> list[list[float]]:
+        return [[_round(across(x)), _round(along(y))] for x, y in places]
+
+    return {
+        "id": line.curve.variant.id,
+        "name": line.curve.variant.title,
+        "points": placed(dot for _, dot in line.dots),
+        "texts": [point_texts(point, line.curve.rate_unit) for point, _ in line.dots],
+        "fitted": placed(line.fitted),
+        "beyond": [placed(part) for part in line.beyond],
+        "band": placed(line.band),
+        "anchor": placed([line.anchor])[0] if line.anchor else None,
+        **crossing,
+    }
 
 
 def _axis(values: Sequence[float], label: Callable[[float], str], title: str) -> dict[str, Any]:

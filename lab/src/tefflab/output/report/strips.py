@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tefflab.analysis.results import MetgRow
 from tefflab.output.plots.intervals import ends, extent
+from tefflab.output.quantities import is_told
 from tefflab.output.readings import time_tick
 from tefflab.output.scales import LogAxis, log_axis
 
@@ -42,7 +43,8 @@ def _strip(row: MetgRow, axis: LogAxis) -> Strip:
     overhead = _percent(axis, row.overhead.value) if row.overhead else None
     if row.metg is None:
         return Strip(None, 0, 0, overhead, "")
-    low, high = (_percent(axis, each) for each in extent(row.metg))
+    told = is_told(row.metg.low, row.metg.high)
+    low, high = (_percent(axis, each) for each in (extent(row.metg) if told else (row.metg.value, row.metg.value)))
     arrow = {"=": "", "<": "left", ">": "right"}[row.metg.relation]
     return Strip(_percent(axis, row.metg.value), low, high, overhead, arrow)
 

@@ -1,0 +1,116 @@
+"""The line that pictures draw through a system's efficiencies.
+
+Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
+(`crossing.py`). Beyond the runs that were fitted there, it goes on through the medians of the points, smoothly and
+without a turn: where tasks grow, neither efficiency nor granularity falls.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.optimize import isotonic_regression
+
+from tefflab.analysis.crossing import Crossing, Floats, find_crossing
+from tefflab.analysis.results import CurvePoint, TracePoint
+from tefflab.analysis.statistics import Observation, as_runs
+
+_FITTED = 49  # places on the fitted part
+_STEPS = 8  # places from one median to the next
+_JOINT = 4  # places of the fitted part that say in which direction the line goes on
+_APART = float(np.log(1.4))  # medians nearer than this to the end of the fitted part were as good as fitted, too
+_PROJECTIONS = 20  # until both constraints hold to three digits
+
+
+def trace(
+    observations: Iterable[Observation],
+    points: Sequence[CurvePoint],
+    threshold: float,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[TracePoint, ...]:
+    """From left to right; empty without a point that has an efficiency. `points` are the medians of `observations`."""
+    medians = [each for each in points if each.efficiency.value > 0]
+    if not medians:
+        return ()
+    crossing = find_crossing(as_runs(observations), threshold)
+    ideal = np.log([each.granularity.value * each.efficiency.value for each in medians])
+    slowdown = -np.log([each.efficiency.value for each in medians])
+    order = np.argsort(ideal, kind="stable")
+    knots = _Knots(ideal[order], slowdown[order], np.array([float(medians[i].runs) for i in order]))
+    if crossing.undecided or crossing.line.slope <= 0:
+        return _smooth(knots.x, _monotone(knots.x, knots.y, knots.weight))
+    return _around(crossing, knots, confidence, seed)
+
+
+class _Knots:
+    """Medians: log ideal (rising), log slowdown, and the number of runs of each."""
+
+    def __init__(self, x: Floats, y: Floats, weight: Floats) -> None:
+        self.x, self.y, self.weight = x, y, weight
+
+    def where(self, mask: NDArray[np.bool_]) -> "_Knots":
+        return _Knots(self.x[mask], self.y[mask], self.weight[mask])
+
+
+def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> tuple[TracePoint, ...]:
+    """The fitted line, and what leads to it and away from it."""
+    ideal, slowdown, arm = crossing.band(confidence, seed, _FITTED)
+    x, y = np.log(ideal), np.log(slowdown)
+    left, right = knots.where(knots.x < x[0] - _APART), knots.where(knots.x > x[-1] + _APART)
+    fitted = [
+        TracePoint(float(at), float(1 / height), (float(np.exp(-half) / height), float(np.exp(half) / height)))
+        for at, height, half in zip(ideal, slowdown, np.minimum(arm, 700.0), strict=True)
+    ]
+    return (*_joined(left, x[:_JOINT], y[:_JOINT]), *fitted, *_joined(right, x[-_JOINT:], y[-_JOINT:]))
+
+
+def _joined(knots: _Knots, x: Floats, y: Floats) -> list[TracePoint]:
+    """What leads through the knots to one end of the fitted part or away from it, in the direction it has there."""
+    if not len(knots.x):
+        return []
+    is_left = knots.x[0] < x[0]
+    end = 0 if is_left else -1
+    inner = _bounded(knots.x, _monotone(knots.x, knots.y, knots.weight), x[end], y[end])
+    sides = (knots.x, x), (inner, y)
+    at, height = (np.concatenate(each if is_left else each[::-1]) for each in sides)
+    dense = _between(at)
+    dense = dense[dense < x[0]] if is_left else dense[dense > x[-1]]
+    smooth = _monotone(dense, PchipInterpolator(at, height)(dense), np.ones(len(dense)))
+    return _points(dense, _bounded(dense, smooth, x[end], y[end]))
+
+
+def _bounded(x: Floats, y: Floats, at: float, height: float) -> Floats:
+    """Log slowdowns from which neither efficiency nor granularity falls on the way to the end of the fitted part, or
+    away from it."""
+    far = height + at - x
+    return np.asarray(np.clip(y, np.minimum(far, height), np.maximum(far, height)))
+
+
+def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
+    """The log slowdowns nearest to `y` that do not rise along `x`, and do not fall faster than `x` rises."""
+    if len(x) < 2:
+        return y
+    for _ in range(_PROJECTIONS):
+        y = np.asarray(isotonic_regression(y, weights=weight, increasing=False).x)
+        y = np.asarray(isotonic_regression(y + x, weights=weight).x) - x
+    return y
+
+
+def _smooth(x: Floats, y: Floats) -> tuple[TracePoint, ...]:
+    """Through all knots, with places between them."""
+    x, first = np.unique(x, return_index=True)
+    y = y[first]
+    if len(x) < 2:
+        return tuple(_points(x, y))
+    dense = _between(x)
+    return tuple(_points(dense, _monotone(dense, PchipInterpolator(x, y)(dense), np.ones(len(dense)))))
+
+
+def _between(x: Floats) -> Floats:
+    return np.interp(np.arange(_STEPS * (len(x) - 1) + 1) / _STEPS, np.arange(len(x)), x)
+
+
+def _points(x: Floats, y: Floats) -> list[TracePoint]:
+    return [TracePoint(float(np.exp(a)), float(np.exp(-b))) for a, b in zip(x, y, strict=True)]

@@ -1,0 +1,268 @@
+"""What a kind of benchmark is: whatever the lab has to know to measure, store, compare and show it.
+
+A kind is a module (or package) of `tefflab.benchmarks` with a `BENCHMARK` in it. Rounds, store, noise, resuming, live
+display, tables, pictures, report and comparison then work for it unasked. Most kinds ask the same thing of each case
+that their programs list, again and again: they derive from `tefflab.benchmarks.cases.CaseBenchmark`.
+"""
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Protocol
+
+from matplotlib.figure import Figure
+from pydantic import Field
+from rich.console import RenderableType
+
+from tefflab.analysis.comparison import Side
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.records.plan import Case, Frozen, Plan, Variant
+from tefflab.records.record import AnyRecord
+from tefflab.records.run import Failure, Role, Run, Sitting
+from tefflab.records.store import Damage
+from tefflab.systems.systems import Program, System
+
+NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that a command has besides those that all measuring commands share."""
+
+    flag: str  # "--patterns"
+    help: str
+    default: str | int | float = ""
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def name(self) -> str:
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asked for, once it is known who is here."""
+
+    root: Path
+    variants: tuple[Variant, ...]
+    programs: tuple[Program, ...]  # of the variants
+    workers: tuple[int, ...]  # as asked for; empty where nothing is said
+    cores: int  # that are here
+    own: Mapping[str, Any] = field(default_factory=dict)  # the command's own options, by name
+    flags: Sequence[str] = ()  # further words, of a command that takes flags
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that measures a kind of benchmark."""
+
+    name: str
+    help: str  # the first sentence stands in the list of commands
+    example: str
+    plan: Callable[[Request], Plan]
+    options: Sequence[Option] = ()
+    takes_flags: bool = False
+    rounds: int = 25  # launches of each system, at most
+    workers: str = "all cores"  # where nothing is said
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One run that a question wants now; where it is noisy, so many attempts at most."""
+
+    line: str  # flags
+    role: Role = "system"
+    attempts: int = 1
+
+
+class Estimated(Protocol):
+    """A value with its 95 % interval."""
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    @property
+    def relative_half_width(self) -> float: ...
+
+
+class Question(ABC, Generic[AnyRecord]):
+    """What is asked of one variant about one case, launch after launch."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.runs: list[Run[AnyRecord]] = []
+
+    @abstractmethod
+    def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
+        """Asks for the runs of one launch more, and is sent the attempts at each. It may read `runs`, which has those
+        of the launches before."""
+
+    def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
+        """A launch is over."""
+        self.runs += runs
+
+    @property
+    def rounds(self) -> int:
+        return len({run.round for run in self.runs})
+
+    def estimate(self, round_trip: float | None) -> Estimated | None:
+        """What is known so far, of runs while the cores were so far apart; None where nothing is, or is to be."""
+        del round_trip
+        return None
+
+    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
+        """Whether, with that estimate, another launch at this distance of the cores would tell nothing that matters."""
+        del estimate, round_trip
+        return False
+
+    def text(self, estimate: Estimated) -> str:
+        """The value as the live display shows it."""
+        return f"{estimate.value:.3g}"
+
+
+@dataclass(frozen=True)
+class Launch(Generic[AnyRecord]):
+    """The questions that one launch of a variant answers. Launches of one `company` are made beside each other, each
+    as often as the others; they go on until all of them are settled."""
+
+    variant: Variant
+    workers: int
+    questions: Sequence[Question[AnyRecord]]
+    company: str
+    case: Case | None = None  # where the launch is about one alone: who fails is out of that only
+
+
+class Reference(ABC, Generic[AnyRecord]):
+    """A program that measures the ceiling of a case beside every run: what its runs are held against."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def command_line(self, root: Path, workers: int) -> list[str]:
+        """The words that start it."""
+
+    @abstractmethod
+    def calibration(self, case: Case) -> Generator[str, AnyRecord, tuple[str, float]]:
+        """Asks for runs until it can say with which line the ceiling is measured, and the scale of the case, which its
+        questions are given."""
+
+
+class Estimates(ABC):
+    """What the runs of a sitting say: made once, shown everywhere."""
+
+    def __init__(self, sitting: Sitting, plan: Plan) -> None:
+        self.sitting = sitting
+        self.plan = plan
+
+    @abstractmethod
+    def tables(self) -> Sequence[RenderableType]:
+        """As they are printed."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """As `--json` prints them."""
+
+    @abstractmethod
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """As the store keeps them: each with `configuration` and `system_id`."""
+
+    @abstractmethod
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        """Each with the name of its files. What holds nothing is not drawn."""
+
+    @abstractmethod
+    def write_report(self, path: Path, damage: Sequence[Damage]) -> None: ...
+
+    @abstractmethod
+    def sides(self) -> Sequence[Side]:
+        """All that can be compared."""
+
+    def closing(self, again: str, store: str) -> RenderableType | None:
+        """What it means to the reader, and what to try next; `again` is the command that measured it."""
+        del again, store
+        return None
+
+
+class Experiment(Frozen):
+    """A TOML file below `experiments/`, as all kinds have it; a kind adds what it asks and how that is drawn."""
+
+    title: NonEmpty
+    description: NonEmpty  # one line
+    benchmark: str = "task_graph"
+    figure: str | None = None  # its number in the paper
+    rounds: Annotated[int, Field(ge=2)]
+    minutes: Annotated[float, Field(gt=0)]
+
+    name: str = ""  # the file's, never in it
+
+    def takes(self, system: System) -> bool:
+        """Whether it is measured on this system where nobody says which."""
+        del system
+        return True
+
+    def plan(self, request: Request, *, is_chosen: bool) -> Plan:
+        """`is_chosen`: the user said which systems."""
+        raise NotImplementedError
+
+
+class Benchmark(ABC, Generic[AnyRecord]):
+    """A kind of benchmark."""
+
+    name: ClassVar[str]  # of its folder in bench/
+    adapters: ClassVar[str] = ""  # the kind whose adapters it runs on; its own where empty
+    measured: ClassVar[str]  # "METG", as one says that a sitting has it
+    row_word: ClassVar[str] = "case"  # what a line of a comparison is about, besides a system
+    alike: ClassVar[str] = "with one number of workers"  # when sittings can be compared
+    record: type[AnyRecord]
+    timeout: float = 300.0  # seconds for one answer
+    plan_type: ClassVar[type[Plan]] = Plan
+    experiment_type: ClassVar[type[Experiment]]
+    commands: Sequence[Command]
+    reference: Reference[AnyRecord] | None = None
+
+    def programs(self, system: System) -> list[Program]:
+        """Those of a system's programs that run it."""
+        return system.programs_for(self.name, self.adapters or self.name)
+
+    def plan_of(self, head: Sitting) -> Plan:
+        return self.plan_type.model_validate(head.plan)
+
+    @abstractmethod
+    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[AnyRecord]]:
+        """All that is to be launched, round after round."""
+
+    @abstractmethod
+    def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> Estimates:
+        """What the runs of a sitting say. Pure: the same runs give the same estimates."""
+
+
+AnyBenchmark = Benchmark[Any]
+
+
+@cache
+def benchmarks() -> tuple[AnyBenchmark, ...]:
+    """Every kind that has a module here, the task graphs first."""
+    folder = [str(Path(__file__).parent)]
+    modules = [importlib.import_module(f"tefflab.benchmarks.{each.name}") for each in pkgutil.iter_modules(folder)]
+    found = [module.BENCHMARK for module in modules if hasattr(module, "BENCHMARK")]
+    return tuple(sorted(found, key=lambda kind: (kind.name != Experiment.model_fields["benchmark"].default, kind.name)))
+
+
+def find_benchmark(name: str) -> AnyBenchmark:
+    """TeffError, naming those there are, for another."""
+    for kind in benchmarks():
+        if kind.name == name:
+            return kind
+    known = " ".join(kind.name for kind in benchmarks())
+    raise TeffError(f"no benchmark is called {name!r}; there are: {known}", exit_code=BAD_INPUT)

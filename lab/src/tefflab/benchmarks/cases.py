@@ -1,0 +1,404 @@
+"""Kinds of benchmark that ask the same of every case that their programs list, launch after launch.
+
+A run says one time, of which the median over launches is estimated; who is first, level or behind is said for each case
+and number of workers. A kind that derives from this says how that time is read from a record, and what else is.
+"""
+
+import json
+import statistics
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic
+
+from matplotlib.figure import Figure
+from pydantic import BaseModel, ConfigDict
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from tefflab.analysis.comparison import ByRound, Side
+from tefflab.analysis.results import CaseRow, Verdict
+from tefflab.analysis.statistics import Interval, is_known, median_interval, ratio_interval
+from tefflab.benchmarks.benchmark import (
+    Ask,
+    Benchmark,
+    Estimated,
+    Estimates,
+    Experiment,
+    Launch,
+    Option,
+    Question,
+    Request,
+    find_benchmark,
+)
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.names import slug
+from tefflab.output.plots import signature, workers_chart
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.readings import interval_text
+from tefflab.output.report import write_report
+from tefflab.output.report.sections import TableSection
+from tefflab.output.table import Column, Table
+from tefflab.records.plan import Case, Plan, Variant
+from tefflab.records.record import AnyRecord
+from tefflab.records.run import Failure, Run, Sitting, counted
+from tefflab.records.store import Damage
+from tefflab.systems.programs import ask_cases
+
+REPEATS = 3  # measured runs a launch, after one that warms it up
+ATTEMPTS = 2  # at each, where it is noisy
+LEAST_ROUNDS = 3  # before an interval is believed to be narrow
+
+
+class ListedCase(BaseModel):
+    """A case as a program lists it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str
+    flags: str
+    title: str = ""
+    default: bool = True
+    group: str = ""
+    workers: str | int = "any"  # or the one number that it makes sense for
+
+    def takes(self, workers: int) -> bool:
+        return self.workers == "any" or str(self.workers) == str(workers)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[AnyRecord]):
+    """A further number of a record: its key in JSON, and its column, where it has one."""
+
+    key: str
+    read: Callable[[AnyRecord], float | None]
+    title: str = ""
+    text: Callable[[float], str] = digits
+    whole: bool = False  # counts are whole numbers
+
+
+class RepeatedQuestion(Question[AnyRecord]):
+    """One case, again and again. A launch is one process: memory that another case left behind is in no peak."""
+
+    def __init__(self, case: Case, value: Callable[[AnyRecord], float]) -> None:
+        super().__init__(case)
+        self._value = value
+
+    def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
+        yield Ask(self.case.flags, role="probe")
+        for _ in range(REPEATS):
+            yield Ask(self.case.flags, attempts=ATTEMPTS)
+
+    def estimate(self, round_trip: float | None) -> Interval | None:
+        del round_trip
+        return median_of_launches(by_round(self.runs, self._value))
+
+    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
+        del round_trip
+        return isinstance(estimate, Interval) and self.rounds >= LEAST_ROUNDS and is_known(estimate)
+
+    def text(self, estimate: Estimated) -> str:
+        return duration(estimate.value)
+
+
+def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], float]) -> dict[int, list[float]]:
+    """The values of the runs that count, by round."""
+    rounds: dict[int, list[float]] = {}
+    for run in counted(run for run in runs if run.role == "system"):
+        rounds.setdefault(run.round, []).append(value(run.record))
+    return rounds
+
+
+def median_of_launches(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
+    """Each launch counts once. None without any."""
+    return median_interval([statistics.median(samples) for samples in rounds.values()]) if rounds else None
+
+
+@dataclass
+class _Cell(Generic[AnyRecord]):
+    """One variant at one case with its runs."""
+
+    variant: Variant
+    case: Case
+    runs: Sequence[Run[AnyRecord]]
+    rounds: Mapping[int, Sequence[float]]
+    failure: str
+
+    @property
+    def is_measured(self) -> bool:
+        """A system that failed later has shown that it can't be trusted with the case: it is out."""
+        return bool(self.rounds) and not self.failure
+
+
+class CaseFigure(Experiment):
+    """A picture a case, against the workers: one, twice as many and so on, and all."""
+
+    def plan(self, request: Request, *, is_chosen: bool) -> Plan:
+        del is_chosen
+        kind = find_benchmark(self.benchmark)
+        assert isinstance(kind, CaseBenchmark)
+        return kind.plan_of_experiment(self, request)
+
+
+class CaseExperiment(CaseFigure):
+    cases: tuple[str, ...] = ()  # names or groups; all usual ones where none is given
+
+
+class CaseEstimates(Estimates):
+    """Rows, group by group: a group is a case with so many workers."""
+
+    def __init__(
+        self,
+        kind: "CaseBenchmark[Any]",
+        sitting: Sitting,
+        plan: Plan,
+        runs: Sequence[Run[Any]],
+        failures: Sequence[Failure],
+    ) -> None:
+        super().__init__(sitting, plan)
+        self.kind = kind
+        measured: dict[tuple[str, str, int], list[Run[Any]]] = {}
+        for run in runs:
+            measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
+        reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
+        self._cells = {
+            case: [
+                _Cell(variant, case, own, by_round(own, kind.value), reasons.get(at, ""))
+                for variant in plan.variants
+                if asks(variant, case)
+                for at in [(variant.id, case.flags, case.workers)]
+                for own in [measured.get(at, [])]
+            ]
+            for case in plan.cases
+        }
+
+    @cached_property
+    def groups(self) -> dict[Case, list[CaseRow]]:
+        """The rows of each, the quickest first and those that failed last."""
+        return {case: self._rows(cells) for case, cells in self._cells.items()}
+
+    @property
+    def rows(self) -> list[CaseRow]:
+        return [row for rows in self.groups.values() for row in rows]
+
+    def tables(self) -> Sequence[RenderableType]:
+        return [
+            Group(Table(columns, title), *(Text(note, style="dim") for note in notes))
+            for title, columns, notes in self._printed()
+        ]
+
+    def to_json(self) -> str:
+        sitting = {"sitting": self.sitting.sitting}
+        return "\n".join(json.dumps(row.to_json() | sitting, ensure_ascii=False) for row in self.rows)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        for case, rows in self.groups.items():
+            for row in rows:
+                yield row.to_json() | {"configuration": case.flags}
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        """One a case, against the workers."""
+        stem = self.plan.experiment or self.kind.name
+        for name in dict.fromkeys(case.name for case in self.groups):
+            alike = [row for row in self.rows if row.case == name]
+            if any(row.value for row in alike):
+                worst = max(row.noisy_share for row in alike)
+                foot = signature(self.sitting, f"at most {percent(worst)} of a system's runs noisy")
+                yield (
+                    slug(f"{stem} {name}").replace("_", "-"),
+                    workers_chart(alike, f"{self.plan.title} – {name}", self.kind.meaning, foot),
+                )
+
+    def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
+        sections = [TableSection(title, columns, notes) for title, columns, notes in self._printed()]
+        sections += [TableSection(name, figure=figure) for name, figure in self.pictures()]
+        write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
+
+    def sides(self) -> Sequence[Side]:
+        """Every system that was measured, at every case. The machine's drift is in the interval of each, for no ceiling
+        beside the runs takes it out."""
+        rounds = {(cell.variant.id, case): cell.rounds for case, cells in self._cells.items() for cell in cells}
+        return [
+            Side(
+                place=row.place,
+                question=(case.flags, case.workers),
+                round_trip=None,
+                row=row,
+                quantity=ByRound(self.kind.quantity, row.value, "=", None, rounds[row.variant.id, case]),
+            )
+            for case, rows in self.groups.items()
+            for row in rows
+            if row.value
+        ]
+
+    def _printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        """Title, columns and notes of each table."""
+        for rows in self.groups.values():
+            if rows:
+                measured = [row for row in rows if row.value]
+                yield rows[0].place, self._columns(measured) if measured else [], self.kind.notes(rows)
+
+    def _columns(self, rows: Sequence[CaseRow]) -> list[Column]:
+        values = [row.value for row in rows if row.value]
+        return [
+            Column("system", [row.variant.id for row in rows], "left"),
+            Column(self.kind.quantity, [duration(each.value) for each in values]),
+            Column("95 % interval", [interval_text(each) for each in values]),
+            Column("to the first", [verdict_text(row) for row in rows]),
+            *(
+                Column(
+                    fact.title,
+                    ["" if (seen := row.facts[fact.key]) is None else fact.text(seen) for row in rows],
+                    priority=1 + number,
+                )
+                for number, fact in enumerate(self.kind.facts)
+                if fact.title
+            ),
+        ]
+
+    def _rows(self, cells: Sequence[_Cell[Any]]) -> list[CaseRow]:
+        known = {cell.variant.id: median_of_launches(cell.rounds) for cell in cells if cell.is_measured}
+
+        def time(cell: _Cell[Any]) -> float:
+            value = known[cell.variant.id]
+            return value.value if value else 0.0
+
+        measured = sorted((cell for cell in cells if cell.is_measured), key=time)
+        first = next((cell for cell in measured if not cell.variant.is_floor), None)
+        rows = [self._row(cell, known[cell.variant.id], first) for cell in measured]
+        return rows + [self._row(cell, None, None) for cell in cells if not cell.is_measured]
+
+    def _row(self, cell: _Cell[Any], value: Interval | None, first: _Cell[Any] | None) -> CaseRow:
+        records = [run.record for run in cell.runs if run.role == "system"]
+        ratio = None
+        if value and first is not None:
+            ratio = Interval(1, 1, 1) if cell is first else ratio_interval(cell.rounds, first.rounds)
+        had = {record.workers for record in records} - {cell.case.workers}
+        told = f"took {had.pop()} workers" if had else ""
+        noisy = [run.noisy for run in cell.runs if run.role == "system"]
+        return self.kind.row_type(
+            variant=cell.variant,
+            case=cell.case.name,
+            workers=cell.case.workers,
+            value=value,
+            ratio=ratio,
+            verdict=_verdict(cell, first, ratio) if value else "failed",
+            facts={fact.key: _median(fact, records) if value else None for fact in self.kind.facts},
+            rounds=len(cell.rounds),
+            noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
+            note=told if value else cell.failure or "was not reached",
+            keys=self.kind.keys,
+        )
+
+
+class CaseBenchmark(Benchmark[AnyRecord]):
+    """A kind whose programs list their cases."""
+
+    quantity: ClassVar[str]  # what is estimated, as a column's title: "a task"
+    meaning: ClassVar[str]  # of a picture's axis, in a sentence
+    keys: ClassVar[tuple[str, str]] = ("case", "seconds")  # what JSON calls a case and its value
+    facts: Sequence[Fact[AnyRecord]] = ()
+    row_type: type[CaseRow] = CaseRow
+    experiment_type: ClassVar[type[Experiment]] = CaseExperiment
+    case_options: Sequence[Option] = (Option("--cases", "Names or groups of cases, by commas. [the usual]"),)
+
+    @abstractmethod
+    def value(self, record: AnyRecord) -> float:
+        """The time [s] that a run says."""
+
+    def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
+        """The cases that the command's options (or an experiment's keys) ask for. TeffError for an unknown one."""
+        return choose(listed, words_of(own.get("cases", ())))
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        """What went wrong or has to be known, a line each."""
+        lines = [f"{row.variant.id}: {row.note}" for row in rows if row.note]
+        if measured := [row for row in rows if row.value]:
+            noisy = percent(max(row.noisy_share for row in measured))
+            lines.append(f"{min(row.rounds for row in measured)} rounds; at most {noisy} of a system's runs noisy")
+        return lines
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+        """The cases asked for, with each number of workers: as asked, or one and all cores."""
+        listed = [ListedCase.model_validate(each) for each in ask_cases(request.root, request.programs[0])]
+        counts = request.workers or workers or tuple(sorted({1, request.cores}))
+        return Plan(
+            title=title,
+            variants=request.variants,
+            cases=tuple(
+                Case(name=each.name, flags=each.flags, group=each.group, workers=count)
+                for each in self.choose(listed, request.own)
+                for count in counts
+                if each.takes(count)
+            ),
+        )
+
+    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[AnyRecord]]:
+        del scales
+        return [
+            Launch(
+                variant,
+                case.workers,
+                [RepeatedQuestion(case, self.value)],
+                company=f"{case.name}, {case.workers}",
+                case=case,
+            )
+            for case in plan.cases
+            for variant in plan.variants
+            if asks(variant, case)
+        ]
+
+    def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
+        return CaseEstimates(self, head, self.plan_of(head), runs, failures)
+
+    def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
+        most = max(request.workers, default=0) or request.cores
+        rising = (*(1 << power for power in range(most.bit_length()) if 1 << power < most), most)
+        own = experiment.model_dump(exclude_unset=True)
+        asked = Request(request.root, request.variants, request.programs, (), request.cores, own)
+        return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
+
+
+def asks(variant: Variant, case: Case) -> bool:
+    """The floor has one worker."""
+    return case.workers == 1 or not variant.is_floor
+
+
+def words_of(said: str | Sequence[str]) -> list[str]:
+    """Names by commas, or a list of them, each once."""
+    words = said.split(",") if isinstance(said, str) else said
+    return list(dict.fromkeys(word for word in words if word))
+
+
+def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
+    """Those of these names, and the usual ones of these groups; all usual ones without words. TeffError for others."""
+    known = dict.fromkeys(word for each in listed for word in (each.name, each.group) if word)
+    if unknown := [word for word in words if word not in known]:
+        raise TeffError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+    return [each for each in listed if each.name in words or (each.default and (not words or each.group in words))]
+
+
+def verdict_text(row: CaseRow) -> str:
+    """`first`, `level`, or how far behind: `x 1.8`. The floor competes with nobody: its ratio is in brackets."""
+    if row.ratio is None:
+        return row.verdict
+    times = f"x {digits(row.ratio.value, 2)}"
+    return {"first": "first", "level": f"level ({times})", "floor": f"({times})"}.get(row.verdict, times)
+
+
+def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None) -> Verdict:
+    if cell.variant.is_floor or ratio is None:
+        return "floor"
+    if cell is first:
+        return "first"
+    return "behind" if ratio.significant else "level"
+
+
+def _median(fact: Fact[AnyRecord], records: Sequence[AnyRecord]) -> float | None:
+    known = [value for record in records if (value := fact.read(record)) is not None]
+    if not known:
+        return None
+    middle = statistics.median(known)
+    return round(middle) if fact.whole else middle

@@ -1,0 +1,201 @@
+"""Spawned tasks: what a task costs in a row, in a loop, in Fibonacci, in an unbalanced tree (SAND2012-10594).
+
+Figure 5.1 of the report sets the runtimes' performance against each other as High and Low. Here *High* is a time
+of at most twice the first system's, *Low* a longer one; where the ratio's interval holds 2 it is undecided, and the
+ratio's own side stands with a question mark.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue
+from rich.console import RenderableType
+from rich.text import Text
+
+from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.benchmark import Command, NonEmpty, Option
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseFigure, Fact, ListedCase, words_of
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.quantities import duration
+from tefflab.output.table import Column, Table
+from tefflab.records.record import Count, Record, RecordError, Validation
+from tefflab.records.run import Failure, Run, Sitting
+
+HIGH = 2.0  # times the first system's time
+_MIB = 1 << 20
+
+
+class SpawnValidation(Validation):
+    """What the run counted beside what it should have."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    found: dict[str, int]
+    expected: dict[str, int]
+
+
+class SpawnRecord(Record):
+    """One run of one pattern."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = (
+        "pattern",
+        "parameters",
+        "tasks",
+        "peak_rss_bytes",
+        "peak_rss_above_empty_bytes",
+    )
+
+    benchmark: Literal["spawn"]
+    pattern: Annotated[str, Field(min_length=1)] | None = None
+    parameters: dict[str, JsonValue] | None = None
+    tasks: Count | None = None
+    peak_rss_above_empty_bytes: int | None = None
+    generator_seconds: Annotated[float, Field(ge=0)] | None = None
+    validation: SpawnValidation | None = None
+
+    def fault(self) -> str:
+        seen = self.validation
+        if seen is None or not seen.passed or seen.found != seen.expected:
+            return "validation did not pass"
+        return "" if self.tasks and self.elapsed_seconds else "there was no task or no time"
+
+    @property
+    def seconds_per_task(self) -> float:
+        """Wall time / tasks [s]: the runtime's inverse rate, with all its workers. RecordError for a failed record."""
+        if not self.tasks:
+            raise RecordError(f"a failed record has no numbers: {self.error}")
+        return self.wall_seconds / self.tasks
+
+
+class SpawnRow(CaseRow):
+    @property
+    def high(self) -> str:
+        """High or Low, with a question mark where the interval holds the limit; empty where nothing is known."""
+        if self.ratio is None or self.verdict == "floor":
+            return ""
+        decided = self.ratio.high <= HIGH or self.ratio.low > HIGH
+        return ("High" if self.ratio.value <= HIGH else "Low") + ("" if decided else "?")
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"performance": self.high or None}
+
+
+class SpawnExperiment(CaseFigure):
+    """A figure of the spawn patterns: a picture each, of all systems that have them."""
+
+    patterns: tuple[NonEmpty, ...] = ()  # names or groups of cases; all where none is given
+    trees: tuple[NonEmpty, ...] = ()
+
+
+class SpawnEstimates(CaseEstimates):
+    def tables(self) -> Sequence[RenderableType]:
+        told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: undecided"
+        return [*super().tables(), matrix(self.rows), Text(told)]
+
+
+def mebibytes(count: float) -> str:
+    return f"{count / _MIB:.1f}"
+
+
+class Spawn(CaseBenchmark[SpawnRecord]):
+    name = "spawn"
+    measured = "spawn patterns"
+    row_word = "pattern"
+    record = SpawnRecord
+    experiment_type = SpawnExperiment
+    quantity = "a task"
+    meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    keys = ("pattern", "seconds_per_task")
+    row_type = SpawnRow
+    facts = (
+        Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", mebibytes, whole=True),
+        Fact(
+            "peak_rss_above_empty_bytes",
+            lambda record: record.peak_rss_above_empty_bytes,
+            "above\nempty",
+            mebibytes,
+            whole=True,
+        ),
+        Fact("generator_seconds", lambda record: record.generator_seconds),  # of one node, where a tree was searched
+    )
+    case_options = (
+        Option("--patterns", "Names or groups of patterns, by commas. [all]"),
+        Option("--trees", "Published trees, by commas. [the usual one]"),
+    )
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "spawn",
+                "Measure what spawning a task costs: in a row, in a loop, in Fibonacci, in an unbalanced tree.",
+                "teff spawn --workers 1,2 --minutes 2",
+                lambda request: self.plan(request, "What a spawned task costs"),
+                self.case_options,
+                workers="1 and all cores",
+            ),
+        )
+
+    def value(self, record: SpawnRecord) -> float:
+        return record.seconds_per_task
+
+    def choose(self, listed: Sequence[ListedCase], own: Mapping[str, Any]) -> list[ListedCase]:
+        """Patterns are names or groups of cases. Of a group that has a tree asked for, those trees; else the usual."""
+        patterns, trees = words_of(own.get("patterns", ())), words_of(own.get("trees", ()))
+        _check("pattern", patterns, [word for each in listed for word in (each.name, each.group)])
+        varied = {each.group for each in listed if not each.default}
+        _check("tree", trees, [_within_group(each) for each in listed if each.group in varied])
+        searched = {each.group for each in listed if each.group in varied and _within_group(each) in trees}
+
+        def is_usual(each: ListedCase) -> bool:
+            return _within_group(each) in trees if each.group in searched else each.default
+
+        return [
+            each
+            for each in listed
+            if each.name in patterns or ((not patterns or each.group in patterns) and is_usual(each))
+        ]
+
+    def estimate(self, head: Sitting, runs: Sequence[Run[SpawnRecord]], failures: Sequence[Failure]) -> SpawnEstimates:
+        return SpawnEstimates(self, head, self.plan_of(head), runs, failures)
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        nodes = [seconds for row in rows if (seconds := row.facts["generator_seconds"]) is not None]
+        return super().notes(rows) + ([f"of which the generator alone: {duration(min(nodes))} a node"] if nodes else [])
+
+
+def matrix(rows: Sequence[CaseRow]) -> Table:
+    """Figure 5.1: a row a system, a column a pattern; in it a word for each number of workers."""
+    patterns = list(dict.fromkeys(row.case for row in rows))
+    workers = sorted({row.workers for row in rows})
+    counts = " and ".join(map(str, workers))
+    known = {(row.variant.id, row.case, row.workers): row.high or "-" for row in rows if isinstance(row, SpawnRow)}
+    ids = list(dict.fromkeys(row.variant.id for row in rows if row.verdict != "floor"))
+
+    def cell(id_: str, pattern: str) -> Text:
+        return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
+
+    columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
+    title = f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}"
+    return Table([Column("system", ids, "left"), *columns], title)
+
+
+def _shown(word: str) -> Text:
+    """In columns: the longest word is `High?`."""
+    return Text(f"{word:5}", "green" if word == "High" else "")
+
+
+def _check(what: str, words: Sequence[str], known: Sequence[str]) -> None:
+    if unknown := [word for word in words if word not in known]:
+        there = " ".join(dict.fromkeys(word for word in known if word))
+        raise TeffError(f"no {what} is called {unknown[0]!r}; there are: {there}", exit_code=BAD_INPUT)
+
+
+def _within_group(case: ListedCase) -> str:
+    """`B` of `a-B`, which is of the group `a`; empty where a case is alone."""
+    stem = f"{case.group}-"
+    return case.name.removeprefix(stem) if case.group and case.name.startswith(stem) else ""
+
+
+BENCHMARK = Spawn()

@@ -1,0 +1,99 @@
+"""Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff sweep`, whole curves."""
+
+from collections.abc import Mapping, Sequence
+
+from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request
+from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.configuration import check, parse
+from tefflab.benchmarks.task_graph.estimate import GraphRun
+from tefflab.benchmarks.task_graph.estimates import GraphEstimates
+from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
+from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.durations import seconds
+from tefflab.records.plan import Case, Plan, Variant
+from tefflab.records.run import Failure, Sitting
+
+
+class TaskGraph(Benchmark[GraphRecord]):
+    """One launch of a system answers the questions of all configurations; each run is held against the ceiling."""
+
+    name = "task_graph"
+    measured = "METG"
+    row_word = "configuration"
+    alike = "under one configuration"
+    record = GraphRecord
+    timeout = 60.0
+    plan_type = GraphPlan
+    experiment_type = GraphExperiment
+    reference = Ceiling()
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "metg",
+                "Measure METG, the smallest task that is worth its overhead, of every system that is here.\n\nFurther "
+                "flags say what graph, as the published Task Bench's do; steps and iterations are chosen.",
+                "teff metg -type nearest -radix 5",
+                _metg_plan,
+                (Option("--threshold", "The efficiency asked for.", 0.5, 0.05, 0.95),),
+                takes_flags=True,
+            ),
+            Command(
+                "sweep",
+                "Measure curves: efficiency and rate of every system that is here, from the smallest task to the "
+                "longest.\n\nFurther flags say what graph, as for `teff metg`.",
+                "teff sweep --points 8 --longest 300us -type fft -width 8",
+                _sweep_plan,
+                (
+                    Option("--points", "Sizes of task, evenly in log.", 12, 3, 100),
+                    Option("--longest", "The largest task, as 3ms or 200us.", "3ms"),
+                ),
+                takes_flags=True,
+                rounds=5,
+            ),
+        )
+
+    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[GraphRecord]]:
+        assert isinstance(plan, GraphPlan)
+        return [
+            Launch(
+                variant,
+                max(plan.workers),
+                [_question(plan, variant, case, scales[case]) for case in plan.cases],
+                company=variant.id,
+            )
+            for variant in plan.variants
+        ]
+
+    def estimate(self, head: Sitting, runs: Sequence[GraphRun], failures: Sequence[Failure]) -> GraphEstimates:
+        plan = GraphPlan.model_validate(head.plan)
+        return GraphEstimates(head, plan, runs, {each.system_id: each.reason for each in failures})
+
+
+def _question(plan: GraphPlan, variant: Variant, case: GraphCase, scale: float) -> GraphQuestion:
+    if plan.asks == "metg":
+        return MetgQuestion(variant, case, scale, plan.threshold, is_drawn=plan.has_curves)
+    return CurveQuestion(variant, case, scale, curve_iterations(scale, plan.longest_task, plan.points))
+
+
+def _metg_plan(request: Request) -> GraphPlan:
+    return _plan_of_one(request, "metg").model_copy(update={"threshold": request.own["threshold"]})
+
+
+def _sweep_plan(request: Request) -> GraphPlan:
+    longest = seconds(request.own["longest"])
+    return _plan_of_one(request, "curve").model_copy(update={"longest_task": longest, "points": request.own["points"]})
+
+
+def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
+    """Of the one configuration that flags describe."""
+    workers = one_number_of_workers(request)
+    configuration = parse(request.flags, workers)
+    check(request.root, configuration)
+    case = GraphCase.of(configuration, workers)
+    return GraphPlan(asks=asks, title=configuration.title, cases=(case,), variants=request.variants)
+
+
+BENCHMARK = TaskGraph()

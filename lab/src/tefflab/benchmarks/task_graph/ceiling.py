@@ -1,0 +1,58 @@
+"""The ceiling: the rate of a kernel on all cores with no runtime at all, which the runs beside it are held against."""
+
+from collections.abc import Generator
+from pathlib import Path
+
+from tefflab.benchmarks.benchmark import Reference
+from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.records.plan import Case
+from tefflab.systems.systems import BUILD_FOLDER
+
+_LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
+_CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
+_CEILING_SECONDS = 0.02  # of one run of the ceiling,
+_MEMORY_SECONDS = 0.1  # and where it moves bytes: its first pass over cold pages, about 2 ms, has to be lost in that
+
+_Runs = Generator[str, GraphRecord, GraphRecord]
+
+
+class Ceiling(Reference[GraphRecord]):
+    name = "ceiling"
+
+    def command_line(self, root: Path, workers: int) -> list[str]:
+        return [str(root / BUILD_FOLDER / "bin" / self.name), "--workers", str(workers)]
+
+    def calibration(self, case: Case) -> Generator[str, GraphRecord, tuple[str, float]]:
+        """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough.
+
+        TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
+        """
+        assert isinstance(case, GraphCase)
+        configuration = case.configuration
+        iterations = 1
+        while (quickest := (yield from self._calibrated(case, iterations))).granularity < _LEAST_TASK:
+            if iterations > 1 << 30:
+                raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
+            iterations *= 2
+        wanted = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
+        steps = max(10, round(wanted / quickest.granularity))
+        return configuration.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
+
+    def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:
+        """A short run of the ceiling with so many iterations. One that seems long enough may only have been noisy,
+        so it is made again; the quickest counts."""
+        runs: list[GraphRecord] = []
+        for _ in range(_CALIBRATIONS):
+            record = yield case.configuration.ceiling_line(case.workers, 10, iterations)
+            if not record.flops and not record.bytes:
+                raise TeffError(
+                    f"{case.configuration.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; "
+                    "METG needs one that does, as -kernel compute_bound",
+                    exit_code=BAD_INPUT,
+                )
+            runs.append(record)
+            if record.granularity < _LEAST_TASK:
+                break
+        return min(runs, key=lambda each: each.granularity)

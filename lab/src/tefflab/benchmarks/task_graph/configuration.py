@@ -1,0 +1,123 @@
+"""What is to be measured, as the flags that the bench programs take; steps and iterations are left to the measurement.
+
+The flags are the published Task Bench's. What is not said is what METG is usually asked of: a stencil of a column a
+worker, compute_bound. Whether the flags are right is the core's to say (`check`).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tefflab.benchmarks.task_graph.core import answer_of_core
+from tefflab.errors import BAD_INPUT, TeffError
+
+_NUMBER = re.compile(r"-?\.?\d")
+_OURS = {  # flags that the measurement sets itself, and what to say instead
+    "iter": "the iterations are what is searched for",
+    "workers": "say --workers N",
+    "batch": "programs are always asked in batches",
+    "identity": "see `teff systems`",
+    "report": "see `teff run`",
+    "no-validate": "only validated runs are measured",
+    "skip-graph-validation": "only validated runs are measured",
+}
+_OF_DEPENDENCES = {"type", "radix", "period", "fraction", "width", "output", "imbalance", "persistent-imbalance"}
+
+Flag = tuple[str, ...]  # a name without dashes, and its value where it has one
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One or several graphs that run at once, without steps and iterations. `steps` where the user wants so many."""
+
+    graphs: tuple[tuple[Flag, ...], ...]
+    steps: int | None = None
+
+    @property
+    def flags(self) -> str:
+        """As one would type them."""
+        return " -and ".join(_text(graph) for graph in self.graphs)
+
+    @property
+    def title(self) -> str:
+        """Short, for the head of a table: `stencil_1d, width 2, compute_bound`; several graphs are counted."""
+        first = {flag[0]: " ".join(flag[1:]) for flag in self.graphs[0]}
+        details = [f"{name} {value}".strip() for name, value in first.items() if name not in ("type", "kernel")]
+        text = ", ".join([first["type"], *details, first["kernel"]])
+        return text if len(self.graphs) == 1 else f"{len(self.graphs)} graphs: {text}"
+
+    @property
+    def width(self) -> int:
+        """Points of a timestep, over all graphs."""
+        return sum(int(flag[1]) for graph in self.graphs for flag in graph if flag[0] == "width")
+
+    def line(self, steps: int, iterations: int) -> str:
+        """The flags of one run. No iterations means empty tasks: the overhead itself."""
+        lines = []
+        for graph in self.graphs:
+            kept = graph if iterations else tuple(flag for flag in graph if flag[0] != "kernel")
+            lines.append(f"{_text(kept)}{'' if iterations else ' -kernel empty'} -steps {steps} -iter {iterations}")
+        return " -and ".join(lines)
+
+    def ceiling_line(self, workers: int, steps: int, iterations: int) -> str:
+        """The same kernels on all workers, with no dependences: what the ceiling runs."""
+        kernels = [tuple(flag for flag in graph if flag[0] not in _OF_DEPENDENCES) for graph in self.graphs]
+        return " -and ".join(
+            f"-type trivial -width {workers} {_text(kernel)} -steps {steps} -iter {iterations}"
+            for kernel in dict.fromkeys(kernels)
+        )
+
+
+def parse(words: Sequence[str], workers: int) -> Configuration:
+    """The configuration that the words of a command line describe. TeffError for a flag that is not the user's."""
+    graphs: list[list[Flag]] = [[]]
+    steps = None
+    for flag in read_flags(words):
+        name = flag[0]
+        if name in _OURS:
+            raise TeffError(f"-{name} can't be given here: {_OURS[name]}", exit_code=BAD_INPUT)
+        if name == "and":
+            graphs.append([])
+        elif name == "steps":
+            steps = _steps(flag)
+        else:
+            graphs[-1].append(flag)
+    return Configuration(tuple(_completed(graph, workers) for graph in graphs), steps)
+
+
+def check(root: Path, configuration: Configuration) -> None:
+    """Asks the core whether it takes these flags. TeffError with the core's own words where it does not."""
+    answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
+
+
+def read_flags(words: Sequence[str]) -> list[Flag]:
+    """The words of a command line as flags. TeffError for a word that belongs to none."""
+    flags: list[list[str]] = []
+    for word in words:
+        if word.startswith("-") and not _NUMBER.match(word):
+            name, has_value, value = word.lstrip("-").partition("=")
+            flags.append([name, value] if has_value else [name])
+        elif flags and len(flags[-1]) == 1:
+            flags[-1].append(word)
+        else:
+            raise TeffError(f"{word!r} belongs to no flag; flags are like -type stencil_1d", exit_code=BAD_INPUT)
+    return [tuple(flag) for flag in flags]
+
+
+def _steps(flag: Flag) -> int:
+    if len(flag) != 2 or not flag[1].isdigit() or flag[1] == "0":
+        raise TeffError(
+            f"-steps {' '.join(flag[1:])}: must be a whole number from 1, as -steps 1000", exit_code=BAD_INPUT
+        )
+    return int(flag[1])
+
+
+def _completed(graph: Sequence[Flag], workers: int) -> tuple[Flag, ...]:
+    said = {flag[0] for flag in graph}
+    usual: dict[str, str] = {"type": "stencil_1d", "width": str(workers), "kernel": "compute_bound"}
+    return (*(flag for flag in graph), *((name, value) for name, value in usual.items() if name not in said))
+
+
+def _text(flags: Sequence[Flag]) -> str:
+    return " ".join(f"-{' '.join(flag)}" for flag in flags)

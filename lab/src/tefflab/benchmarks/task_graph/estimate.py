@@ -1,0 +1,138 @@
+"""From the runs of a sitting to what they say: METG rows and curves. Pure: the same runs give the same estimates."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from tefflab.analysis.distance import Distance, is_at
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import Interval, Observation, median_interval, metg, overhead
+from tefflab.analysis.trace import trace
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.records.plan import Variant
+from tefflab.records.run import Run, counted
+
+GraphRun = Run[GraphRecord]
+
+
+def observations(runs: Iterable[GraphRun]) -> list[Observation]:
+    """The runs of one system and configuration; of a run's attempts those that were not noisy, or else all.
+
+    Runs of empty tasks have iterations 0 and no efficiency.
+    """
+    return [_observation(run) for run in counted(runs)]
+
+
+def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[GraphRun]:
+    """The runs at a distance of the cores; all where it is not known."""
+    return [run for run in runs if is_at(run.round_trips, round_trip)]
+
+
+def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], note: str = "") -> MetgRow:
+    """The row of one system, from all its runs of one configuration."""
+    systems = [run for run in runs if run.role == "system"]
+    seen = observations(systems)
+    crossing = [each for each in seen if each.iterations]
+    rates = [rate for run in systems if run.record.iterations for rate in run.ceilings or ()]
+    units = [run.record.rate_unit for run in systems if run.record.iterations]
+    return MetgRow(
+        variant=variant,
+        threshold=threshold,
+        metg=metg(crossing, threshold) if crossing else None,
+        overhead=overhead(seen) if len(crossing) < len(seen) else None,
+        ceiling=median_interval(rates) if rates else None,
+        ceiling_unit=units[0] if units else "",
+        rounds=len({run.round for run in systems}),
+        runs=len(systems),
+        noisy_share=sum(run.noisy for run in systems) / len(systems) if systems else 0.0,
+        timesteps=min((run.record.graphs[0].steps for run in systems), default=0),
+        note=note,
+    )
+
+
+def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
+    """The curve of one system, without points of a single round where half of them are of more. None without points."""
+    by_iterations: dict[int, list[GraphRun]] = defaultdict(list)
+    for run in counted(run for run in runs if run.role == "system"):
+        if iterations := run.record.iterations:
+            by_iterations[iterations].append(run)
+    if not by_iterations:
+        return None
+    often = {iterations: runs for iterations, runs in by_iterations.items() if len({run.round for run in runs}) > 1}
+    kept = often if 2 * len(often) >= len(by_iterations) else by_iterations
+    points = [_point(iterations, runs) for iterations, runs in sorted(kept.items())]
+    unit = next(iter(by_iterations.values()))[0].record.rate_unit
+    ceilings = [rate for point in by_iterations.values() for run in point for rate in run.ceilings or ()]
+    seen = observations(run for run in runs if run.role == "system")
+    line = trace(seen, points, threshold)
+    return Curve(variant, unit, tuple(points), median_interval(ceilings) if ceilings else None, line)
+
+
+def estimate_case(
+    name: str,
+    configuration: str,
+    threshold: float,
+    variants: Sequence[Variant],
+    runs: Iterable[GraphRun],
+    *,
+    with_metg: bool = True,
+    notes: Mapping[str, str] | None = None,
+    where: Distance | None = None,
+) -> MeasuredCase:
+    """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
+
+    `notes` says by system's id what went wrong with it.
+    """
+    by_system: dict[str, list[GraphRun]] = defaultdict(list)
+    for run in runs:
+        if run.configuration == configuration and run.role == "system":
+            by_system[run.system_id].append(run)
+    round_trip = where.round_trip if where else None
+    kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
+    notes = {
+        each.id: "measured at another distance of the cores only"
+        for each in variants
+        if by_system[each.id] and not kept[each.id]
+    } | dict(notes or {})
+    rows = [estimate_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
+    rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
+    curves = {each.id: estimate_curve(each, threshold, kept.get(each.id, [])) for each in variants}
+    return MeasuredCase(
+        name=name,
+        configuration=configuration,
+        threshold=threshold,
+        rows=tuple(rows) if with_metg else (),
+        curves=tuple(each for each in curves.values() if each),
+        missing=()
+        if with_metg
+        else tuple((each, notes.get(each.id, "was not reached")) for each in variants if not curves[each.id]),
+        round_trip=round_trip,
+        share=where.share if where else 1.0,
+    )
+
+
+def _efficiency(run: GraphRun) -> float:
+    if run.ceilings is None or not run.record.iterations:
+        return 0.0
+    return run.record.rate / max(run.ceilings)  # noise only ever lowers a ceiling
+
+
+def _observation(run: GraphRun) -> Observation:
+    return Observation(run.round, run.record.iterations, run.record.granularity, _efficiency(run))
+
+
+def _point(iterations: int, runs: Sequence[GraphRun]) -> CurvePoint:
+    record = runs[0].record
+    work = (record.flops or record.bytes or 0) / (record.tasks or 1)
+    return CurvePoint(
+        iterations=iterations,
+        granularity=median_interval([run.record.granularity for run in runs]),
+        efficiency=_interval([_efficiency(run) for run in runs]),
+        rate=_interval([run.record.rate for run in runs]),
+        work_per_task=work,
+        runs=len(runs),
+        noisy=sum(run.noisy for run in runs),
+    )
+
+
+def _interval(values: list[float]) -> Interval:
+    return median_interval(values) if all(value > 0 for value in values) else Interval(0.0, 0.0, 0.0)

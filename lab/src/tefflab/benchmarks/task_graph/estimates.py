@@ -1,0 +1,100 @@
+"""Everything that a sitting of task graphs says, made once and shown everywhere."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+from rich.console import RenderableType
+
+from tefflab.analysis.comparison import Side
+from tefflab.analysis.distance import Distance, places
+from tefflab.analysis.results import MeasuredCase
+from tefflab.benchmarks.benchmark import Estimates
+from tefflab.benchmarks.task_graph.closing import Closing
+from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
+from tefflab.benchmarks.task_graph.pictures import pictures
+from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.benchmarks.task_graph.remarks import OFTEN
+from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
+from tefflab.benchmarks.task_graph.sides import metg_sides
+from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.output.plots import footer
+from tefflab.output.readings import placed_name
+from tefflab.output.report import write_report
+from tefflab.records.run import Sitting
+from tefflab.records.store import Damage
+
+
+class GraphEstimates(Estimates):
+    """`notes` says by system's id what went wrong with it."""
+
+    plan: GraphPlan
+
+    def __init__(self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], notes: Mapping[str, str]) -> None:
+        super().__init__(sitting, plan)
+        self._runs = [run for run in runs if run.role == "system"]
+        self._notes = notes
+
+    @cached_property
+    def cases(self) -> tuple[MeasuredCase, ...]:
+        """What the runs say, configuration by configuration, at the distance of the cores that counts; the others."""
+        where = places(run.round_trips for run in self._runs)
+        return tuple(
+            replace(self._at(case, where[0]), others=tuple(self._at(case, distance) for distance in where[1:]))
+            for case in self.plan.cases
+        )
+
+    def tables(self) -> Sequence[RenderableType]:
+        """METG of one configuration at each distance of the cores that was frequent, METG of several configurations in
+        one table, or the points of each curve."""
+        if self.plan.asks == "curve":
+            return [curve_table(each) for each in self._placed if each.curves]
+        if len(self.plan.cases) > 1:
+            return [series_table(self._placed)]
+        return [MetgTable(each) for number, each in enumerate(self._placed) if not number or each.share >= OFTEN]
+
+    def to_json(self) -> str:
+        return to_json(self._placed)
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """The rows as they are shown first; those at other distances can be made again from the runs."""
+        for case in self.cases:
+            for row in case.rows:
+                yield row.to_json() | {"configuration": case.configuration}
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        yield from pictures(self.plan, self.cases, footer(self.sitting, self._placed))
+
+    def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
+        write_report(path, self.sitting, self._placed, damage, f"Teff: {self.plan.title}")
+
+    def sides(self) -> Sequence[Side]:
+        return metg_sides(self.cases, self._runs)
+
+    def closing(self, again: str, store: str) -> RenderableType | None:
+        """What the smallest METG means; nothing after curves or several configurations."""
+        if self.plan.asks == "curve" or len(self.cases) > 1:
+            return None
+        return Closing(self._placed[0], f"./teff {again}", store)
+
+    @cached_property
+    def _placed(self) -> list[MeasuredCase]:
+        """What is to be shown: of one configuration all distances of the cores, named; of several their first alone."""
+        if len(self.cases) > 1:
+            return list(self.cases)
+        return [replace(each, name=placed_name(each)) for case in self.cases for each in (case, *case.others)]
+
+    def _at(self, case: GraphCase, where: Distance | None) -> MeasuredCase:
+        return estimate_case(
+            case.name,
+            case.flags,
+            self.plan.threshold,
+            self.plan.variants,
+            self._runs,
+            with_metg=self.plan.asks == "metg",
+            notes=self._notes,
+            where=where,
+        )

@@ -1,0 +1,176 @@
+"""Experiments of task graphs: what is varied, what is asked of which systems, and how it is drawn.
+
+`experiments/README.md` says what the keys mean.
+"""
+
+import itertools
+import shlex
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
+from tefflab.benchmarks.task_graph.configuration import check, parse, read_flags
+from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
+from tefflab.durations import seconds
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.quantities import size
+from tefflab.records.plan import Frozen, Variant
+from tefflab.systems.systems import System
+
+_Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
+
+
+class _Setting(Frozen):
+    """One value of what is varied: how it reads, where it stands on an axis, and what it does to the flags."""
+
+    text: str
+    x: float | None
+    graphs: tuple[str, ...]  # the flags of each that runs at once
+    columns: int | None = None  # a worker has
+
+
+class Vary(Frozen):
+    """What is varied: numbers, which a picture may have as its axis, or named cases."""
+
+    name: NonEmpty
+    values: Annotated[list[float], Field(min_length=1)] | None = None  # rising
+    flags: str | None = None  # for each value, with {value} in it
+    copies: bool = False  # each value is how many of the graph run at once
+    columns: bool = False  # each value is how many columns a worker has
+    unit: Literal["", "bytes"] = ""
+    cases: Annotated[dict[NonEmpty, str | _Graphs], Field(min_length=1)] | None = None  # name -> flags
+
+    @model_validator(mode="after")
+    def _says_values_or_cases(self) -> Self:
+        if (self.values is None) == (self.cases is None):
+            raise ValueError("give either values or cases")
+        if self.values is None:
+            if self.flags is not None or self.copies or self.columns or self.unit:
+                raise ValueError("flags, copies, columns and unit go with values; a case has its own flags")
+            return self
+        if self.copies + self.columns + (self.flags is not None) != 1:
+            raise ValueError("values need one of flags with {value} in them, copies = true and columns = true")
+        if self.flags is not None and "{value}" not in self.flags:
+            raise ValueError(f"flags {self.flags!r} have no {{value}} in them")
+        if any(low >= high for low, high in itertools.pairwise(self.values)):
+            raise ValueError("values must rise")
+        if self.flags is None and any(value < 1 or value != int(value) for value in self.values):
+            raise ValueError("copies and columns are whole numbers from 1")
+        return self
+
+    @property
+    def settings(self) -> list[_Setting]:
+        if self.cases is not None:
+            graphs = {name: (flags,) if isinstance(flags, str) else flags for name, flags in self.cases.items()}
+            return [_Setting(text=name, x=None, graphs=each) for name, each in graphs.items()]
+        assert self.values is not None
+        return [self._setting(value) for value in self.values]
+
+    def _setting(self, value: float) -> _Setting:
+        number = f"{value:g}" if value != int(value) else str(int(value))
+        text = size(int(value)) if self.unit == "bytes" else number
+        graphs = ((self.flags or "").replace("{value}", number),) * (int(value) if self.copies else 1)
+        return _Setting(text=text, x=value, graphs=graphs, columns=int(value) if self.columns else None)
+
+
+class GraphExperiment(Experiment):
+    """A figure of task graphs: what is asked of which systems, how long, and how it is drawn."""
+
+    kind: Literal["curve", "metg"]
+    flags: str = ""
+    columns_per_worker: Annotated[int, Field(ge=1)] = 1  # the width, where flags do not say it
+    vary: tuple[Vary, ...] = ()
+    charts: Annotated[tuple[Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"], ...], Field(min_length=1)]
+    variants: Literal["best", "all"] = "best"
+    paradigm: str | None = None  # only systems of this one
+    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    points: Annotated[int, Field(ge=3)] = 12  # of a curve
+    longest: str = "3ms"  # task of a curve
+
+    @field_validator("longest")
+    @classmethod
+    def _longest_is_a_duration(cls, text: str) -> str:
+        try:
+            seconds(text)
+        except TeffError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    @model_validator(mode="after")
+    def _charts_can_be_drawn(self) -> Self:
+        ranked = [chart for chart in self.charts if chart.startswith("metg")]
+        if ranked and self.kind == "curve":
+            raise ValueError(f'charts: {ranked[0]} needs kind = "metg"')
+        numbers = [vary.name for vary in self.vary if vary.values is not None]
+        if "metg_lines" in self.charts and len(numbers) != 1:
+            raise ValueError(f"charts: metg_lines needs one [[vary]] with values; there are {len(numbers)}")
+        if sum(vary.columns for vary in self.vary) > 1:
+            raise ValueError("vary: only one can be of columns")
+        return self
+
+    def takes(self, system: System) -> bool:
+        return self.paradigm in (None, system.paradigm)
+
+    def cases(self, workers: int) -> tuple[GraphCase, ...]:
+        """Every combination of what is varied, the last [[vary]] fastest."""
+        return tuple(self._case(each, workers) for each in itertools.product(*(one.settings for one in self.vary)))
+
+    def plan(self, request: Request, *, is_chosen: bool) -> GraphPlan:
+        keep_all = is_chosen or self.variants == "all"
+        workers = one_number_of_workers(request)
+        cases = self.cases(workers)
+        for case in cases:
+            check(request.root, case.configuration)
+        return GraphPlan(
+            asks=self.kind,
+            title=self.title,
+            cases=cases,
+            variants=request.variants if keep_all else tuple(best_of_each(request.variants)),
+            threshold=self.threshold,
+            longest_task=seconds(self.longest),
+            points=self.points,
+            experiment=self.name,
+            charts=self.charts,
+            x_label=next((vary.name for vary in self.vary if vary.values is not None), ""),
+        )
+
+    def _case(self, settings: Sequence[_Setting], workers: int) -> GraphCase:
+        columns = next((one.columns for one in settings if one.columns is not None), self.columns_per_worker)
+        # Of two that are of several graphs at once, all pairs run.
+        graphs = [
+            shlex.split(" ".join((self.flags, *flags)))
+            for flags in itertools.product(*(one.graphs for one in settings))
+        ]
+        for flags in graphs:
+            if not any(name == "width" for name, *_ in read_flags(flags)):
+                flags += ["-width", str(columns * workers)]
+        configuration = parse(list(itertools.chain(graphs[0], *(["-and", *flags] for flags in graphs[1:]))), workers)
+        named = list(zip(self.vary, settings, strict=True))
+        words = [one.text if vary.cases else f"{vary.name} {one.text}" for vary, one in named]
+        case = GraphCase.of(configuration, workers, ", ".join(words) or None)
+        number = next((one for vary, one in named if vary.values is not None), None)
+        return case.model_copy(
+            update={
+                "x": number.x if number else None,
+                "x_text": number.text if number else "",
+                "group": ", ".join(one.text for vary, one in named if vary.values is None) if number else "",
+            }
+        )
+
+
+def one_number_of_workers(request: Request) -> int:
+    """All cores where nothing is said. TeffError for several: each would need a ceiling of its own."""
+    if len(request.workers) > 1:
+        said = ",".join(map(str, request.workers))
+        raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
+    return next(iter(request.workers), 0) or request.cores
+
+
+def best_of_each(found: Sequence[Variant]) -> list[Variant]:
+    """Of each system the first variant that is here."""
+    best: dict[str, Variant] = {}
+    for each in found:
+        best.setdefault(each.id.partition("/")[0], each)
+    return list(best.values())

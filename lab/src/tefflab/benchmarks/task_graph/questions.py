@@ -1,0 +1,175 @@
+"""What is known of one system under one configuration, and what a round is to measure of it."""
+
+import math
+from abc import abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from tefflab.analysis.crossing import Relation
+from tefflab.analysis.distance import alike, round_trip_of
+from tefflab.analysis.results import MetgRow
+from tefflab.analysis.search import MetgSearch, measurement_grid
+from tefflab.analysis.statistics import MetgEstimate, is_known
+from tefflab.benchmarks.benchmark import Ask, Estimated, Question
+from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_row, observations
+from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.shape import PROBE_STEPS, steps_for
+from tefflab.output.quantities import bound, duration
+from tefflab.records.plan import Variant
+
+LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
+ATTEMPTS = 3  # of one point, where it is noisy
+_CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle
+LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+_WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
+_WIDE_ROUNDS = 3  # in so many rounds,
+_WIDE_TASK = 0.01  # and no longer than so many seconds
+
+_Round = Generator[Ask, Sequence[GraphRun], None]
+_Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
+
+
+class GraphQuestion(Question[GraphRecord]):
+    """One system under one configuration. A round is one launch of the system.
+
+    `seconds_per_iteration`: ideal time of one iteration of one task on one core.
+    """
+
+    def __init__(self, variant: Variant, case: GraphCase, seconds_per_iteration: float) -> None:
+        super().__init__(case)
+        self.variant = variant
+        self.configuration = case.configuration
+        self._seconds = seconds_per_iteration
+        self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
+
+    def round(self) -> _Round:
+        """A run that is cold says how long one must be that is not, and that one what an empty task takes.
+
+        Each round finds out for itself: systems cost more a task in longer runs, and rounds whose runs are as long as
+        one of them said would share its mistake, which no interval made of rounds can see.
+        """
+        self._overhead = yield from self._probed(self.configuration.steps or PROBE_STEPS)
+        if self.configuration.steps is None:
+            self._overhead = yield from self._probed(self._steps(0))
+        yield from self._measured()
+
+    @abstractmethod
+    def _measured(self) -> _Round:
+        """The runs of a round, once the launch is warm."""
+
+    def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], float]:
+        (run,) = yield Ask(self.configuration.line(steps, 0), role="probe")
+        return run.record.granularity
+
+    def _run(self, iterations: int) -> _Runs:
+        return (yield Ask(self.configuration.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
+
+    def _steps(self, iterations: int) -> int:
+        granularity = self._overhead + iterations * self._seconds
+        return self.configuration.steps or steps_for(granularity, self.configuration.width, self.case.workers)
+
+
+@dataclass
+class _Place:
+    """What is to be measured while the cores are so far apart."""
+
+    round_trip: float | None
+    relation: Relation
+    grid: tuple[int, ...]
+    wide: tuple[int, ...]
+    rounds: int = 0
+
+
+class MetgQuestion(GraphQuestion):
+    """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, the
+    others measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        case: GraphCase,
+        seconds_per_iteration: float,
+        threshold: float,
+        *,
+        is_drawn: bool = True,
+    ) -> None:
+        super().__init__(variant, case, seconds_per_iteration)
+        self.threshold = threshold
+        self._is_drawn = is_drawn
+        self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
+        self._places: list[_Place] = []
+        self._place: _Place | None = None  # that this round measures, where it is not the first there
+
+    def _measured(self) -> _Round:
+        empty = yield from self._run(0)
+        here = round_trip_of(empty[-1].round_trips)
+        self._place = next((each for each in self._places if alike(each.round_trip, here)), None)
+        if self._place is None:
+            self._places.append((yield from self._scout(here)))
+            return
+        place = self._place
+        place.rounds += 1
+        for iterations in (*place.grid, *(place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ())):
+            yield from self._run(iterations)
+
+    def add(self, runs: Sequence[GraphRun]) -> None:
+        super().add(runs)
+        place, self._place = self._place, None
+        if place is None or place.relation != "=" or (seen := self.row(place.round_trip).metg) is None:
+            return
+        if not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
+            self._places.remove(place)  # the scout was misled: the next round here looks for the crossing again
+        elif place.rounds == _CENTRED:
+            place.grid = measurement_grid(seen.iterations, maximum=self._longest)
+
+    def row(self, round_trip: float | None, note: str = "") -> MetgRow:
+        """What is known at a distance of the cores; of all runs where it is None."""
+        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip), note)
+
+    def estimate(self, round_trip: float | None) -> MetgEstimate | None:
+        return self.row(round_trip).metg
+
+    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
+        rounds = {run.round for run in at_distance(self.runs, round_trip)}
+        return isinstance(estimate, MetgEstimate) and len(rounds) >= LEAST_ROUNDS and is_known(estimate)
+
+    def text(self, estimate: Estimated) -> str:
+        relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
+        return bound(relation, duration(estimate.value))
+
+    def _scout(self, round_trip: float | None) -> Generator[Ask, Sequence[GraphRun], _Place]:
+        search = MetgSearch(self.threshold, self._seconds, longest_task=LONGEST_TASK)
+        while (iterations := search.next_iterations()) is not None:
+            attempts = yield from self._run(iterations)
+            for each in observations(attempts):
+                search.add(each)
+        assert search.bracket is not None
+        crossing = search.bracket.iterations
+        grid = measurement_grid(crossing, maximum=self._longest)
+        wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
+        return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))
+
+
+class CurveQuestion(GraphQuestion):
+    """A curve while it is made: the same iterations in every round."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        case: GraphCase,
+        seconds_per_iteration: float,
+        iterations: Sequence[int],
+    ) -> None:
+        super().__init__(variant, case, seconds_per_iteration)
+        self._iterations = iterations
+
+    def _measured(self) -> _Round:
+        for iterations in self._iterations:
+            yield from self._run(iterations)
+
+
+def curve_iterations(seconds_per_iteration: float, longest_task: float, points: int) -> tuple[int, ...]:
+    """So many iteration counts, evenly in log, from 1 to tasks of `longest_task` seconds."""
+    most = math.log(max(2.0, longest_task / seconds_per_iteration))
+    return tuple(sorted({round(math.exp(most * i / (points - 1))) for i in range(points)}))

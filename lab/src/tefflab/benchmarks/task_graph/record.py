@@ -1,0 +1,144 @@
+"""The record of a task graph's run: the head of every record, and the graphs with what they were counted to be.
+
+What is derived here (granularity, rates) is derived nowhere else in Python.
+"""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from tefflab.records.record import Count, Hex64, Record, RecordError, Share, Strict, Validation
+
+
+class Graph(Strict):
+    """One task graph of a configuration, every parameter spelled out."""
+
+    type: str
+    steps: Annotated[int, Field(ge=1)]
+    width: Annotated[int, Field(ge=1)]
+    radix: Count
+    period: Count
+    fraction: Share
+    kernel: str
+    iterations: Count
+    samples: Annotated[int, Field(ge=1)]
+    imbalance: Annotated[float, Field(ge=0, le=2)]
+    persistent_imbalance: bool
+    output_bytes: Annotated[int, Field(ge=16)]
+    scratch_bytes: Count
+
+
+class GraphValidation(Validation):
+    """Whether each task saw the inputs it was owed, as the program checked while it ran."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    enabled: bool
+    checksum: Hex64
+    expected: Hex64
+    error: str | None
+
+    @model_validator(mode="after")
+    def _nothing_passes_unchecked(self) -> Self:
+        if self.passed and not self.enabled:
+            raise ValueError("validation is said to have passed, yet it was switched off")
+        return self
+
+
+class GraphRecord(Record):
+    """One run of one program."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = (
+        "graphs",
+        "nodes",
+        "isa",
+        "tasks",
+        "dependencies",
+        "flops",
+        "bytes",
+    )
+    more_work: ClassVar[str] = "add timesteps"
+    _may_be_null: ClassVar[tuple[str, ...]] = ("local_dependencies", "nonlocal_dependencies")
+
+    benchmark: Literal["task_graph"]
+    graphs: tuple[Graph, ...] = ()
+    nodes: Count | None = None
+    isa: str | None = None
+    tasks: Count | None = None
+    dependencies: Count | None = None
+    flops: Count | None = None
+    bytes: Count | None = None
+    local_dependencies: Count | None = None
+    nonlocal_dependencies: Count | None = None
+    validation: GraphValidation | None = None
+
+    def fault(self) -> str:
+        if missing := [name for name in self._may_be_null if name not in self.model_fields_set]:
+            return f"these are missing: {', '.join(missing)}"
+        seen = self.validation
+        if seen is None or not seen.enabled:
+            return ""
+        if not seen.passed or seen.error is not None:
+            return "validation did not pass"
+        return (
+            ""
+            if seen.checksum == seen.expected
+            else "validation is said to have passed with a checksum not as expected"
+        )
+
+    @property
+    def proven(self) -> bool:
+        """Whether the run validated itself: what a curve or table may show."""
+        return self.ok and self.validation is not None and self.validation.enabled
+
+    @property
+    def granularity(self) -> float:
+        """Wall time x cores / tasks [s]: the mean time a core spends on a task, overhead included."""
+        wall = self.wall_seconds
+        if not self.tasks or self.workers is None:
+            raise RecordError("a record without tasks has no granularity")
+        return wall * self.workers / self.tasks
+
+    @property
+    def iterations(self) -> int:
+        """Of a task; 0 for empty tasks, whatever their flags say."""
+        first = self.graphs[0]
+        return 0 if first.kernel == "empty" else first.iterations
+
+    @property
+    def flops_per_second(self) -> float:
+        """Achieved rate of all workers [FLOP/s]."""
+        return (self.flops or 0) / self.wall_seconds
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Achieved memory rate of all workers [B/s]."""
+        return (self.bytes or 0) / self.wall_seconds
+
+    @property
+    def tasks_per_second(self) -> float:
+        """Tasks finished a second by all workers: what there is to say of empty kernels."""
+        return (self.tasks or 0) / self.wall_seconds
+
+    @property
+    def rate_unit(self) -> str:
+        """The unit of `rate`: `FLOP/s` where the kernel computes, `B/s` where it copies, else `task/s`."""
+        if self.flops:
+            return "FLOP/s"
+        return "B/s" if self.bytes else "task/s"
+
+    @property
+    def rate(self) -> float:
+        """The rate that suits the kernel, in `rate_unit`: what efficiency is a share of."""
+        rates = {"FLOP/s": self.flops_per_second, "B/s": self.bytes_per_second}
+        return rates.get(self.rate_unit, self.tasks_per_second)
+
+    @property
+    def cpu_share(self) -> float:
+        """CPU time / (wall time x workers): under 1 where workers slept or the machine took cores away."""
+        wall = self.wall_seconds
+        if self.noise is None or self.workers is None:
+            raise RecordError("the record does not say its CPU time")
+        return self.noise.cpu_seconds / (wall * self.workers)

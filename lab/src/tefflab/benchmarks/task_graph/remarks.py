@@ -1,0 +1,72 @@
+"""What a reader should know at once of a METG table, and can do about it: at most four lines, none of them wrapped.
+
+Everything else, and all of it at length, stands in the report (`caveats.py`).
+"""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from tefflab.analysis.results import MeasuredCase, MetgRow
+from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
+from tefflab.output.quantities import digits, duration, is_told, percent
+from tefflab.output.readings import absent, noisy_runs
+
+OFTEN = 0.25  # share of the runs from which what was measured at another distance of the cores has a table of its own
+
+
+def remarks(case: MeasuredCase, width: int) -> list[Text]:
+    """No line is wider than `width`, down to 60 columns."""
+    found = [*_missing(case, width), *_uncertain(case.rows), *_noisy(case), *_elsewhere(case)]
+    return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found]
+
+
+def rarely_elsewhere(case: MeasuredCase) -> list[MeasuredCase]:
+    """What was measured at distances of the cores that were too rare for a table."""
+    return [each for each in case.others if each.share < OFTEN]
+
+
+def _missing(case: MeasuredCase, width: int) -> list[tuple[str, str]]:
+    """Who, as far as they fit in the line."""
+    ids = [each.id for those in absent(case).values() for each in those]
+    if not ids:
+        return []
+    heading, end = f"{len(ids)} not measured", "; the report says why"
+    shown = list(ids)
+    while shown and cell_len(f"{heading}: {_listed(shown, ids)}{end}") > width:
+        shown.pop()
+    return [(heading, f"{_listed(shown, ids)}{end}" if shown else end.removeprefix("; "))]
+
+
+def _listed(shown: Sequence[str], ids: Sequence[str]) -> str:
+    return ", ".join(shown) + (" and others" if len(shown) < len(ids) else "")
+
+
+def _uncertain(rows: Sequence[MetgRow]) -> list[tuple[str, str]]:
+    measured = [row for row in rows if row.metg]
+    wide = [row for row in measured if is_uncertain(row)]
+    if not wide:
+        return []
+    unknown = sum(not is_told(row.metg.low, row.metg.high) for row in wide if row.metg)
+    of_them = f", {unknown} of them unknown" if 0 < unknown < len(wide) else ""
+    what = "unknown" if unknown == len(wide) else "wider than ± 5 %"
+    return [("more minutes", f"{len(wide)} of {len(measured)} intervals are {what}{of_them}")]
+
+
+def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:
+    noisy, runs = noisy_runs(case)
+    parts = [f"{percent(noisy / runs)} of the runs were noisy"] if runs and noisy / runs > MUCH_NOISE else []
+    if spread := ceiling_spread(case.rows):
+        parts.append(f"ceilings differ by x {digits(spread, 2)}")
+    return [("a quieter machine", ", ".join(parts))] if parts else []
+
+
+def _elsewhere(case: MeasuredCase) -> list[tuple[str, str]]:
+    """What else stands in the report, in one line."""
+    if rare := [duration(each.round_trip) for each in rarely_elsewhere(case) if each.round_trip is not None]:
+        return [("also measured", f"with cores {' and '.join(rare)} apart: see the report")]
+    if any(row.metg and row.metg.relation != "=" for row in case.rows):
+        return [("< and >", "the value lies beyond the smallest or the largest task measured")]
+    noted = [row.variant.id for row in case.rows if row.metg and row.note]
+    return [("in the report", f"a note on {noted[0]}{' and others' if noted[1:] else ''}")] if noted else []

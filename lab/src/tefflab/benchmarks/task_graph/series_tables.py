@@ -1,0 +1,60 @@
+"""Tables of several configurations, and of curves, for a terminal or a pipe."""
+
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.text import Text
+
+from tefflab.analysis.results import CurvePoint, MeasuredCase
+from tefflab.output import quantities
+from tefflab.output.caveats import caveats
+from tefflab.output.readings import absences, curves_in_order, interval_text, metg_name, value_text
+from tefflab.output.table import Column, Table
+
+_NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches, which differ ever so much
+
+
+def series_table(cases: Sequence[MeasuredCase]) -> Group:
+    """METG of every system under each configuration, a row each, then who could not be measured."""
+    rows = [row for case in cases for row in case.rows]
+    headings: dict[int, str] = {}
+    for case in cases:
+        headings[sum(len(each.rows) for each in cases[: len(headings)])] = case.name
+    table = Table(
+        [
+            Column("system", [f"  {row.variant.id}" for row in rows], "left"),
+            Column(metg_name(cases[0].threshold), [value_text(row) for row in rows]),
+            Column("95 % interval", [interval_text(row.metg) if row.metg else "-" for row in rows]),
+            Column("rounds", [str(row.rounds) for row in rows], priority=1),
+        ],
+        headings=headings,
+    )
+    return Group(table, *(Text.assemble(("not measured", "bold"), f" – {text}") for text in absences(cases)))
+
+
+def curve_table(case: MeasuredCase) -> Group:
+    """The points of every curve, a row each, by rising granularity, and what is to be said of them."""
+    points = [(curve, point) for curve in curves_in_order(case) for point in curve.points]
+    headings: dict[int, str] = {}
+    for number, (curve, _) in enumerate(points):
+        if curve.variant.id not in headings.values():
+            headings[number] = curve.variant.id
+    table = Table(
+        [
+            Column("granularity", [quantities.duration(each.granularity.value) for _, each in points]),
+            Column("efficiency", [quantities.percent(each.efficiency.value) for _, each in points]),
+            Column("95 % interval", [_ends(each) for _, each in points]),
+            Column("rate", [quantities.rate(each.rate.value, curve.rate_unit) for curve, each in points], priority=1),
+        ],
+        headings=headings,
+    )
+    head = Text.assemble((f"Efficiency – {case.name}", "bold"), "  ", (case.configuration, "dim"))
+    remarks = (Text.assemble((each.heading, "bold"), f" – {each.text}") for each in caveats(case))
+    return Group(head, table, *remarks)
+
+
+def _ends(point: CurvePoint) -> str:
+    if point.efficiency.high >= _NOTHING_KNOWN:
+        return "too few runs"
+    low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
+    return f"{low.removesuffix(' %')} – {high}"

@@ -1,0 +1,79 @@
+"""The commands that measure: one for each that a kind of benchmark declares (`tefflab.benchmarks`).
+
+Kinds are loaded only when one of their commands, or the list of all commands, is asked for.
+"""
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from typer.core import TyperCommand
+
+from tefflab.cli.brief import BriefCommand
+from tefflab.cli.commands import options
+
+if TYPE_CHECKING:
+    from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Option
+
+_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def measuring_commands() -> dict[str, TyperCommand]:
+    """By name, in the order of the kinds."""
+    from tefflab.benchmarks.benchmark import benchmarks
+
+    return {command.name: _typer_command(kind, command) for kind in benchmarks() for command in kind.commands}
+
+
+def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
+    """As typer makes a command of a function: here the function's parameters are made, too."""
+
+    def measure(context: typer.Context, **said: Any) -> None:
+        from tefflab import project_root
+        from tefflab.cli.session import Options, run_command
+
+        own = {each.name: said[each.name] for each in command.options}
+        asked = Options(
+            systems=options.names(said["systems"]),
+            workers=options.numbers(said["workers"]),
+            seconds=60 * said["minutes"],
+            rounds=said["rounds"],
+            store=said["store"],
+            resume=said["resume"],
+            as_json=said["as_json"],
+            own=own,
+            flags=tuple(context.args),
+        )
+        run_command(project_root(), kind, command, asked)
+
+    parameters = {
+        "context": (typer.Context, inspect.Parameter.empty),
+        "systems": (options.Systems, ""),
+        **{each.name: (_annotation(each), each.default) for each in command.options},
+        "minutes": (options.Minutes, 5.0),
+        "rounds": (options.Rounds, command.rounds),
+        "workers": (_workers(command.workers), ""),
+        "store": (options.Store, "default"),
+        "resume": (options.Resume, False),
+        "as_json": (options.AsJson, False),
+    }
+    measure.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+            for name, (annotation, default) in parameters.items()
+        ]
+    )
+    measure.__annotations__ = {name: annotation for name, (annotation, _) in parameters.items()}
+    measure.__doc__ = f"{command.help}\n\nExample:  {command.example}"
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
+    one.command(command.name, cls=BriefCommand, context_settings=_FLAGS if command.takes_flags else None)(measure)
+    return cast("TyperCommand", typer.main.get_command(one))
+
+
+def _annotation(option: "Option") -> Any:
+    limits = {"min": option.least, "max": option.most} if option.least is not None else {}
+    return Annotated[type(option.default), typer.Option(option.flag, help=option.help, **limits)]  # type: ignore[arg-type]
+
+
+def _workers(usual: str) -> Any:
+    return Annotated[str, typer.Option("--workers", help=f"Numbers of workers, by commas. [{usual}]")]

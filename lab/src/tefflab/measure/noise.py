@@ -1,0 +1,20 @@
+"""When a run does not count because the machine was busy elsewhere: three signs, each in a share of one."""
+
+from tefflab.analysis.distance import alike
+from tefflab.records.record import Record
+
+GAPS = 0.10  # of the spins beside a run that may be lost in gaps
+SLOW = 0.95  # of the sitting's usual ceiling: where both beside a run are under it, somebody else had a part
+
+
+def has_gaps(run: Record) -> bool:
+    return run.gap_share > GAPS
+
+
+def is_noisy(run: Record, before: Record, after: Record, usual: float) -> bool:
+    """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
+
+    One low ceiling alone says that the ceiling was measured badly, not the run: efficiency is held against the other.
+    """
+    ceiling = max(before.rate or 0.0, after.rate or 0.0)
+    return has_gaps(run) or ceiling < SLOW * usual or not alike(before.round_trip, after.round_trip)

@@ -1,0 +1,258 @@
+"""The hands of a sitting: asks programs, where the kind of benchmark wants it with a ceiling just before and after.
+
+Every answer is in the store before the next question is asked. A sitting that is resumed asks its questions again, in
+the same order, and takes what the store has; programs are started only when something is left to be measured.
+"""
+
+import statistics
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Generic
+
+from tefflab.benchmarks.benchmark import Ask, Benchmark, Launch, Question
+from tefflab.errors import TeffError
+from tefflab.measure.batch import BatchProgram, ProgramError
+from tefflab.measure.noise import has_gaps, is_noisy
+from tefflab.records.plan import Case
+from tefflab.records.record import AnyRecord, parse_record
+from tefflab.records.run import Failure, Role, Run, RunKey
+from tefflab.records.store import Store
+from tefflab.systems.systems import Program
+
+_FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
+
+
+class Runner(Generic[AnyRecord]):
+    """The program at hand and the store of one sitting. Close it when done."""
+
+    def __init__(self, root: Path, store: Store, sitting: str, kind: Benchmark[AnyRecord]) -> None:
+        self._root = root
+        self._store = store
+        self._sitting = sitting
+        self._kind = kind
+        self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
+        self._attempts: Counter[RunKey] = Counter()
+        self._ceiling: _Ceiling[AnyRecord] | None = None
+        self._launch: Launch[AnyRecord] | None = None
+        self._started: Program | None = None
+        self._program: BatchProgram | None = None
+        self._warm_up = ""  # what the launch was asked first, where the store answered
+
+    def close(self, patiently: bool = True) -> None:
+        self._leave(patiently)
+        if self._ceiling:
+            self._ceiling.program.close(patiently)
+
+    @property
+    def round_trip(self) -> float | None:
+        """How far apart the cores were when the ceiling last ran [s]."""
+        return self._ceiling.round_trip if self._ceiling else None
+
+    @contextmanager
+    def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
+        """Within it `ask` asks this variant, whose program is started by the first question new to the store."""
+        self._launch, self._started, self._warm_up = launch, program, ""
+        try:
+            yield
+        except BaseException:
+            self._leave(patiently=False)
+            raise
+        self._leave(patiently=True)
+
+    def ask(self, question: Question[AnyRecord], number: int) -> None:
+        """One round of a question; what came of it is added to it."""
+        runs: list[Run[AnyRecord]] = []
+        asking = question.round()
+        try:
+            wanted = next(asking)
+            while True:
+                attempts = self._answered(question.case, number, wanted)
+                runs += attempts
+                wanted = asking.send(attempts)
+        except StopIteration:
+            question.add([run for run in runs if run.role == "system"])
+
+    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str) -> None:
+        """Keeps why this variant is asked no more, or about this case no more."""
+        case = launch.case
+        self._store.append(
+            "failures",
+            Failure(
+                sitting=self._sitting,
+                round=number,
+                system_id=launch.variant.id,
+                reason=reason,
+                configuration=case.flags if case else "",
+                workers=case.workers if case else None,
+            ),
+        )
+
+    def calibrate(self, case: Case) -> float:
+        """The scale of a case, by the ceiling; 1 where the kind has none."""
+        reference = self._kind.reference
+        if reference is None:
+            return 1.0
+        if self._ceiling is None:
+            words = reference.command_line(self._root, case.workers)
+            self._ceiling = _Ceiling(BatchProgram(reference.name, words, {}), self._kind)
+        asking = reference.calibration(case)
+        try:
+            line = next(asking)
+            while True:
+                known = self._known.get(self._key(case, 0, "ceiling", reference.name, line))
+                line = asking.send(known.popleft().record if known else self._run_ceiling(case, 0, line))
+        except StopIteration as said:
+            self._ceiling.lines[case], scale = said.value
+            return float(scale)
+
+    def _answered(self, case: Case, number: int, wanted: Ask) -> list[Run[AnyRecord]]:
+        """One run; where it is noisy again, as many attempts as are wanted. All of them, in order."""
+        attempts = [self._asked(case, number, wanted)]
+        while attempts[-1].noisy and len(attempts) < wanted.attempts:
+            attempts.append(self._asked(case, number, wanted))
+        return attempts
+
+    def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:
+        """The store's next answer to this question, or a new one."""
+        assert self._launch is not None
+        key = self._key(case, number, wanted.role, self._launch.variant.id, wanted.line)
+        known = self._known.get(key)
+        if known:
+            self._warm_up = self._warm_up or wanted.line
+            self._attempts[key] += 1
+            return known.popleft()
+        with_ceilings = self._ceiling is not None and wanted.role == "system"
+        run = self._with_ceilings(key, case) if with_ceilings else self._alone(key, case)
+        self._attempts[key] += 1
+        self._store.append("runs", run)
+        return run
+
+    def _alone(self, key: RunKey, case: Case) -> Run[AnyRecord]:
+        record = self._ask_system(key.flags, case)
+        return self._run(key, record, noisy=key.role == "system" and has_gaps(record))
+
+    def _with_ceilings(self, key: RunKey, case: Case) -> Run[AnyRecord]:
+        assert self._ceiling is not None
+        before = self._ceiling.latest(case) or self._ceiling_now(case, key.round)
+        record = self._ask_system(key.flags, case)
+        after = self._ceiling_now(case, key.round)
+        noisy = is_noisy(record, before, after, statistics.median(self._ceiling.rates[case]))
+        return self._run(key, record, noisy, (before, after))
+
+    def _run(
+        self, key: RunKey, record: AnyRecord, noisy: bool, ceilings: tuple[AnyRecord, AnyRecord] | None = None
+    ) -> Run[AnyRecord]:
+        assert self._program is not None
+        rates = (ceilings[0].rate or 0.0, ceilings[1].rate or 0.0) if ceilings else None
+        return Run(
+            sitting=self._sitting,
+            round=key.round,
+            system_id=key.system_id,
+            role=key.role,
+            attempt=self._attempts[key],
+            noisy=noisy,
+            command=self._program.command,
+            flags=key.flags,
+            record=record,
+            configuration=key.configuration,
+            workers=key.workers,
+            ceilings=rates,
+            round_trips=_round_trips(*ceilings) if ceilings else None,
+        )
+
+    def _ask_system(self, line: str, case: Case) -> AnyRecord:
+        if self._program is None:
+            assert self._launch is not None
+            assert self._started is not None
+            workers = self._launch.workers
+            self._program = BatchProgram(
+                self._launch.variant.id,
+                [*self._started.command_line(self._root, workers), "--workers", str(workers)],
+                self._started.environment_for(self._root, workers),
+            )
+            if self._warm_up:  # the launch goes on where it was interrupted, in a program that is cold
+                self._program.ask(self._warm_up, self._kind.timeout)
+        record = parse_record(self._program.ask(line, self._kind.timeout), self._kind.record)
+        self._program.suspend()
+        if record.error is not None:
+            raise ProgramError(record.error if line == case.flags else f"{record.error} ({line})")
+        return record
+
+    def _ceiling_now(self, case: Case, number: int) -> AnyRecord:
+        assert self._ceiling is not None
+        record = self._run_ceiling(case, number, self._ceiling.lines[case])
+        self._ceiling.measured(case, record)
+        return record
+
+    def _run_ceiling(self, case: Case, number: int, line: str) -> AnyRecord:
+        assert self._ceiling is not None
+        record = self._ceiling.ask(line)
+        key = self._key(case, number, "ceiling", self._ceiling.program.name, line)
+        self._store.append(
+            "runs",
+            Run(
+                sitting=self._sitting,
+                round=key.round,
+                system_id=key.system_id,
+                role=key.role,
+                attempt=0,
+                noisy=False,
+                command=self._ceiling.program.command,
+                flags=key.flags,
+                record=record,
+                configuration=key.configuration,
+                workers=key.workers,
+            ),
+        )
+        return record
+
+    @staticmethod
+    def _key(case: Case, number: int, role: Role, system_id: str, line: str) -> RunKey:
+        return RunKey(number, role, system_id, case.flags, case.workers, line)
+
+    def _leave(self, patiently: bool) -> None:
+        if self._program is not None:
+            self._program.close(patiently)
+        self._program = None
+
+
+class _Ceiling(Generic[AnyRecord]):
+    """The program that measures the ceiling, and what it last said."""
+
+    def __init__(self, program: BatchProgram, kind: Benchmark[AnyRecord]) -> None:
+        self.program = program
+        self.lines: dict[Case, str] = {}
+        self.rates: dict[Case, list[float]] = {}
+        self._kind = kind
+        self._latest: tuple[Case, AnyRecord, float] | None = None  # and when it was measured
+
+    @property
+    def round_trip(self) -> float | None:
+        return self._latest[1].round_trip if self._latest else None
+
+    def ask(self, line: str) -> AnyRecord:
+        record = parse_record(self.program.ask(line, self._kind.timeout), self._kind.record)
+        self.program.suspend()
+        if record.error is not None:
+            raise TeffError(f"the ceiling could not be measured: {record.error} ({line})")
+        return record
+
+    def measured(self, case: Case, record: AnyRecord) -> None:
+        self._latest = (case, record, time.monotonic())
+        self.rates.setdefault(case, []).append(record.rate or 0.0)
+
+    def latest(self, case: Case) -> AnyRecord | None:
+        """Of this case, where it is fresh."""
+        if self._latest is None:
+            return None
+        of, record, at = self._latest
+        return record if of == case and time.monotonic() - at < _FRESH else None
+
+
+def _round_trips(before: AnyRecord, after: AnyRecord) -> tuple[float, float] | None:
+    """None where they were not measured: one worker has no neighbour."""
+    first, last = before.round_trip, after.round_trip
+    return None if first is None or last is None else (first, last)

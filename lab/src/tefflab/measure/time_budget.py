@@ -1,0 +1,34 @@
+"""The time that a sitting may take for measuring: what was asked for, and a little more for what no result can lack."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+GRACE = 1.25  # times the time asked for: until then everybody gets ENOUGH rounds
+ENOUGH = 2  # rounds: with fewer there is no interval
+
+
+@dataclass
+class TimeBudget:
+    """So many seconds, from the moment it is made."""
+
+    seconds: float
+    _clock: Callable[[], float] = time.monotonic
+    _started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started = self._clock()
+
+    @property
+    def spent(self) -> float:
+        """Seconds."""
+        return self._clock() - self._started
+
+    def is_spent(self, rounds: int) -> bool:
+        """Whether measuring ends now; `rounds` is what the system with the fewest has had."""
+        return self.spent > self.seconds * (1 if rounds >= ENOUGH else GRACE)
+
+    def __str__(self) -> str:
+        if self.spent <= self.seconds:
+            return f"{self.spent:.0f} s of at most {self.seconds:.0f} s"
+        return f"{self.spent:.0f} s; ends with {ENOUGH} rounds of each, or after {self.seconds * GRACE:.0f} s"

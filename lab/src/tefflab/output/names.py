@@ -1,0 +1,8 @@
+"""How files are called after what they hold."""
+
+import re
+
+
+def slug(text: str) -> str:
+    """`Very uneven, radix 5` as `very-uneven-radix-5`."""
+    return re.sub(r"[^a-z0-9_]+", "-", text.lower()).strip("-")

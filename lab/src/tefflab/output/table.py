@@ -1,0 +1,108 @@
+"""The one table of the terminal: it takes the width that is there, and leaves out what matters least.
+
+No cell is ever wrapped or cut. Where the columns need more room than there is, those of the highest priority number go;
+where even the others do not fit side by side, they follow each other in blocks that all begin with the first column.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+_GAP = 2  # blanks between two columns, or 1 where that makes them fit
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A title, which may have several lines, and a cell a row. Priority 0 stays whatever the width."""
+
+    title: str
+    cells: Sequence[str | Text]
+    align: Literal["left", "right"] = "right"
+    priority: int = 0
+
+    @property
+    def width(self) -> int:
+        lines = [Text(line) for line in self.title.split("\n")]
+        return max(each.cell_len for each in [*lines, *map(_text, self.cells)])
+
+
+class Table:
+    """Columns of one length under an optional title; `headings` are lines of their own above rows, by the row."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        title: str | Text = "",
+        headings: Mapping[int, str | Text] | None = None,
+    ) -> None:
+        self._columns = list(columns)
+        self._title = title
+        self._headings = headings or {}
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title:
+            yield Text(self._title, style="bold") if isinstance(self._title, str) else self._title
+        kept = fitting(self._columns, options.max_width)
+        gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
+        for block in _blocks(kept, options.max_width, gap):
+            yield from _head(block, gap)
+            for number, cells in enumerate(zip(*(column.cells for column in block), strict=True)):
+                if number in self._headings:
+                    yield _text(self._headings[number])
+                yield _line(block, map(_text, cells), gap)
+
+
+def fitting(columns: Sequence[Column], width: int) -> list[Column]:
+    """Those of the columns that fit together, in their order; all of priority 0."""
+    kept = list(columns)
+    while _width(kept, _GAP) > width:
+        least = max(kept, key=lambda column: column.priority)
+        if not least.priority:
+            break
+        kept.remove(least)
+    return kept
+
+
+def _head(block: Sequence[Column], gap: int) -> Iterator[Text]:
+    """The titles, whose last lines stand in one line."""
+    titles = [column.title.split("\n") for column in block]
+    most = max(map(len, titles))
+    for level in range(most):
+        cells = [Text(lines[level - most + len(lines)] if level >= most - len(lines) else "") for lines in titles]
+        line = _line(block, cells, gap)
+        line.stylize("dim")
+        yield line
+
+
+def _line(block: Sequence[Column], cells: Iterable[Text], gap: int) -> Text:
+    line = Text(no_wrap=True, overflow="ignore")
+    for number, (column, cell) in enumerate(zip(block, cells, strict=True)):
+        blank = " " * (column.width - cell.cell_len)
+        line.append(" " * gap if number else "")
+        if column.align == "right":
+            line.append(blank).append_text(cell)
+        else:
+            line.append_text(cell).append(blank)
+    line.rstrip()
+    return line
+
+
+def _blocks(columns: Sequence[Column], width: int, gap: int) -> list[list[Column]]:
+    blocks = [list(columns[:2])]
+    for column in columns[2:]:
+        if _width([*blocks[-1], column], gap) <= width:
+            blocks[-1].append(column)
+        else:
+            blocks.append([columns[0], column])
+    return blocks
+
+
+def _width(columns: Sequence[Column], gap: int) -> int:
+    return sum(column.width + gap for column in columns) - gap
+
+
+def _text(cell: str | Text) -> Text:
+    return cell if isinstance(cell, Text) else Text(cell)

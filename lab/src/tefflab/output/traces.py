@@ -1,0 +1,125 @@
+"""The lines of the pictures: which of a case's curves are told by name, and where each line runs.
+
+Pictures and report share them. A rate is drawn by the same line as an efficiency: rate = efficiency x ceiling, and the
+work of a task is in proportion to the time that it takes at the ceiling's rate.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
+from tefflab.output.readings import WorkAxis, curves_in_order
+
+NAMED = 8  # curves that are told by name, unless the reader asks for more; the others are grey
+_VAGUE = 4.0  # where the ends of a band differ by more, it is not drawn
+
+Place = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve in the axes of a picture."""
+
+    curve: Curve
+    dots: tuple[tuple[CurvePoint, Place], ...]
+    through: tuple[Place, ...]  # all of it, from left to right
+    fitted: tuple[Place, ...]  # the part that METG is read from,
+    beyond: tuple[tuple[Place, ...], ...]  # and the others, which begin or end with it
+    band: tuple[Place, ...]  # around it, as a closed outline
+    anchor: Place | None  # where it crosses the threshold, or else its end or point that is nearest to it
+
+
+def named(case: MeasuredCase) -> list[str]:
+    """The ids of the curves that are told by name, in the order of the table: the best of each system first."""
+    ids = [curve.variant.id for curve in curves_in_order(case)]
+    best: dict[str, str] = {}
+    for each in ids:
+        best.setdefault(each.partition("/")[0], each)
+    chosen = [*best.values(), *(each for each in ids if each not in best.values())][:NAMED]
+    return [each for each in ids if each in chosen]
+
+
+def efficiency_lines(case: MeasuredCase) -> list[Line]:
+    """Efficiency over granularity, in the order of the table."""
+    return [
+        _line(
+            curve,
+            case.threshold,
+            lambda point: (point.granularity.value, point.efficiency.value),
+            lambda ideal, efficiency: (ideal / efficiency, efficiency),
+        )
+        for curve in curves_in_order(case)
+    ]
+
+
+def rate_lines(case: MeasuredCase) -> list[Line]:
+    """Rate over the work of a task, in the order of the table."""
+    work = WorkAxis(case)
+    return [_rate_line(curve, case.threshold, work) for curve in curves_in_order(case)]
+
+
+def _rate_line(curve: Curve, threshold: float, work: WorkAxis) -> Line:
+    known = [each for each in curve.points if each.efficiency.value > 0]
+    # of one curve these are constants, but for noise
+    ceiling = median(each.rate.value / each.efficiency.value for each in known) if known else 1.0
+    pace = median(work.of(each) / (each.granularity.value * each.efficiency.value) for each in known) if known else 1.0
+    return _line(
+        curve,
+        threshold,
+        lambda point: (work.of(point), point.rate.value),
+        lambda ideal, efficiency: (ideal * pace, efficiency * ceiling),
+    )
+
+
+def _line(
+    curve: Curve,
+    threshold: float,
+    dot: Callable[[CurvePoint], Place],
+    place: Callable[[float, float], Place],
+) -> Line:
+    dots = tuple((each, dot(each)) for each in curve.points if dot(each)[1] > 0)
+    through = tuple(place(each.ideal, each.efficiency) for each in curve.trace)
+    fitted = [number for number, each in enumerate(curve.trace) if each.band]
+    return Line(
+        curve,
+        dots,
+        through=through,
+        fitted=through[fitted[0] : fitted[-1] + 1] if fitted else (),
+        beyond=(through[: fitted[0] + 1], through[fitted[-1] :]) if fitted else (through,),
+        band=_outline([curve.trace[number] for number in fitted], place),
+        anchor=_anchor(curve, threshold, dots, place),
+    )
+
+
+def _outline(fitted: Sequence[TracePoint], place: Callable[[float, float], Place]) -> tuple[Place, ...]:
+    """The longest stretch of the band that says anything."""
+    stretches: list[list[tuple[float, tuple[float, float]]]] = [[]]
+    for each in fitted:
+        if each.band and each.band[1] <= _VAGUE * each.band[0]:
+            stretches[-1].append((each.ideal, each.band))
+        else:
+            stretches.append([])
+    kept = max(stretches, key=len)
+    upper = [place(ideal, high) for ideal, (_, high) in kept]
+    lower = [place(ideal, low) for ideal, (low, _) in reversed(kept)]
+    return (*upper, *lower)
+
+
+def _anchor(
+    curve: Curve,
+    threshold: float,
+    dots: Sequence[tuple[CurvePoint, Place]],
+    place: Callable[[float, float], Place],
+) -> Place | None:
+    line = curve.trace
+    above = [number for number, each in enumerate(line) if each.efficiency >= threshold]
+    if line and above and above[0] > 0:
+        before, after = line[above[0] - 1], line[above[0]]
+        share = (threshold - before.efficiency) / (after.efficiency - before.efficiency)
+        return place(before.ideal * (after.ideal / before.ideal) ** share, threshold)
+    if line:
+        end = line[0] if above else line[-1]
+        return place(end.ideal, end.efficiency)
+    nearest = min(dots, key=lambda each: abs(each[0].efficiency.value - threshold), default=None)
+    return nearest[1] if nearest else None

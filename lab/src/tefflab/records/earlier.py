@@ -1,0 +1,159 @@
+"""Stores that were written before all benchmarks shared one: their lines, as they would be written today.
+
+They had `records.jsonl` (schema `teff-record-1`) and `metg.jsonl` of task graphs; `spawn.jsonl` (`teff-spawn-record-1`)
+and `spawn_sittings.jsonl` of spawned tasks; and in `sittings.jsonl` and `failures.jsonl` lines of another form.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+RECORDS, METG = "records.jsonl", "metg.jsonl"
+SPAWN, SPAWN_SITTINGS = "spawn.jsonl", "spawn_sittings.jsonl"
+_GAPS = 0.10  # of the spins beside a spawned run that may be lost in gaps: such a run was not told apart by its line
+
+NumberedLine = tuple[Path, int, bytes]
+_Object = dict[str, Any]
+
+
+def is_earlier(folder: Path) -> bool:
+    """Whether the store has lines in files that are written no more."""
+    return any((folder / name).is_file() for name in (RECORDS, METG, SPAWN, SPAWN_SITTINGS))
+
+
+def numbered(file: Path) -> Iterator[NumberedLine]:
+    """The lines of a file that is there, from 1, but the empty ones."""
+    if file.is_file():
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.isspace():
+                    yield file, number, line
+
+
+def runs(folder: Path) -> Iterator[NumberedLine]:
+    """Of task graphs, then of spawned tasks."""
+    yield from _each(folder / RECORDS, _run)
+    launches: dict[tuple[Any, ...], list[NumberedLine]] = {}
+    for file, number, line in numbered(folder / SPAWN):
+        known = _read(line)
+        if known is None:
+            yield file, number, line
+            continue
+        launch = tuple(known.get(name) for name in ("sitting", "round", "system_id", "question", "workers"))
+        if known.get("attempt") == 0:
+            launches[launch] = []  # one that was interrupted and made again has the runs of its last time
+        if "error" not in known.get("record", {}):
+            launches.setdefault(launch, []).append((file, number, _text(_spawned_run(known))))
+    for lines in launches.values():
+        yield from lines
+
+
+def sittings(folder: Path) -> Iterator[NumberedLine]:
+    """Those of spawned tasks alone, for the others' file is still in use."""
+    yield from _each(folder / SPAWN_SITTINGS, _spawn_sitting)
+
+
+def estimates(folder: Path) -> Iterator[NumberedLine]:
+    yield from _each(folder / METG, _estimate)
+
+
+def sitting(line: bytes) -> bytes:
+    """A line of `sittings.jsonl`."""
+    known = _read(line)
+    return line if known is None or "benchmark" in known else _text(_graph_sitting(known))
+
+
+def failure(folder: Path, line: bytes) -> bytes:
+    """A line of `failures.jsonl`."""
+    known = _read(line)
+    if known is None or "question" not in known:
+        return line
+    name, of = known.pop("question"), known.get("sitting")
+    for _, _, head in numbered(folder / SPAWN_SITTINGS):
+        told = _read(head)
+        if told and told.get("sitting") == of:
+            known["configuration"] = _flags(told["plan"]["questions"].get(name, name))
+    return _text(known)
+
+
+def _each(file: Path, as_today: Callable[[_Object], _Object]) -> Iterator[NumberedLine]:
+    for _, number, line in numbered(file):
+        known = _read(line)
+        yield file, number, line if known is None else _text(as_today(known))
+
+
+def _read(line: bytes) -> _Object | None:
+    """None where the line is torn: it is told as it stands."""
+    try:
+        known = json.loads(line)
+    except ValueError:
+        return None
+    return known if isinstance(known, dict) else None
+
+
+def _text(line: _Object) -> bytes:
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+def _record(record: _Object, benchmark: str) -> _Object:
+    known = dict(record)
+    if "disturbance" in known:
+        known["noise"] = known.pop("disturbance")
+    return known | {"schema": "teff-record-2", "benchmark": benchmark}
+
+
+def _run(line: _Object) -> _Object:
+    known = dict(line)
+    known["noisy"] = known.pop("disturbed", False)
+    known["record"] = _record(known.get("record", {}), "task_graph")
+    known["workers"] = known["record"].get("workers") or 1
+    return known
+
+
+def _spawned_run(line: _Object) -> _Object:
+    known = {name: value for name, value in line.items() if name != "question"}
+    record: _Object = {"ranks": 1} | _record(known.get("record", {}), "spawn")
+    noise = record.get("noise") or {}
+    gaps = max(noise.get(name, 0.0) for name in ("gap_share_before", "gap_share_after"))
+    return known | {
+        "role": "system" if known.get("attempt") else "probe",
+        "attempt": max((known.get("attempt") or 0) - 1, 0),
+        "noisy": gaps > _GAPS,
+        "flags": _flags(known.get("flags", "")),
+        "configuration": _flags(known.get("flags", "")),
+        "record": record,
+    }
+
+
+def _graph_sitting(line: _Object) -> _Object:
+    plan = dict(line.get("plan", {}))
+    if "questions" in plan:
+        workers = plan.pop("workers")
+        plan["cases"] = [case | {"workers": workers} for case in plan.pop("questions")]
+        plan["variants"] = plan.pop("contenders")
+        plan["asks"] = plan.pop("kind")
+    return line | {"benchmark": "task_graph", "plan": plan}
+
+
+def _spawn_sitting(line: _Object) -> _Object:
+    plan = dict(line.get("plan", {}))
+    asked, workers = plan.pop("questions"), plan.pop("workers")
+    plan.pop("kind", None)
+    plan["cases"] = [
+        {"name": name, "flags": _flags(flags), "workers": count} for name, flags in asked.items() for count in workers
+    ]
+    plan["variants"] = plan.pop("contenders")
+    return line | {"benchmark": "spawn", "plan": plan}
+
+
+def _estimate(line: _Object) -> _Object:
+    known = dict(line)
+    known["noisy_share"] = known.pop("disturbed_share", 0.0)
+    return known | {"benchmark": "task_graph"}
+
+
+def _flags(text: str) -> str:
+    """Flags of spawned tasks had two dashes."""
+    return re.sub(r"(^|\s)--", r"\1-", text)

@@ -1,0 +1,53 @@
+"""What a sitting is to find out: variants, cases, and how they are shown. The store keeps it beside the machine, for
+resuming and for reports; a kind of benchmark adds what it asks for itself."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way of running a system, as it stands in plans, tables and pictures. `color` is the system's own; variants of
+    a system share it and differ in dash or marker, by `variant_index` (0 for the first)."""
+
+    id: str
+    title: str
+    version: str
+    color: str
+    variant_index: int
+    is_floor: bool = False  # it has no tasks: asked with one worker only, and nobody is compared with it
+
+
+class Frozen(BaseModel):
+    """No unknown key, no change after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Case(Frozen):
+    """One thing that every variant is asked about, and its place in a picture of several."""
+
+    name: str
+    flags: str
+    workers: int
+    x: float | None = None  # where it stands on the axis of what is varied,
+    x_text: str = ""  # and how that value is written
+    group: str = ""  # cases of one group share a picture
+
+
+class Plan(Frozen):
+    """All that a sitting asks. A kind of benchmark has a subclass where it asks for more."""
+
+    title: str
+    variants: tuple[Variant, ...]
+    cases: tuple[Case, ...]
+    experiment: str | None = None  # whose figure it is
+    charts: tuple[str, ...] = ()  # what is drawn; where empty, what the kind usually draws
+    x_label: str = ""  # of what is varied
+
+    @property
+    def workers(self) -> Sequence[int]:
+        """The numbers of workers, rising."""
+        return sorted({case.workers for case in self.cases})

@@ -1,0 +1,87 @@
+"""The lines of a store: a sitting, a run, a failure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
+
+from tefflab.host.machine import Machine, Revision
+from tefflab.records.record import AnyRecord
+
+Role = Literal["system", "ceiling", "probe"]  # a probe warms a launch up; no result comes from it
+
+
+class Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Sitting(Line):
+    """One sitting: the runs that may be compared with each other, for they shared machine and hour."""
+
+    sitting: str
+    benchmark: str  # the kind
+    started_at: datetime
+    machine: Machine
+    revision: Revision
+    versions: dict[str, str]  # system id -> version it gave of itself
+    command: str  # what the user typed
+    plan: dict[str, JsonValue] = Field(default_factory=dict)  # the kind's own, kept for resuming
+
+
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """One question a plan asks: in this round, as this, of this system, these flags with so many workers."""
+
+    round: int
+    role: Role
+    system_id: str
+    configuration: str
+    workers: int
+    flags: str
+
+
+class Run(Line, Generic[AnyRecord]):
+    """One run as the runner saw it, around the record as the program gave it."""
+
+    sitting: str
+    round: int = Field(ge=0)
+    system_id: str
+    role: Role
+    attempt: int = Field(ge=0)
+    noisy: bool
+    command: str
+    flags: str  # the line that was fed to the program
+    record: SerializeAsAny[AnyRecord]
+    configuration: str = ""  # flags of the case that the run is about, without what its question varies
+    workers: int = Field(ge=1)  # asked for; the record says how many there were
+    ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit
+    round_trips: tuple[float, float] | None = None  # between neighbouring cores, just before and after [s]
+
+    @property
+    def key(self) -> RunKey:
+        """What this run answers; repeats share a key and differ in `attempt`."""
+        return RunKey(self.round, self.role, self.system_id, self.configuration, self.workers, self.flags)
+
+
+class Failure(Line):
+    """A system that failed, and is left out of its sitting from then on; of one case only where that is said."""
+
+    sitting: str
+    round: int = Field(ge=0)
+    system_id: str
+    reason: str
+    configuration: str = ""
+    workers: int | None = None
+
+
+def counted(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:
+    """Of what one system was asked in a round the runs that were not noisy, or all where every one was."""
+    by_question: dict[tuple[int, str, int], list[Run[AnyRecord]]] = {}
+    for run in runs:
+        by_question.setdefault((run.round, run.flags, run.workers), []).append(run)
+    kept = []
+    for alike in by_question.values():
+        kept += [run for run in alike if not run.noisy] or alike
+    return kept

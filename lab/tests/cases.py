@@ -1,0 +1,127 @@
+"""Cases of systems that do not exist, from a model: granularity = overhead + ideal, with made-up intervals."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from tefflab.analysis.crossing import Relation
+from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import Interval, MetgEstimate, Observation
+from tefflab.analysis.trace import trace
+from tefflab.records.plan import Variant
+
+CEILING = 92.1e9  # FLOP/s of two cores
+_COLORS = ("#555555", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#7A4FB5", "#8C2D04")
+_NAMES = (
+    "floor", "swift", "heron", "magpie", "kestrel", "bittern", "plover", "curlew", "dunlin", "wren", "osprey", "crane",
+    "turnstone", "albatross",
+)  # fmt: skip
+
+
+def variant(number: int, variant: int = 0) -> Variant:
+    name = _NAMES[number]
+    title = f"{name.title()} tasks with dependences (lib{name})" if number % 3 == 1 else name.title()
+    if variant:
+        return Variant(
+            f"{name}/other_{variant}", f"{name.title()} loops, way {variant}", f"{number}.2", color(number), variant
+        )
+    return Variant(name, title, f"{number}.2.{number * 3}", color(number), 0)
+
+
+def color(number: int) -> str:
+    return _COLORS[number % len(_COLORS)]
+
+
+def variants(count: int) -> list[Variant]:
+    """So many, every third one the second variant of the one before."""
+    found: list[Variant] = []
+    while len(found) < count:
+        number = len(found) - len(found) // 3
+        found.append(variant(number - 1, 1) if len(found) % 3 == 2 else variant(number))
+    return found
+
+
+def estimate(value: float, spread: float = 0.05, relation: Relation = "=", **ends: float) -> MetgEstimate:
+    low, high = value / (1 + spread), value * (1 + spread)
+    if relation == "<":
+        low = 0.0
+    if relation == ">":
+        high = math.inf
+    return MetgEstimate(value, ends.get("low", low), ends.get("high", high), relation, 20.0, 0.021, 5, 60)
+
+
+def row(who: Variant, metg: MetgEstimate | None, note: str = "", timesteps: int = 1000) -> MetgRow:
+    overhead = None if metg is None or metg.relation == "<" else interval(metg.value / 2.05, 0.03)
+    return MetgRow(
+        variant=who,
+        threshold=0.5,
+        metg=metg,
+        overhead=overhead,
+        ceiling=None if metg is None else interval(CEILING, 0.008),
+        ceiling_unit="FLOP/s",
+        rounds=0 if metg is None else 5,
+        runs=0 if metg is None else 64,
+        noisy_share=0.0 if metg is None else 5 / 64,
+        timesteps=timesteps,
+        note=note,
+    )
+
+
+def interval(value: float, spread: float) -> Interval:
+    return Interval(value, value / (1 + spread), value * (1 + spread))
+
+
+def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) -> Curve:
+    """From empty tasks to a hundred times the overhead."""
+    generator = np.random.default_rng(seed)
+    points = []
+    counts = sorted({0, *(int(each) for each in np.geomspace(1, max(overhead * 3e10, 40), 14))})
+    for iterations in counts:
+        work = 128.0 * iterations + 64
+        ideal = work * 2 / CEILING
+        taken = (overhead + slowdown * ideal) * float(np.exp(0.02 * generator.standard_normal()))
+        share = ideal / taken if iterations else 0.0
+        noise = 0.02 + 0.05 * float(generator.random())
+        points.append(
+            CurvePoint(
+                iterations, interval(taken, noise), interval(share, noise), interval(share * CEILING, noise), work, 5, 0
+            )
+        )
+    runs = [
+        Observation(round_, each.iterations, each.granularity.value * factor, each.efficiency.value / factor)
+        for round_, factor in enumerate((0.99, 1.0, 1.01))
+        for each in points
+    ]
+    return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
+
+
+def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCase:
+    """`count` systems from 60 ns of overhead upwards, each with its curve."""
+    known = variants(count)
+    overheads = [scale * 60e-9 * 2.1**number for number in range(count)]
+    rows = [row(who, estimate(2.04 * overhead)) for who, overhead in zip(known, overheads, strict=True)]
+    curves = [curve(who, overhead, seed) for seed, (who, overhead) in enumerate(zip(known, overheads, strict=True))]
+    return MeasuredCase(name, f"-type {name} -width 2 -kernel compute_bound", 0.5, tuple(rows), tuple(curves))
+
+
+def with_rows(base: MeasuredCase, rows: Sequence[MetgRow]) -> MeasuredCase:
+    return MeasuredCase(base.name, base.configuration, base.threshold, tuple(rows), base.curves)
+
+
+def troubled() -> MeasuredCase:
+    """Everything that can be odd about a row: bounds, open ends, nothing measured, few timesteps, notes."""
+    known = variants(7)
+    rows = [
+        row(known[0], estimate(130e-9, relation="<")),
+        row(known[1], estimate(1.2e-6, low=0.0)),
+        row(known[2], estimate(3.4e-6, spread=0.3)),
+        row(known[3], estimate(9e-6, high=math.inf), note="two rounds were cut off by the time limit"),
+        row(known[4], estimate(1e-3), timesteps=100),
+        row(known[5], estimate(2e-2, relation=">"), timesteps=40),
+        row(known[6], None, note="the program ended with signal 11 before its first record; see .teff/log/plover.txt"),
+    ]
+    curves = [curve(known[1], 0.6e-6, 1), curve(known[2], 1.7e-6, 2), curve(known[4], 0.5e-3, 3, slowdown=0.9)]
+    return MeasuredCase(
+        "spread", "-type spread -radix 5 -width 8 -kernel compute_bound", 0.5, tuple(rows), tuple(curves)
+    )

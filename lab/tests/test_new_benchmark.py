@@ -1,0 +1,101 @@
+"""A kind of benchmark that the lab has never heard of is measured, stored, resumed, shown, reported and compared."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import toy_benchmark
+from conftest import write_system
+from samples import MACHINE
+from tefflab.benchmarks import benchmark
+from tefflab.cli import main as cli
+from tefflab.cli import session
+from tefflab.measure.batch import BatchProgram
+from tefflab.records.store import Store
+from tefflab.systems.setup import SetupReport
+
+PROGRAM = Path(__file__).parent / "simulated_toy_program.py"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with two systems of spawn adapters, whose programs run the toy benchmark."""
+    for name, seconds in (("quick", 1e-6), ("slow", 3e-6)):
+        toml = (
+            f'[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "{name}"\n'
+            f'program = "{str(PROGRAM).replace("toy", "{benchmark}")}"\n'
+            f'command = ["{sys.executable}", "{{program}}", "{name}", "{seconds}"]\n'
+        )
+        write_system(tmp_path, name, toml)
+    known = (*benchmark.benchmarks(), toy_benchmark.BENCHMARK)
+    for module in ("tefflab.benchmarks.benchmark", "tefflab.cli.comparing"):
+        monkeypatch.setattr(f"{module}.benchmarks", lambda: known)
+    monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
+    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(session, "warn_of_others", lambda _: None)
+    return tmp_path
+
+
+def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["teff", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def test_a_new_kind_of_benchmark_needs_one_file(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    real = BatchProgram.ask
+
+    def interrupted(program: BatchProgram, line: str, timeout: float) -> str:
+        asked.append(line)
+        if len(asked) == 30:
+            raise KeyboardInterrupt
+        return real(program, line, timeout)
+
+    measure = ["toy", "--workers", "1,2", "--rounds", "4"]
+    with monkeypatch.context() as patched:
+        patched.setattr(BatchProgram, "ask", interrupted)
+        assert teff(monkeypatch, *measure, "--store", "before") == 130
+    assert "to go on: ./teff toy --resume --store before" in capsys.readouterr().err
+    assert teff(monkeypatch, "toy", "--resume", "--store", "before", "--rounds", "4") == 0
+    told = capsys.readouterr()
+    for words in ("short, 1 worker", "short, 2 workers", "long, 1 worker", "a nap", "slept", "90 %", "x 3"):
+        assert words in told.out
+    assert "long, 2 workers" not in told.out, "it makes sense for one worker only"
+    assert "quick: round 4" in told.err or "quick: round 3" in told.err
+    (folder,) = (each for each in (root / "results" / "before").iterdir() if each.is_dir())
+    names = {f"toy-{case}.{end}" for case in ("short", "long") for end in ("png", "svg")}
+    assert {file.name for file in folder.iterdir()} == names | {"report.html"}
+
+    assert teff(monkeypatch, "report", "before", "--json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(row["case"], row["workers"], row["system_id"]) for row in rows[:2]] == [
+        ("short", 1, "quick"),
+        ("short", 1, "slow"),
+    ]
+    assert rows[0]["nap_seconds"]["value"] == pytest.approx(1e-6, rel=0.05)
+    report = (folder / "report.html").read_text()
+    assert "short, 2 workers" in report
+    assert "data:image/svg+xml;base64," in report
+    kept = [json.loads(line) for line in (root / "results" / "before" / "estimates.jsonl").read_text().splitlines()]
+    assert {line["benchmark"] for line in kept} == {"toy"}
+    assert {line["configuration"] for line in kept} == {"-nap short", "-nap long"}
+    assert not Store.open(root / "results" / "before").damage()
+
+    assert teff(monkeypatch, *measure, "--store", "after", "--cases", "short") == 0
+    capsys.readouterr()
+    assert teff(monkeypatch, "compare", "before", "after") == 0
+    assert "4 of 4 agree" in capsys.readouterr().out
+    assert teff(monkeypatch, "compare", "slow", "quick", "--store", "after", "--json") == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert compared["kind"] == "toy"
+    assert [each["ratio"]["value"] for each in compared["comparisons"]] == pytest.approx([3, 3], rel=0.1)
+    assert teff(monkeypatch, "toy", "--help") == 0
+    assert capsys.readouterr().out.startswith("Example:  teff toy --cases short\n")

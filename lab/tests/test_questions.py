@@ -1,0 +1,65 @@
+"""What one round asks of a system, and what it may not pass on to the next."""
+
+import json
+
+import pytest
+
+from simulated_program import SECONDS_PER_ITERATION, record
+from simulated_sitting import CONFIGURATION, variant
+from tefflab.benchmarks.benchmark import Ask
+from tefflab.benchmarks.task_graph.plan import GraphCase
+from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion
+from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.shape import LEAST_SECONDS
+from tefflab.records.record import parse_record
+from tefflab.records.run import Run
+
+OVERHEAD = 1e-6
+CASE = GraphCase(name="one", flags=CONFIGURATION, workers=2)
+
+
+def answered(question: GraphQuestion, number: int, slowness: float) -> None:
+    """One round, answered by a system that does empty tasks `slowness` times as slowly in the first, and not after."""
+    runs: list[Run[GraphRecord]] = []
+    asking = question.round()
+    try:
+        wanted = next(asking)
+        while True:
+            runs.append(_run(wanted, number, slowness))
+            wanted = asking.send(runs[-1:])
+    except StopIteration:
+        question.add([run for run in runs if run.role == "system"])
+
+
+def _run(wanted: Ask, number: int, slowness: float) -> Run[GraphRecord]:
+    slow = number == 0 and "-kernel empty" in wanted.line
+    answer = record("one", OVERHEAD * (slowness if slow else 1), wanted.line, number)
+    ceiling = 2 * 128 / SECONDS_PER_ITERATION
+    return Run(
+        sitting="one",
+        round=number,
+        system_id="one",
+        role=wanted.role,
+        attempt=0,
+        noisy=False,
+        command="one",
+        flags=wanted.line,
+        record=parse_record(json.dumps(answer), GraphRecord),
+        configuration=CASE.flags,
+        workers=2,
+        ceilings=(ceiling, ceiling),
+    )
+
+
+@pytest.mark.parametrize("slowness", [1, 20])
+@pytest.mark.parametrize("kind", ["metg", "curve"])
+def test_runs_last_as_long_as_they_should_whatever_an_earlier_round_mistook(kind: str, slowness: float) -> None:
+    question: GraphQuestion = MetgQuestion(variant("one"), CASE, SECONDS_PER_ITERATION, 0.5)
+    if kind == "curve":
+        question = CurveQuestion(variant("one"), CASE, SECONDS_PER_ITERATION, (1, 100, 1000, 10_000))
+    for number in range(4):
+        answered(question, number, slowness)
+    later = [run for run in question.runs if run.round > 0]
+    assert {run.round for run in later} == {1, 2, 3}
+    for run in later:
+        assert run.record.elapsed_seconds == pytest.approx(LEAST_SECONDS, rel=0.15), run.flags

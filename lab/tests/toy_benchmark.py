@@ -1,0 +1,54 @@
+"""A throw-away kind of benchmark: all that the lab has to be told of one. Its programs are the spawn adapters' own."""
+
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
+
+from tefflab.benchmarks.benchmark import Command
+from tefflab.benchmarks.cases import CaseBenchmark, Fact
+from tefflab.output.quantities import percent
+from tefflab.records.record import Record
+
+
+class ToyRecord(Record):
+    """One run: how long a nap took, and what share of it was slept."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = ("nap_seconds",)
+
+    nap_seconds: float | None = None
+    slept_share: float | None = None
+    validation: Any = None
+
+    def fault(self) -> str:
+        return "" if self.nap_seconds else "nobody slept"
+
+
+class Toy(CaseBenchmark[ToyRecord]):
+    name = "toy"
+    adapters = "spawn"
+    measured = "naps"
+    record = ToyRecord
+    quantity = "a nap"
+    meaning = "Time of a nap against the workers, with 95 % intervals; smaller is better."
+    keys = ("case", "nap_seconds")
+    facts = (Fact("slept_share", lambda record: record.slept_share, "slept", percent),)
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "toy",
+                "Measure how long a nap takes.",
+                "teff toy --cases short",
+                lambda request: self.plan(request, "What a nap takes"),
+                self.case_options,
+                workers="1 and all cores",
+            ),
+        )
+
+    def value(self, record: ToyRecord) -> float:
+        return record.nap_seconds or 0.0
+
+
+BENCHMARK = Toy()
