@@ -121,10 +121,10 @@ class Question(ABC, Generic[AnyRecord]):
         del round_trip
         return None
 
-    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
-        """Whether, with that estimate, another launch at this distance of the cores would tell nothing that matters."""
-        del estimate, round_trip
-        return False
+    def rounds_behind(self, estimate: Estimated) -> int:
+        """How many rounds that estimate comes from."""
+        del estimate
+        return self.rounds
 
     def text(self, estimate: Estimated) -> str:
         """The value as the live display shows it."""
@@ -134,7 +134,7 @@ class Question(ABC, Generic[AnyRecord]):
 @dataclass(frozen=True)
 class Launch(Generic[AnyRecord]):
     """The questions that one launch of a variant answers. Launches of one `company` are made beside each other, each
-    as often as the others; they go on until all of them are settled."""
+    as often as the others; they go on until all of them are known as well as is wanted."""
 
     variant: Variant
     workers: int

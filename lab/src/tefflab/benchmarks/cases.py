@@ -20,7 +20,7 @@ from rich.text import Text
 
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.results import CaseRow, Verdict
-from tefflab.analysis.statistics import Interval, is_known, median_interval, ratio_interval
+from tefflab.analysis.statistics import Interval, median_interval, ratio_interval
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
@@ -49,7 +49,6 @@ from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a launch, after one that warms it up
 ATTEMPTS = 2  # at each, where it is noisy
-LEAST_ROUNDS = 3  # before an interval is believed to be narrow
 
 
 class ListedCase(BaseModel):
@@ -94,10 +93,6 @@ class RepeatedQuestion(Question[AnyRecord]):
     def estimate(self, round_trip: float | None) -> Interval | None:
         del round_trip
         return median_of_launches(by_round(self.runs, self._value))
-
-    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
-        del round_trip
-        return isinstance(estimate, Interval) and self.rounds >= LEAST_ROUNDS and is_known(estimate)
 
     def text(self, estimate: Estimated) -> str:
         return duration(estimate.value)
@@ -317,7 +312,8 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         lines = [f"{row.variant.id}: {row.note}" for row in rows if row.note]
         if measured := [row for row in rows if row.value]:
             noisy = percent(max(row.noisy_share for row in measured))
-            lines.append(f"{min(row.rounds for row in measured)} rounds; at most {noisy} of a system's runs noisy")
+            rounds = min(row.rounds for row in measured)
+            lines.append(f"{rounds} round{'s' * (rounds != 1)}; at most {noisy} of a system's runs noisy")
         return lines
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:

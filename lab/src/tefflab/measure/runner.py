@@ -22,6 +22,7 @@ from tefflab.records.run import Failure, Role, Run, RunKey
 from tefflab.records.store import Store
 from tefflab.systems.systems import Program
 
+IN_VAIN = 2  # repeats of a launch that were noisy again, after which there are no more: this noise will outlast a third
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
@@ -39,6 +40,7 @@ class Runner(Generic[AnyRecord]):
         self._launch: Launch[AnyRecord] | None = None
         self._started: Program | None = None
         self._program: BatchProgram | None = None
+        self._in_vain = 0  # repeats of this launch that were noisy again
         self._warm_up = ""  # what the launch was asked first, where the store answered
 
     def close(self, patiently: bool = True) -> None:
@@ -54,7 +56,7 @@ class Runner(Generic[AnyRecord]):
     @contextmanager
     def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
         """Within it `ask` asks this variant, whose program is started by the first question new to the store."""
-        self._launch, self._started, self._warm_up = launch, program, ""
+        self._launch, self._started, self._warm_up, self._in_vain = launch, program, "", 0
         try:
             yield
         except BaseException:
@@ -109,10 +111,11 @@ class Runner(Generic[AnyRecord]):
             return float(scale)
 
     def _answered(self, case: Case, number: int, wanted: Ask) -> list[Run[AnyRecord]]:
-        """One run; where it is noisy again, as many attempts as are wanted. All of them, in order."""
+        """One run; where it is noisy again, as many attempts as are wanted, as long as that helps. All, in order."""
         attempts = [self._asked(case, number, wanted)]
-        while attempts[-1].noisy and len(attempts) < wanted.attempts:
+        while attempts[-1].noisy and len(attempts) < wanted.attempts and self._in_vain < IN_VAIN:
             attempts.append(self._asked(case, number, wanted))
+            self._in_vain += attempts[-1].noisy
         return attempts
 
     def _asked(self, case: Case, number: int, wanted: Ask) -> Run[AnyRecord]:

@@ -6,22 +6,33 @@ on, with its reason; the others go on, and what was measured stays.
 """
 
 import random
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tefflab.analysis.distance import alike
+from tefflab.analysis.distance import MAIN, alike, places
 from tefflab.benchmarks.benchmark import Launch
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LateError
+from tefflab.measure.next_launch import (
+    WIDE,
+    Estimate,
+    Standing,
+    least_served,
+    next_launch,
+    rounds_missing,
+    wanted_half_widths,
+)
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import Progress
+from tefflab.records.plan import Case
 from tefflab.systems.systems import Program
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
-_GREEDY_FROM = 4  # launches from which who has had more than its share of the time comes last
+_FROM_STORE = 0.01  # seconds that a launch takes at least which is not taken from the store
 
 
 class Observer(Protocol):
@@ -39,6 +50,15 @@ class Observer(Protocol):
 
 
 @dataclass
+class Known:
+    """What is known at one distance of the cores: an estimate for each question, after so many rounds."""
+
+    round_trip: float | None
+    estimates: list[Estimate | None]
+    rounds: int = 0
+
+
+@dataclass
 class Entry:
     """What is launched again and again, and what it has had."""
 
@@ -46,23 +66,36 @@ class Entry:
     program: Program
     failure: str = ""
     launches: int = 0
-    seconds: float = 0.0  # that it has had so far
+    seconds: list[float] = field(default_factory=list)  # of its launches so far
     late: int = 0  # rounds that were given up because it did not answer in time
-    settled: list[float | None] = field(default_factory=list)  # the round trips at which nothing is left to be known
+    known: list[Known] = field(default_factory=list)
 
-    def is_settled(self, round_trip: float | None) -> bool:
-        return any(alike(at, round_trip) for at in self.settled)
+    @property
+    def seconds_a_launch(self) -> float:
+        """The usual one, of those that were not taken from the store, which takes no time."""
+        own = [each for each in self.seconds if each > _FROM_STORE]
+        return statistics.median(own) if own else 0.0
+
+    def at(self, round_trip: float | None) -> Known:
+        """What is known of it at this distance of the cores."""
+        found = next((each for each in self.known if alike(each.round_trip, round_trip)), None)
+        if found is None:
+            found = Known(round_trip, [None] * len(self.launch.questions))
+            self.known.append(found)
+        return found
 
     def learn(self, round_trip: float | None) -> list[Progress]:
-        """What is known at this distance of the cores, and whether that is enough."""
-        known = [(each, each.estimate(round_trip)) for each in self.launch.questions]
-        if all(each.is_settled(estimate, round_trip) for each, estimate in known):
-            self.settled.append(round_trip)
-        return [
-            Progress(each.case.name, each.text(estimate), estimate.relative_half_width)
-            for each, estimate in known
-            if estimate is not None
-        ]
+        """What is known at this distance of the cores, after another launch there."""
+        known = self.at(round_trip)
+        known.rounds += 1
+        told = []
+        for number, question in enumerate(self.launch.questions):
+            seen = question.estimate(round_trip)
+            if seen is not None:
+                half, rounds = seen.relative_half_width, question.rounds_behind(seen)
+                known.estimates[number] = Estimate(seen.value, seen.low, seen.high, half, rounds)
+                told.append(Progress(question.case.name, question.text(seen), half))
+        return told
 
 
 @dataclass
@@ -75,46 +108,79 @@ class Sitting:
     budget: float
     rounds: int
     _time: TimeBudget = field(init=False)
-    _seen: list[float] = field(default_factory=list)  # round trips of different distances of the cores
-    _companies: Mapping[str, list[Entry]] = field(init=False)
+    _latest: str | None = None  # the company that was launched last
 
     def __post_init__(self) -> None:
         self._time = TimeBudget(self.budget)
-        names = dict.fromkeys(each.launch.company for each in self.entries)
-        self._companies = {name: [each for each in self.entries if each.launch.company == name] for name in names}
 
     def run(self) -> None:
         """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be estimated."""
         while not self._is_over():
-            entry = self._next()
-            if entry is None:
+            company = self._next()
+            if company is None:
                 return
-            self._launch(entry)
+            self._launch(min(company, key=lambda each: (each.launches, _lot(each))))
 
-    def _next(self) -> Entry | None:
-        """Of the companies with something to learn where the cores are now, or else elsewhere, one that is in the midst
-        of a round, or else the one launched least; from _GREEDY_FROM on those that have had more than their share of
-        the time come last."""
+    def _next(self) -> list[Entry] | None:
+        """A company that is in the midst of a round. Else who is furthest from what is wanted of it where the cores are
+        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back."""
+        left = self._companies()
+        for company in left.values():
+            if len({each.launches for each in company}) > 1:
+                return company
+        runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
-        left = {name: [each for each in company if not each.failure] for name, company in self._companies.items()}
-        left = {name: alive for name, alive in left.items() if alive and min(map(_launches, alive)) < self.rounds}
-        open_here = {name: alive for name, alive in left.items() if not all(each.is_settled(here) for each in alive)}
-        open_elsewhere = {
-            name: alive
-            for name, alive in left.items()
-            if not all(each.is_settled(trip) for each in alive for trip in self._seen)
+        waiting: dict[str, list[Entry]] = {}
+        for place in places(run.round_trips for run in runs):
+            if place is not None and place.share <= MAIN:
+                continue
+            trip, share = (place.round_trip, place.share) if place else (None, 1.0)
+            standings = self._standings(trip, left)
+            waiting |= {each.id: left[each.id] for each in standings if each.to_wanted}
+            if alike(trip, here):
+                seconds_left = (self.budget - self._time.spent) * share
+                chosen = next_launch(standings, seconds_left, self._latest)
+                if chosen is not None:
+                    return left[chosen]
+        served = {
+            name: (sum(sum(each.seconds) for each in company), sum(each.seconds_a_launch for each in company))
+            for name, company in waiting.items()
         }
-        share = sum(each.seconds for each in self.entries) / len(self._companies)
+        chosen = least_served(served)
+        return left[chosen] if chosen is not None else None
 
-        def order(name: str) -> tuple[bool, bool, int, float]:
-            had = [each.launches for each in left[name]]
-            greedy = min(had) >= _GREEDY_FROM and sum(each.seconds for each in self._companies[name]) > share
-            return min(had) == max(had), greedy, min(had), _lot(name, min(had))
+    def _companies(self) -> dict[str, list[Entry]]:
+        """Those that may be launched, by name."""
+        alive: dict[str, list[Entry]] = {}
+        for each in self.entries:
+            if not each.failure:
+                alive.setdefault(each.launch.company, []).append(each)
+        return {name: those for name, those in alive.items() if min(each.launches for each in those) < self.rounds}
 
-        chosen = min(open_here or open_elsewhere, key=order, default=None)
-        if chosen is None:
-            return None
-        return min(left[chosen], key=lambda each: (each.launches, _lot(each.launch.variant.id, each.launches)))
+    def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
+        """What each company lacks at a distance of the cores: of its rows, the one that lacks most."""
+        tables: dict[Case, dict[str, Estimate | None]] = {}
+        for entry in self.entries:
+            for question, estimate in zip(entry.launch.questions, entry.at(round_trip).estimates, strict=True):
+                tables.setdefault(question.case, {})[entry.launch.variant.id] = estimate
+        wanted = {case: wanted_half_widths(table) for case, table in tables.items()}
+
+        def standing(name: str, company: Sequence[Entry]) -> Standing:
+            rows = [
+                (estimate, wanted[question.case][entry.launch.variant.id], known.rounds)
+                for entry in company
+                for known in [entry.at(round_trip)]
+                for question, estimate in zip(entry.launch.questions, known.estimates, strict=True)
+            ]
+            return Standing(
+                name,
+                min(entry.at(round_trip).rounds for entry in company),
+                sum(entry.seconds_a_launch for entry in company),
+                max(rounds_missing(estimate, WIDE, rounds) for estimate, _, rounds in rows),
+                max(rounds_missing(estimate, half, rounds) for estimate, half, rounds in rows),
+            )
+
+        return [standing(name, company) for name, company in left.items()]
 
     def _is_over(self) -> bool:
         return self._time.is_spent(min((each.launches for each in self.entries if not each.failure), default=0))
@@ -136,11 +202,9 @@ class Sitting:
             return
         finally:
             entry.launches += 1
-            entry.seconds += time.monotonic() - began
-        here = self.runner.round_trip
-        if here is not None and not any(alike(trip, here) for trip in self._seen):
-            self._seen.append(here)
-        self.observer.learned(launch.variant.id, entry.learn(here))
+            entry.seconds.append(time.monotonic() - began)
+            self._latest = launch.company
+        self.observer.learned(launch.variant.id, entry.learn(self.runner.round_trip))
 
     def _give_up(self, entry: Entry, failure: TeffError) -> None:
         """A round is lost; the variant is out unless it was merely late, and that for the first time."""
@@ -153,10 +217,6 @@ class Sitting:
         self.observer.failed(launch.variant.id, launch.case.name if launch.case else "", reason)
 
 
-def _launches(entry: Entry) -> int:
-    return entry.launches
-
-
-def _lot(name: str, launches: int) -> float:
+def _lot(entry: Entry) -> float:
     """Another order in each round, and the same when a sitting is resumed."""
-    return random.Random(f"{name} {launches}").random()
+    return random.Random(f"{entry.launch.variant.id} {entry.launches}").random()

@@ -175,7 +175,7 @@ class Store:
         if not chosen:
             names = ", ".join(sitting.sitting for sitting in known) or "none"
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            raise StoreError(f"no {what} {name or ''} in {self.folder}: there is {names}")
+            raise StoreError(f"no {what}{f' {name}' if name else ''} in {self.folder}: there is {names}")
         return chosen[-1]
 
     def runs(self, record: type[AnyRecord], sitting: str | None = None) -> Iterator[Run[AnyRecord]]:

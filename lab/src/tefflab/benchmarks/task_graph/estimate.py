@@ -9,17 +9,19 @@ from tefflab.analysis.statistics import Interval, Observation, median_interval, 
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.plan import Variant
-from tefflab.records.run import Run, counted
+from tefflab.records.run import Run
 
 GraphRun = Run[GraphRecord]
 
+_AGREED = 0.98  # of the better of two ceilings, from which the other is as good
+
 
 def observations(runs: Iterable[GraphRun]) -> list[Observation]:
-    """The runs of one system and configuration; of a run's attempts those that were not noisy, or else all.
+    """The runs of one system and configuration; noisy ones only of tasks of which there is no calm run.
 
     Runs of empty tasks have iterations 0 and no efficiency.
     """
-    return [_observation(run) for run in counted(runs)]
+    return [_observation(run) for run in _counted(runs)]
 
 
 def at_distance(runs: Iterable[GraphRun], round_trip: float | None) -> list[GraphRun]:
@@ -52,7 +54,7 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
 def estimate_curve(variant: Variant, threshold: float, runs: Sequence[GraphRun]) -> Curve | None:
     """The curve of one system, without points of a single round where half of them are of more. None without points."""
     by_iterations: dict[int, list[GraphRun]] = defaultdict(list)
-    for run in counted(run for run in runs if run.role == "system"):
+    for run in _counted(run for run in runs if run.role == "system"):
         if iterations := run.record.iterations:
             by_iterations[iterations].append(run)
     if not by_iterations:
@@ -110,10 +112,31 @@ def estimate_case(
     )
 
 
+def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
+    """The calm runs, and the noisy ones of tasks whose every run was noisy.
+
+    Whether a run counts is said by what was seen beside it, never by what it measured, so that nothing is chosen.
+    """
+    by_task: dict[int, list[GraphRun]] = defaultdict(list)
+    for run in runs:
+        by_task[run.record.iterations].append(run)
+    kept = []
+    for repeats in by_task.values():
+        kept += [run for run in repeats if not run.noisy] or repeats
+    return kept
+
+
 def _efficiency(run: GraphRun) -> float:
     if run.ceilings is None or not run.record.iterations:
         return 0.0
-    return run.record.rate / max(run.ceilings)  # noise only ever lowers a ceiling
+    return run.record.rate / _yardstick(*run.ceilings)
+
+
+def _yardstick(before: float, after: float) -> float:
+    """The ceiling that a run is held against. Noise can only lower one, so the better counts where they differ; where
+    they agree both count, for the better of two that are equally good is too good by half of their spread."""
+    better = max(before, after)
+    return (before + after) / 2 if min(before, after) > _AGREED * better else better
 
 
 def _observation(run: GraphRun) -> Observation:

@@ -9,7 +9,7 @@ from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
 from tefflab.analysis.results import MetgRow
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import MetgEstimate, is_known
+from tefflab.analysis.statistics import MetgEstimate
 from tefflab.benchmarks.benchmark import Ask, Estimated, Question
 from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_row, observations
 from tefflab.benchmarks.task_graph.plan import GraphCase
@@ -20,10 +20,12 @@ from tefflab.records.plan import Variant
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # of one point, where it is noisy
-_CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle
-LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+_WARM = 0.1  # seconds of a run that says what a task takes, though it began cold
+_POINTS = 4  # of a round
+_CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle,
+_CLOSE = 1.6  # from the middle divided by this factor to the middle times it
 _WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
-_WIDE_ROUNDS = 3  # in so many rounds,
+_WIDE_ROUNDS = 2  # in so many rounds,
 _WIDE_TASK = 0.01  # and no longer than so many seconds
 
 _Round = Generator[Ask, Sequence[GraphRun], None]
@@ -49,18 +51,19 @@ class GraphQuestion(Question[GraphRecord]):
         Each round finds out for itself: systems cost more a task in longer runs, and rounds whose runs are as long as
         one of them said would share its mistake, which no interval made of rounds can see.
         """
-        self._overhead = yield from self._probed(self.configuration.steps or PROBE_STEPS)
-        if self.configuration.steps is None:
-            self._overhead = yield from self._probed(self._steps(0))
+        cold = yield from self._probed(self.configuration.steps or PROBE_STEPS)
+        self._overhead = cold.granularity
+        if self.configuration.steps is None and cold.wall_seconds < _WARM:
+            self._overhead = (yield from self._probed(self._steps(0))).granularity
         yield from self._measured()
 
     @abstractmethod
     def _measured(self) -> _Round:
         """The runs of a round, once the launch is warm."""
 
-    def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], float]:
+    def _probed(self, steps: int) -> Generator[Ask, Sequence[GraphRun], GraphRecord]:
         (run,) = yield Ask(self.configuration.line(steps, 0), role="probe")
-        return run.record.granularity
+        return run.record
 
     def _run(self, iterations: int) -> _Runs:
         return (yield Ask(self.configuration.line(self._steps(iterations), iterations), attempts=ATTEMPTS))
@@ -82,8 +85,8 @@ class _Place:
 
 
 class MetgQuestion(GraphQuestion):
-    """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, the
-    others measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
+    """A line of a METG table while it is made: its first round at a distance of the cores looks for the crossing, and
+    all measure around it. `is_drawn`: its curve will be, so that a few points far from the crossing are wanted."""
 
     def __init__(
         self,
@@ -99,15 +102,15 @@ class MetgQuestion(GraphQuestion):
         self._is_drawn = is_drawn
         self._longest = max(1, int(LONGEST_TASK / seconds_per_iteration))  # iterations
         self._places: list[_Place] = []
-        self._place: _Place | None = None  # that this round measures, where it is not the first there
+        self._place: _Place | None = None  # that this round measures
 
     def _measured(self) -> _Round:
         empty = yield from self._run(0)
         here = round_trip_of(empty[-1].round_trips)
         self._place = next((each for each in self._places if alike(each.round_trip, here)), None)
         if self._place is None:
-            self._places.append((yield from self._scout(here)))
-            return
+            self._place = yield from self._scout(here)
+            self._places.append(self._place)
         place = self._place
         place.rounds += 1
         for iterations in (*place.grid, *(place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ())):
@@ -121,7 +124,7 @@ class MetgQuestion(GraphQuestion):
         if not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
             self._places.remove(place)  # the scout was misled: the next round here looks for the crossing again
         elif place.rounds == _CENTRED:
-            place.grid = measurement_grid(seen.iterations, maximum=self._longest)
+            place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
 
     def row(self, round_trip: float | None, note: str = "") -> MetgRow:
         """What is known at a distance of the cores; of all runs where it is None."""
@@ -130,9 +133,8 @@ class MetgQuestion(GraphQuestion):
     def estimate(self, round_trip: float | None) -> MetgEstimate | None:
         return self.row(round_trip).metg
 
-    def is_settled(self, estimate: Estimated | None, round_trip: float | None) -> bool:
-        rounds = {run.round for run in at_distance(self.runs, round_trip)}
-        return isinstance(estimate, MetgEstimate) and len(rounds) >= LEAST_ROUNDS and is_known(estimate)
+    def rounds_behind(self, estimate: Estimated) -> int:
+        return estimate.rounds if isinstance(estimate, MetgEstimate) else self.rounds
 
     def text(self, estimate: Estimated) -> str:
         relation = estimate.relation if isinstance(estimate, MetgEstimate) else "="
@@ -146,7 +148,7 @@ class MetgQuestion(GraphQuestion):
                 search.add(each)
         assert search.bracket is not None
         crossing = search.bracket.iterations
-        grid = measurement_grid(crossing, maximum=self._longest)
+        grid = measurement_grid(crossing, _POINTS, maximum=self._longest)
         wide = {max(round(crossing * factor), 1) for factor in _WIDE if crossing * factor * self._seconds < _WIDE_TASK}
         return _Place(round_trip, search.bracket.relation, grid, tuple(sorted(wide - set(grid))))
 
