@@ -1,0 +1,105 @@
+"""Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.benchmark import Command
+from tefflab.benchmarks.cases import CaseBenchmark, Fact
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.records.record import Count, Record, RecordError, Validation
+
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Quantiles(_Strict):
+    """Of the wakes of one run [s]."""
+
+    median: Seconds
+    p95: Seconds
+
+
+class Parameters(_Strict):
+    wakes: Annotated[int, Field(ge=1)]
+    idle_seconds: Seconds
+
+
+class WakeValidation(Validation):
+    """Tasks that another worker took, beside those that were spawned for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    found: Count
+    expected: Count
+
+
+class WakeRecord(Record):
+    """One run: `bare_wake_seconds` are of a thread that sleeps in a futex, before the system was started."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = ("parameters", "wake_seconds", "idle_cpu_share")
+
+    benchmark: Literal["wake"]
+    parameters: Parameters | None = None
+    wake_seconds: Quantiles | None = None
+    bare_wake_seconds: Quantiles | None = None
+    idle_cpu_share: Annotated[float, Field(ge=0)] | None = None
+    validation: WakeValidation | None = None
+
+    def fault(self) -> str:
+        seen = self.validation
+        return "" if seen and seen.passed and seen.found == seen.expected else "not every task found another worker"
+
+    @property
+    def times_bare(self) -> float | None:
+        """How many times the machine's own wake it took; None where there is no second core to measure that on."""
+        if self.wake_seconds is None or self.bare_wake_seconds is None:
+            return None
+        return self.wake_seconds.median / self.bare_wake_seconds.median
+
+
+class Wake(CaseBenchmark[WakeRecord]):
+    """It runs on the adapters of spawned tasks: whatever system can spawn a task can be left without one."""
+
+    name = "wake"
+    adapters = "spawn"
+    measured = "wakes"
+    record = WakeRecord
+    quantity = "a wake"
+    meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
+    keys = ("case", "seconds_per_wake")
+    facts = (
+        Fact("p95_seconds", lambda record: record.wake_seconds.p95 if record.wake_seconds else None, "p95", duration),
+        Fact("times_bare", lambda record: record.times_bare, "times\na futex", lambda times: digits(times, 2)),
+        Fact("idle_cpu_share", lambda record: record.idle_cpu_share, "CPU while\nidle", percent),
+    )
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "wake",
+                "Measure how long a task waits for a worker that is parked, and the CPU that idle workers burn.",
+                "teff wake --cases 1ms",
+                lambda request: self.plan(request, "How long a worker takes to wake", (request.cores,)),
+                self.case_options,
+            ),
+        )
+
+    def value(self, record: WakeRecord) -> float:
+        if record.wake_seconds is None:
+            raise RecordError(f"a failed record has no numbers: {record.error}")
+        return record.wake_seconds.median
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        told = "CPU while idle: of all workers' time; a futex: the machine's own wake of a sleeping thread"
+        return [*super().notes(rows), told]
+
+
+BENCHMARK = Wake()
