@@ -136,7 +136,10 @@ class tree_reduction {
     for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
       for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
     }
-    for (lane i = 0; is_before(first, last); ++i, ++first) sums[i] = combine(sums[i], value(map, first));
+    const auto rest = static_cast<lane>(loop_distance(first, last));
+    // The second bound, which always holds, tells the compiler that no lane beyond the last is meant.
+    for (lane i = 0; i < rest && i < lanes; ++i)
+      sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
     for (lane half = lanes / 2; half > 0; half /= 2) {
       for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }
