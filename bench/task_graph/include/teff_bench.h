@@ -3,8 +3,8 @@
  *
  * A system's adapter is a program of this shape (bench/task_graph/tests/c_abi_test.c has a whole one):
  *
- *   teff_session *session = teff_session_open(argc - 1, argv + 1);    flags: --workers, --batch, --identity
- * ... if (session == NULL) { fprintf(stderr, "error: %s\n", teff_error()); return 2; }
+ *   teff_session *session = teff_session_open(argc - 1, argv + 1);
+ *   if (session == NULL) { fprintf(stderr, "error: %s\n", teff_error()); return 2; }
  *   teff_session_identify(session, &who);
  *   while ((work = teff_session_next(session, workers_here)) != NULL) {
  *     ... get everything ready; teff_start(work);
@@ -15,10 +15,9 @@
  *   return teff_session_close(session);
  *
  * Rules that hold everywhere:
- * - Nothing throws or exits. Where a function can fail it says so by its result (NULL, or -1), and
- * teff_error() then has the reason, in the calling thread, as one line that names the value, the rule and the
- * way out.
- * - Objects are used by one thread at a time, but for the functions that say otherwise.
+ * - Nothing throws or exits. A function that fails says so by its result (NULL, or -1). teff_error() then has
+ *   the reason, in the calling thread, as one line that names the value, the rule and the way out.
+ * - One thread at a time may use an object, except in functions that say otherwise.
  * - Text is UTF-8 and ends with a zero. Text that is returned belongs to the library.
  * - A task is (graph, timestep, point), each counted from 0. Sizes are bytes, times seconds.
  * - What is here keeps its meaning and layout as long as TEFF_BENCH_ABI; new functions may come.
@@ -37,17 +36,16 @@ extern "C" {
 enum { TEFF_BENCH_ABI = 1 };
 int32_t teff_abi_version(void);
 
-/* Why the last call in this thread that failed did; "" where none has. Valid until the next that fails. */
+/* Why the last failed call in this thread failed; "" if none has. Valid until the next call that fails. */
 const char* teff_error(void);
 
-/* ---- Configurations and what they ask for ---------------------------------------------------------------
- */
+/* ---- Configurations and what they ask for ------------------------------------------------------------- */
 
-/* One configuration made ready in this process: its graphs, its workers, its timed region. */
+/* One configuration, prepared in this process: its graphs, its workers, its timed region. */
 typedef struct teff_workload teff_workload;
 
-/* Parses flags, separated by blanks as in a line of batch mode ("-type fft -steps 10 -width 4"), and makes
- * them ready for `workers` (0 or more) workers of this process. NULL where the flags are wrong. */
+/* Parses flags, separated by blanks as in a line of batch mode ("-type fft -steps 10 -width 4"), and prepares
+ * the configuration for `workers` (0 or more) workers of this process. NULL if the flags are wrong. */
 teff_workload* teff_workload_new(const char* flags, int32_t workers);
 void teff_workload_free(teff_workload* work); /* NULL is fine */
 
@@ -78,13 +76,12 @@ int64_t teff_consumers(const teff_workload* work, int32_t graph, int64_t timeste
 
 /* teff_inputs for all points of a timestep in one call: those of the k-th point are inputs[starts[k]] to
  * inputs[starts[k + 1] - 1]. `starts` has room for one more than there are points. Returns how many inputs
- * there are; where that is more than `capacity`, neither array holds anything of use. width x max_inputs is
+ * there are; if that is more than `capacity`, neither array holds anything of use. width x max_inputs is
  * enough. */
 int64_t teff_inputs_of_timestep(const teff_workload* work, int32_t graph, int64_t timestep, int64_t* starts,
                                 int64_t* inputs, int64_t capacity);
 
-/* ---- Running --------------------------------------------------------------------------------------------
- */
+/* ---- Running ------------------------------------------------------------------------------------------ */
 
 /* The timed region: from when all workers are ready and no task has started, to when all tasks of all
  * processes are done. Once each, by one thread. Not needed in processes whose outcome's elapsed_seconds is
@@ -101,13 +98,12 @@ int32_t teff_execute(teff_workload* work, int32_t graph, int64_t timestep, int64
                      void* output, size_t output_size, const void* const* inputs, const size_t* input_sizes,
                      int64_t input_count);
 
-/* Makes the run a failed one, for a reason of the adapter's. The first reason stands. From any thread. */
+/* Makes the run fail, with a reason of the adapter's. The first reason counts. Any thread may call it. */
 void teff_fail(teff_workload* work, const char* reason);
 
-/* ---- Outcomes and records -------------------------------------------------------------------------------
- */
+/* ---- Outcomes and records ----------------------------------------------------------------------------- */
 
-/* What was done: what the workers did, added up. */
+/* What all workers have done, added up. */
 typedef struct teff_tally {
   int64_t tasks;
   int64_t dependencies; /* consumed inputs */
@@ -116,9 +112,9 @@ typedef struct teff_tally {
   uint64_t checksum; /* over tasks and inputs, in no order; modulo 2^64 */
 } teff_tally;
 
-/* What one process has to say of a run. It has no pointers: send its bytes to the process that makes the
- * record. Times and counts of several add up, but elapsed_seconds, of which the greatest stands: where the
- * region was timed elsewhere, set it. */
+/* What one process did in a run. It has no pointers, so its bytes can be sent to the process that makes the
+ * record. Times and counts of several processes add up; of elapsed_seconds the greatest counts, so set it to
+ * the time that was measured, or to 0 in processes that did not time the region. */
 typedef struct teff_outcome {
   teff_tally done;
   double elapsed_seconds;
@@ -152,8 +148,7 @@ const char* teff_record(teff_workload* work, const teff_identity* who, const tef
 /* The answer to --identity: a line of JSON. Valid until the next call in this thread. */
 const char* teff_identity_json(const teff_identity* who);
 
-/* ---- An adapter's program -------------------------------------------------------------------------------
- */
+/* ---- An adapter's program ----------------------------------------------------------------------------- */
 
 /* What a program's flags ask of it: one run, a batch of them (a line each from standard input), its identity
  * or help. All adapters take the same flags. */
@@ -182,8 +177,7 @@ void teff_session_answer(teff_session* session, teff_workload* work, const teff_
 /* Returns the program's exit code: 0, or 1 where a run failed. */
 int32_t teff_session_close(teff_session* session);
 
-/* ---- Cores ----------------------------------------------------------------------------------------------
- */
+/* ---- Cores -------------------------------------------------------------------------------------------- */
 
 /* Cores that this process may use (its affinity mask). */
 int32_t teff_usable_cores(void);

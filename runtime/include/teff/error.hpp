@@ -17,32 +17,32 @@ struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();
 };
 
-// A task graph was asked to run a task again, or to start one early: more came than its indegree says.
+// A key of a task graph was fulfilled more often than its indegree says, before its task had ended.
 struct over_fulfilled : misuse {
   using misuse::misuse;
 };
 
-// Keys of a task graph were fulfilled, but not as often as their indegree says, and nothing is left that
-// could do so.
+// Keys of a task graph were fulfilled less often than their indegree says, and no task is left that could
+// fulfil them.
 struct never_satisfied : misuse {
   never_satisfied(const std::string& message, std::size_t keys) : misuse(message), count(keys) {}
   std::size_t count;  // of such keys
 };
 
-// task_graph::wait() was called within a task of the graph, whose end it would wait for, or where it would
-// close a circle of tasks that wait for each other's graphs.
+// task_graph::wait() was called where it could never return: within a task of the same graph, or where tasks
+// of several graphs would wait for each other in a circle.
 struct graph_waits_for_itself : misuse {
   using misuse::misuse;
 };
 
-// What a task graph did while it was recorded can't be run again: a key that ran twice, a dependence that
-// came from elsewhere than a task, a task of the next iteration that this one has not, tasks of two workers
-// that have one flag.
+// What a task graph did while it was recorded can't be run again: a key ran twice, something other than the
+// body of a task fulfilled a key, a task of the next iteration has no counterpart in this one, or tasks of
+// two workers share a result_flag.
 struct not_replayable : misuse {
   using misuse::misuse;
 };
 
-// In a replay the body of a task fulfilled other keys than when it was recorded.
+// In a replay, the body of a task fulfilled other keys than in the recorded run.
 struct replay_differs : misuse {
   using misuse::misuse;
 };

@@ -1,4 +1,4 @@
-// parallel_find_if, parallel_any_of and their kin: loops that end early.
+// parallel_find_if, parallel_any_of and the like: loops that stop when the answer is known.
 #pragma once
 
 #include <teff/detail/loops/early_exit.hpp>
@@ -18,12 +18,13 @@ concept loop_predicate = std::predicate<Predicate&, typename iteration_of<I>::ty
 
 }  // namespace detail
 
-// The first i in [first, last) of which predicate(i) holds, else `last`; for iterators, of which
-// predicate(*i) does; for a range, an iterator to the first element.
+// Returns the first i in [first, last) for which predicate(i) is true, or `last` if there is none. For
+// iterators, predicate(*i) decides; for a range, it returns an iterator to the first matching element, or its
+// end.
 //
-// The first one, whoever was quicker. The predicate is called for all before it, and for some after it, at
-// whose position others were when it was found. Where it throws, an exception may be thrown although it holds
-// of something earlier. The rest is as in parallel_for.
+// The result is the first match, no matter which worker finds one sooner. The predicate is called for every
+// position before the match, and for some after it that other workers had reached. If it throws at one of
+// those, the exception may be thrown although there is a match. The rest is as in parallel_for.
 //
 //   const int n = teff::parallel_find_if(2, limit, [](int i) { return is_perfect(i); });
 template <std::integral First, std::integral Last, class Predicate>
@@ -46,7 +47,7 @@ template <std::ranges::random_access_range Range, class Predicate>
   return detail::find_first(first, last, predicate);
 }
 
-// The first element that equals `value`, as std::find.
+// Returns the position of the first element that equals `value`, or the end, as std::find does.
 template <std::random_access_iterator I, class T>
 [[nodiscard]] I parallel_find(I first, std::type_identity_t<I> last, const T& value) {
   return parallel_find_if(first, last, [&value](const auto& element) { return element == value; });
@@ -57,8 +58,9 @@ template <std::ranges::random_access_range Range, class T>
                           [&value](const auto& element) { return element == value; });
 }
 
-// Whether the predicate holds for some i in [first, last); for iterators and ranges, of some element. As
-// std::any_of: false of an empty loop. All workers stop soon after one has found the answer.
+// Returns whether the predicate is true for some i in [first, last); for iterators and ranges, for some
+// element. It is false for an empty loop, as std::any_of is. All workers stop soon after one has found a
+// match.
 //
 //   if (teff::parallel_any_of(pixels, is_broken)) ...
 template <std::integral First, std::integral Last, class Predicate>
@@ -79,7 +81,7 @@ template <std::ranges::random_access_range Range, class Predicate>
   return detail::holds_somewhere(first, last, predicate);
 }
 
-// Whether it holds nowhere, as std::none_of.
+// Returns whether the predicate is true nowhere, as std::none_of does: true for an empty loop.
 template <std::integral First, std::integral Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_none_of(First first, Last last, Predicate&& predicate) {
@@ -98,7 +100,7 @@ template <std::ranges::random_access_range Range, class Predicate>
   return !detail::holds_somewhere(first, last, predicate);
 }
 
-// Whether it holds everywhere, as std::all_of.
+// Returns whether the predicate is true everywhere, as std::all_of does: true for an empty loop.
 template <std::integral First, std::integral Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_all_of(First first, Last last, Predicate&& predicate) {

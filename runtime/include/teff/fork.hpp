@@ -9,12 +9,11 @@
 
 namespace teff {
 
-// A task that fork() has made. The task lies in the worker's deque, this handle in the frame of who made it;
-// nothing is allocated.
+// The handle of a task that fork() has made. The task lies in the worker's deque and the handle in the
+// caller's frame; on a worker, nothing is allocated.
 //
-// What a worker has forked and not yet got is a stack, as automatic variables are: handles are got, or end,
-// in reverse order of their making, on the worker that made them, and not while a scope or join that was made
-// later lives.
+// Forks form a stack, as automatic variables do. Call get() on the handles, or let them end, in reverse order
+// of their making, on the worker that made them, and not while a scope or join that was made later is open.
 template <class F>
 class [[nodiscard]] forked {
   using task = detail::forked_task<F>;
@@ -25,15 +24,17 @@ class [[nodiscard]] forked {
   forked& operator=(const forked&) = delete;
   static void* operator new(std::size_t) = delete;  // its place is in a frame
 
-  // Ends the task if get() has not: runs it, or waits for it, and throws what it throws. But if the block is
-  // being left by an exception, a task that has not begun is dropped, and what one throws that has is lost.
+  // If get() was not called, runs the task or waits for it, and throws what it throws. But if an exception is
+  // leaving the block, a task that has not begun is dropped, and the exception of a task that has begun is
+  // lost.
   ~forked() noexcept(false) {
     if (slot_ != nullptr) [[unlikely]]
       end(slot_, task_);
   }
 
-  // What the task returns or throws. Runs it, unless another worker has begun it; then runs other tasks until
-  // it has ended. Throws misuse if this is not the newest fork of the calling worker that was not got yet.
+  // Returns what the task returns, or throws what it throws. Runs the task, unless another worker has begun
+  // it; then runs other tasks until it has ended. Throws misuse if the calling worker has made a newer fork
+  // and not called its get() yet.
   std::invoke_result_t<F&&> get() {
     auto* const slot = slot_;
     if (!detail::self.is_newest(slot)) [[unlikely]] {
@@ -51,7 +52,8 @@ class [[nodiscard]] forked {
   template <class G>
   friend forked<std::decay_t<G>> fork(G&& task);
 
-  // The rare cases are told the members they need: a handle whose own address is given away lies in memory.
+  // The rare cases receive the members that they need, not `this`: a handle whose address is passed on must
+  // lie in memory.
   using passed_task = std::conditional_t<std::is_empty_v<task>, task, task&>;
 
   forked(detail::task_slot* slot, F& closure) : slot_(slot), task_(*slot, closure) {}
@@ -73,7 +75,7 @@ class [[nodiscard]] forked {
   }
 
   [[gnu::cold, gnu::noinline]] static void end(detail::task_slot* slot, passed_task task) {
-    // More in flight than when it was made: the block is left by one of them.
+    // More exceptions are in flight than when the fork was made: one of them is leaving the block.
     const bool unwinding = detail::exceptions_in_flight() > slot->exceptions;
     if (detail::self.is_newest(slot)) {
       if (unwinding) return detail::abandon(task, slot);
@@ -86,17 +88,18 @@ class [[nodiscard]] forked {
     }
   }
 
-  detail::task_slot* slot_;  // null when it was got
+  detail::task_slot* slot_;  // null after get()
   [[no_unique_address]] task task_;
 };
 
-// Makes f() a task that may run on any worker. Outside a runtime's workers, get() runs it.
+// Makes f() a task that any worker may run, and returns at once; get() returns its value or throws its
+// exception. Outside a runtime's workers, get() runs it on the calling thread.
 //
 //   auto left = teff::fork([&] { return sum(tree.left); });
 //   const long here = tree.value + sum(tree.right);
 //   return here + left.get();
 //
-// May throw what moving or copying f throws.
+// Throws what moving or copying f throws; outside the workers also std::bad_alloc.
 template <class F>
 forked<std::decay_t<F>> fork(F&& f) {
   std::decay_t<F> closure(std::forward<F>(f));

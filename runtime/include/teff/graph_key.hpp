@@ -13,13 +13,13 @@ namespace teff {
 // - integers, enumerations, pointers, and arrays, pairs and tuples of them without padding: by their bytes
 // - what std::hash is specialised for: by that
 // - arrays, pairs and tuples: by the key_hash of their parts
-// - structures without padding: by their bytes, or by the key_hash of their fields if one of these asks for
-//   it, which shows in up to six fields without an array or a base class. Their == must compare all of them,
-//   as a defaulted one does; else specialise std::hash
+// - structures without padding: by their bytes; or by the key_hash of their fields if the type of one needs
+//   that, which is found out for up to six fields, without arrays and base classes. Their == must compare all
+//   fields, as a defaulted one does; else specialise std::hash
 // - ranges whose == compares the elements in order, as std::vector's: by the key_hash of the elements
 //
-// A specialisation of std::hash or of key_hash, or another class of this form as task_graph's second
-// argument, serves any other key.
+// For any other key, specialise std::hash or key_hash, or pass another class of this form as task_graph's
+// second argument.
 template <class Key>
 struct key_hash {
   std::size_t operator()(const Key& key) const noexcept {

@@ -13,8 +13,8 @@
 
 namespace teff {
 
-// All points (i, j...) with 0 <= i < the first extent, 0 <= j < the second, and so on. An extent below 0 is
-// 0.
+// All points (i, j...) with 0 <= i < the first extent, 0 <= j < the second, and so on. A negative extent
+// counts as 0.
 //
 //   teff::grid{rows, columns}
 //   teff::grid{planes, rows, columns}
@@ -28,8 +28,8 @@ struct grid {
   constexpr explicit grid(Extent... extent)
       : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
 
-  // The same points, tile by tile: boxes of these extents, which are smaller at the far edges. For bodies
-  // that use what lies near in each dimension, as a transposition does.
+  // The same points, tile by tile. A tile is a box of these extents, or a smaller one at the far edges. Use
+  // tiles for bodies that profit from locality in every dimension, as a transposition does.
   template <std::integral... Extent>
     requires(sizeof...(Extent) == Dimensions)
   [[nodiscard]] constexpr detail::tiled_grid<I, Dimensions> tiles(Extent... extent) const {
@@ -42,10 +42,10 @@ grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
 
 // Calls body(i, j...) for every point of a grid, in parallel.
 //
-// The type of the indices is common to all extents. Points that one worker runs come in the order of the
-// loops that one would write, the last index fastest; the innermost loop is one that the compiler sees, along
-// a row or a part of one. A grid in tiles is run a tile after another, each in that order; a tile is run by
-// one worker. `grain` counts points, or tiles. The rest is as in parallel_for over indices, with_state() too.
+// The type of the indices is common to all extents. A worker runs its points in the order of nested loops,
+// the last index fastest. The innermost loop goes along a row, or a part of one, and the compiler sees the
+// whole of it. In a grid of tiles, one worker runs a tile, in the same order. `grain` counts points, or
+// tiles. The rest, with_state() included, is as in parallel_for over indices.
 //
 //   teff::parallel_for(teff::grid{rows, columns}, [&](int row, int column) {
 //     image[row * columns + column] = shade(row, column);

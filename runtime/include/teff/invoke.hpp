@@ -1,4 +1,4 @@
-// parallel_invoke: closures that may run in parallel, for what they do.
+// parallel_invoke: closures that may run in parallel, called for their effects.
 #pragma once
 
 #include <teff/join.hpp>
@@ -8,7 +8,8 @@
 
 namespace teff {
 
-// Calls all of them, and returns when all have ended. What they return is dropped; else as join.
+// Calls all closures, and returns when all have ended. Their values are dropped. What runs where, and
+// exceptions, are as in join.
 //
 //   teff::parallel_invoke([&] { load(a); }, [&] { load(b); }, [&] { load(c); });
 template <class... F>

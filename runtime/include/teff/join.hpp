@@ -7,17 +7,17 @@
 
 namespace teff {
 
-// What a join of closures returns: a pair of both values, or a tuple of three and more; std::monostate for a
-// closure without one; void if none has one.
+// What a join of closures returns: a pair of two values, or a tuple of three and more. A closure that returns
+// void yields std::monostate; if all return void, so does the join.
 template <class... F>
 using join_result = detail::joined_t<F...>;
 
 // Runs f on the calling worker, and the others on workers that are free, or on the calling one after f.
 //
-// Returns {f(), g()...} as join_result. All have ended when it returns or throws; while one runs elsewhere
-// the caller runs other tasks. The exception of the first closure that throws is thrown, first in the order
-// of the arguments; those after it that have not begun are dropped. Outside a runtime's workers, the closures
-// run in order on the calling thread, as they do on the only worker of a runtime.
+// Returns {f(), g()...} as join_result. All closures have ended when it returns or throws. While one runs on
+// another worker, the caller runs other tasks. If closures throw, join throws the exception of the first of
+// them in the order of the arguments, and drops those after it that have not begun. Outside a runtime's
+// workers, the closures run in order on the calling thread, as they do on the only worker of a runtime.
 //
 //   auto [a, b] = teff::join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
 template <class F, class... G>
@@ -34,7 +34,7 @@ join_result<F, G...> join(F&& f, G&&... g) {
   return detail::finish_join<false, F, G...>(f, others, oldest);
 }
 
-// As join, but the first closure is a task too, and can be stolen as the others can.
+// As join, but the first closure is a task, too: other workers can steal it as they can the others.
 //
 //   auto [a, b] = teff::join_tasks([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
 template <class... G>

@@ -16,25 +16,25 @@
 
 namespace teff {
 
-// What a loop is told by who knows better.
+// Options of a loop.
 struct loop_options {
-  // How many iterations belong together: between two looks whether another worker wants a share, and at least
-  // in what is given to one. 0: as many as take some hundred nanoseconds, found by measuring while the loop
-  // runs.
+  // How many iterations run as one block. Between blocks a worker looks whether another one wants a share,
+  // and a share is at least one block. 0: as many as take some hundred nanoseconds, which is measured while
+  // the loop runs.
   std::size_t grain = 0;
 };
 
-// A body whose calls have something of their own at hand, made by make() for each piece of the loop: where a
-// buffer is too dear for each iteration. The body is called with it, by reference, before the iteration.
+// Makes a loop body with a state, such as a buffer that is too expensive to make for each iteration. make()
+// makes a state for each piece of the loop, and the body receives it by reference, before the iteration.
 //
-//   teff::parallel_for(0, n, teff::with_state([] { return std::vector<double>(1000); },
-//                                             [&](std::vector<double>& scratch, int i) { solve(i, scratch);
-//                                             }));
+//   teff::parallel_for(0, n, teff::with_state(
+//       [] { return std::vector<double>(1000); },
+//       [&](std::vector<double>& scratch, int i) { solve(i, scratch); }));
 //
-// A piece is what one worker runs without a break: a loop that nobody shares is one piece, each share given
-// away one more. So states are as few as steals are, and no two calls have one at the same time. A state per
-// worker would not do: a body that waits, in a loop of its own, may run another piece of the outer loop
-// meanwhile.
+// A piece is what one worker runs without a break. A loop that no other worker shares is one piece; each
+// share given away is one more. So there are as few states as steals, and no two calls use one at the same
+// time. One state for each worker would not be safe: a body that waits, in a loop of its own, may run another
+// piece of the outer loop meanwhile.
 template <class Make, class Body>
 [[nodiscard]] auto with_state(Make&& make, Body&& body) {
   return detail::stateful_body<std::decay_t<Make>, std::decay_t<Body>>{std::forward<Make>(make),
@@ -43,7 +43,7 @@ template <class Make, class Body>
 
 namespace detail {
 
-// What a body is called with, if it has a state.
+// The body that is called, if it has a state.
 template <class Body>
 struct called_body {
   using type = Body;
@@ -82,17 +82,18 @@ struct stepping_blocks {
 // Calls body(i) for every i in [first, last), in parallel; for iterators, body(*i); for a range, body(x) with
 // each of its elements.
 //
-// The type of i is common to both bounds (std::common_type): of 0 and a std::size_t, std::size_t. Throws
-// misuse if that can't hold `first`, a negative number beside an unsigned one that is greater. Returns when
-// all have ended. Iterations that one worker runs are in ascending order. If some throw, one of their
-// exceptions is thrown, and iterations that have not begun may be dropped. The body is shared between the
-// workers, so calling it must be safe from several threads; one that can be copied trivially may be run from
-// copies.
+// Any worker may run an iteration; each worker runs its own in ascending order. The call returns when all
+// have ended. Outside a runtime's workers, the calling thread runs them all. If iterations throw, one of
+// their exceptions is thrown, and iterations that have not begun may be dropped. The workers share the body,
+// so it must be safe to call it on several threads; a body that is trivially copyable may run from copies.
+//
+// The type of i is the common type of both bounds (std::common_type): for 0 and a std::size_t, std::size_t.
+// Throws misuse if that type can't hold `first`: a negative number where `last` is unsigned.
 //
 // A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
-// chooses: body(first, last), two indices or iterators; or, of iterators and ranges, body(std::span) or
-// body(std::ranges::subrange). What is looked for first is what counts: a generic body of one argument is
-// called with an iteration.
+// chooses: body(first, last), two indices or iterators; or, for iterators and ranges, body(std::span) or
+// body(std::ranges::subrange). The first form that fits counts: a generic body of one argument is called with
+// one iteration.
 //
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
@@ -115,8 +116,8 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
   detail::run_loop_over(first, last, body, options);
 }
 
-// The same for first, first + step, first + 2 * step and so on, as far as they lie before `last`; with a
-// negative step, after it. Throws misuse if the step is 0.
+// The same for first, first + step, first + 2 * step and so on, as long as they lie before `last`; with a
+// negative step, as long as they lie after it. Throws misuse if the step is 0.
 //
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });

@@ -1,4 +1,4 @@
-// named: what a task is called in a trace.
+// named: gives a task the name under which a trace shows it.
 #pragma once
 
 #include <teff/detail/scheduler/task_name.hpp>
@@ -29,8 +29,9 @@ struct named_task {
   static const char* task_name() noexcept { return Name.text; }
 };
 
-// `f` under a name, wherever libteff takes a closure: join, spawn, parallel_for, run. Traces (TEFF_TRACE)
-// show the name; without one they show the function or line in which the closure stands.
+// Gives `f` a name. The result can be passed wherever libteff takes a closure: join, spawn, parallel_for,
+// run. Traces (TEFF_TRACE) show the name; for a closure without one, they show the function or line in which
+// it stands.
 //
 //   s.spawn(teff::named<"row">([&, i] { sum_row(i); }));
 template <detail::literal Name, class F>

@@ -1,4 +1,4 @@
-// parallel_reduce: what a loop's iterations yield, combined.
+// parallel_reduce: combines what a loop's iterations yield.
 #pragma once
 
 #include <teff/detail/loops/tree_reduction.hpp>
@@ -29,20 +29,20 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 
 }  // namespace detail
 
-// combine(init, the combination of map(i) for all i in [first, last)), in parallel; for iterators, of
-// map(*i); for a range, of map(x) with each of its elements. An empty loop yields `init`.
+// Returns combine(init, the combination of map(i) for all i in [first, last)), computed in parallel; for
+// iterators, of map(*i); for a range, of map(x) for each of its elements. An empty loop yields `init`.
 //
-// The combination is that of neighbours, as a binary tree over blocks. Its shape depends on the length of the
-// loop and on `block` only, never on the number of workers or on who was quicker: a sum of floating-point
-// numbers is the same in every run. `combine` must be associative, up to what the caller accepts as equal. It
-// need not commute; of std::plus and std::multiplies of floating-point numbers it is used that they do: 16
-// sums side by side, which processors add up at once. What map yields is converted to T, the type of `init`,
-// which can be a tuple or an array for several values.
+// Neighbours are combined, in a binary tree over blocks. The tree's shape depends only on the length of the
+// loop and on `block`, never on the number of workers or on timing: a sum of floating-point numbers is the
+// same in every run. `combine` must be associative, up to what the caller accepts as equal. It need not
+// commute. But std::plus and std::multiplies of floating-point numbers are known to commute, and 16 of their
+// partial results are computed side by side, by vector instructions. What map yields is converted to T, the
+// type of `init`; for several values, T can be a tuple or an array.
 //
-// `block` is the number of elements that are combined in order, one after another; 0 chooses by the length. A
-// map that can't be called with one iteration is called with whole blocks, as the body of parallel_for is
-// with parts: for what is better combined in place, as a histogram. The type of an index: as parallel_for.
-// Exceptions: as join.
+// `block` is the number of elements that are combined in order, one after another; 0: the length decides. A
+// map that can't be called with one iteration is called with a whole block, as the body of parallel_for is
+// with a part of the loop: use that for what is better combined in place, as a histogram is. The type of an
+// index is as in parallel_for, exceptions are as in join.
 //
 //   double dot = teff::parallel_reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; }, std::plus<>{});
 template <std::integral First, std::integral Last, class T, class Map, class Combine>
@@ -65,7 +65,7 @@ template <std::ranges::random_access_range Range, class T, class Map, class Comb
   return detail::reduce_over(first, last, std::move(init), map, combine, block);
 }
 
-// The same of the elements themselves, as std::reduce.
+// Combines the elements themselves, as std::reduce does.
 //
 //   double sum = teff::parallel_reduce(x, 0.0);
 //   int most = teff::parallel_reduce(x.begin(), x.end(), 0, [](int a, int b) { return std::max(a, b); });

@@ -21,9 +21,9 @@
 
 namespace teff {
 
-// Where a replay notes that a task has ended, for other workers that wait for it. Without it a replay has
-// flags of its own, and a small result then takes two cache lines from worker to worker; beside its flag it
-// takes one:
+// A flag that a replay raises when a task has ended, for other workers that wait for the task. If it lies
+// beside the task's result, one cache line carries both from worker to worker. Without it, a replay uses
+// flags of its own, and a small result takes two lines.
 //
 //   struct alignas(128) cell {
 //     double value;
@@ -32,8 +32,8 @@ namespace teff {
 //   std::vector<cell> cells[2];                 // steps 0 and 1, each of so many columns
 //   auto two_steps = teff::record(g, start, next, [&](key k) { return &cells[k[0]][k[1]].ended; });
 //
-// It belongs to the application, and has to live as long as the recording is replayed. Only the workers read
-// it. It protects the result no more than the graph's dependences do: a task that writes a cell anew has to
+// The flag belongs to the application, and must live as long as the recording is replayed. Only the workers
+// read it. It protects the result no more than the graph's dependences do: a task that overwrites a cell must
 // depend on those that read it.
 class result_flag {
  public:
@@ -56,7 +56,7 @@ struct graph_access {
   static replay_flag<>* of(result_flag* flag) { return flag == nullptr ? nullptr : &flag->flag_; }
 };
 
-// Has a recording use flags of its own.
+// No task has a flag of the application: the recording uses flags of its own.
 struct no_result_flag {
   template <class Key>
   result_flag* operator()(const Key&) const {
@@ -80,26 +80,27 @@ struct no_result_flag {
 //       [](key k) { return k[0] < 2 ? std::nullopt : std::optional<key>({0, k[1]}); });
 //   two_steps.replay(500);                      // a thousand steps more
 //
-// - The recorded run is a run as any: its tasks do their work.
-// - A replay calls the bodies again: each on the worker that ran it when recorded, in the order of that run,
-//   when the tasks that it depended on then have ended. It counts, hashes and allocates nothing; a worker
-//   waits for another where a dependence crosses from one to the other, and nowhere else. So the run should
-//   be as good as it can be: with place(), or on a machine that does nothing else.
-// - Iterations follow each other: without a function for it, one begins when the one before has ended. With
-//   one, only the dependences hold: here a column goes on when its neighbours have done the step before.
+// - The recorded run is a run like any other: its tasks do their work.
+// - A replay calls the bodies again: each on the worker that ran it in the recorded run, in that worker's
+//   order, when the tasks that it depended on have ended. It counts, hashes and allocates nothing; a worker
+//   waits for another where a dependence crosses from one to the other, and nowhere else. So record a good
+//   run: with place(), or on a machine that does nothing else.
+// - A replay repeats the run as often as asked. Without the function `next`, an iteration begins when the one
+//   before has ended. With it, iterations overlap as far as the dependences let them: here a column goes on
+//   when its neighbours have done the step before.
 // - A runtime runs one replay at a time; further ones wait. Its workers do nothing else while they wait for
 //   each other.
 // - The runtime outlives the recording; the graph need not.
 template <std::copyable Key, class Hash = key_hash<Key>>
 class recording {
  public:
-  // Runs the iteration so many times. Any thread may call it, but the body of a replayed task. On a worker it
-  // runs other tasks meanwhile, else it blocks.
+  // Runs the iteration `times` times. Any thread may call it, but not the body of a replayed task. A worker
+  // runs other tasks while it waits; any other thread blocks.
   //
-  // The bodies call fulfill() as they did when recorded: each call is compared with those of then, and does
-  // nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body: no
-  // further body is called then, and the recording can be replayed again. Throws misuse if the graph is being
-  // recorded or replayed already, runtime_was_shut_down.
+  // The bodies call fulfill() as they did when recorded: each call is compared with the recorded ones, and
+  // does nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body:
+  // no further body is called then, and the recording can be replayed again. Throws misuse if the graph is
+  // being recorded or replayed already, runtime_was_shut_down.
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
@@ -111,11 +112,12 @@ class recording {
       parts_->graph->functions.body(key);
       observer.end();
     };
-    parts_->run(times, step, step);  // it is the graph's body that a trace sees
+    parts_->run(times, step, step);  // not traced here: the graph's body is
   }
 
-  // The same, but a task is a call of `body(key, i)`: i counts the iterations of this call from 0. It may be
-  // inlined, and fulfils nothing: not_replayable if it does. A trace calls it as named() says.
+  // The same, but a task calls `body(key, i)` in the place of the graph's body; i counts the iterations of
+  // this replay from 0. The compiler may inline it. It must not fulfil keys of the graph: then it throws
+  // not_replayable. A trace shows the name that named() has given to it.
   template <class Body>
     requires std::is_invocable_v<Body&, const Key&, std::uint64_t>
   void replay(std::uint64_t times, Body&& body) {
@@ -148,18 +150,19 @@ class recording {
   std::unique_ptr<recorded> parts_;
 };
 
-// Waits until the graph is at rest, calls start(), which fulfils the first keys, waits again, and returns
-// what was done between. `next(key)` says which task of the next iteration a key stands for, nothing if it is
-// one of this iteration: such keys are not fulfilled, but noted. Without `next`, iterations don't overlap.
-// `flag_of(key)` says which result_flag lies beside the task's result, null if none does; tasks of one worker
-// may share one.
+// Records one run of a graph. Waits until the graph is at rest, calls start(), which fulfils the first keys,
+// waits again, and returns what ran between. A worker runs tasks while it waits; any other thread blocks.
 //
-// A dependence that is to be there in the replay is a call of fulfill() by the body of a task itself, not by
-// tasks of other kinds that it spawns.
+// `next(key)` returns the task of the next iteration that a key stands for, or nothing if the key belongs to
+// this iteration. Keys of the next iteration are noted, and not fulfilled. Without `next`, iterations don't
+// overlap. `flag_of(key)` returns the result_flag beside the task's result, or null; tasks of one worker may
+// share a flag.
 //
-// Throws not_replayable if that isn't so, if a key ran twice, if one of the next iteration isn't among those
-// of this one, or if tasks of two workers have one flag; what start() throws; what the graph's wait() throws.
-// Throws misuse if the graph is being recorded or replayed already.
+// The body of a task must fulfil keys itself; fork-join tasks that it spawns must not.
+//
+// Throws not_replayable if something else fulfilled a key, if a key ran twice, if a key of the next iteration
+// isn't among those of this one, or if tasks of two workers share a flag. Throws what start() and the graph's
+// wait() throw. Throws misuse if the graph is being recorded or replayed already.
 template <std::copyable Key, class Hash, class Start, class Next = detail::no_next_iteration,
           class FlagOf = detail::no_result_flag>
 [[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {},

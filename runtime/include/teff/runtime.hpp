@@ -1,4 +1,14 @@
-// runtime: the workers that tasks run on. Start one, call run(), and use the other headers within.
+// runtime: the workers that tasks run on.
+//
+//   teff::runtime rt;
+//   const long f = rt.run([] { return fib(30); });  // fib() may join, fork, spawn and loop
+//
+// - A runtime starts its workers, threads of its own, when it is made. It ends them in shutdown(), which the
+//   destructor calls.
+// - run(f) calls f() on a worker and blocks the calling thread until f has ended. It returns what f returns,
+//   or throws what f throws.
+// - Tasks that f makes with the other headers run on the workers of the same runtime. On a thread that is no
+//   worker, joins, forks, scopes and loops run on that thread alone.
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
@@ -15,14 +25,17 @@
 
 namespace teff {
 
-// How a runtime is set up. What the program leaves at its default comes from the environment, if it says.
+// How a runtime is set up. An option that is left at its default is read from its environment variable, if
+// that is set.
 struct options {
   // Worker threads. 0: TEFF_WORKERS, else one for every core this process may use (affinity, cgroup quota).
   unsigned workers = 0;
-  // Whether each worker is bound to a core: first one to each core, then to its other hyperthreads. Not done
-  // if there are more workers than hardware threads. TEFF_BIND=0 turns it off.
+  // Whether each worker is bound to a hardware thread: first one worker to each core, then others to the
+  // cores' further hyperthreads. No worker is bound if there are more workers than hardware threads.
+  // TEFF_BIND=0 always turns it off.
   bool bind = true;
-  // Bytes of stack a worker; reserved, and taken from memory as it is used. 0: TEFF_STACK_SIZE, else 256 MiB.
+  // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
+  // TEFF_STACK_SIZE, else 256 MiB.
   std::size_t stack_size = 0;
   // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us.
   std::chrono::microseconds spin{-1};
@@ -30,14 +43,15 @@ struct options {
   // none. "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the
   // suffix.
   std::string trace{};
-  // Events that each worker keeps, its last ones, at 32 bytes. 0: TEFF_TRACE_EVENTS, else 262144.
+  // How many events each worker keeps for the trace: its last ones, of 32 bytes each. 0: TEFF_TRACE_EVENTS,
+  // else 262144.
   std::size_t trace_events = 0;
 };
 
 // What the workers of a runtime have done since it began. Exact when no task runs.
 //
-// Counting costs a task that is not stolen nothing; therefore tasks themselves are only counted where they
-// are traced, too.
+// Counting costs nothing for a task that is not stolen. That is why tasks themselves are counted only with a
+// trace.
 struct counters {
   std::uint64_t jobs = 0;           // calls of run() from outside, and what other ways in submitted
   std::uint64_t steals = 0;         // tasks taken from another worker's deque
@@ -46,12 +60,12 @@ struct counters {
   std::uint64_t shares = 0;         // times a worker made private tasks public
   std::uint64_t parks = 0;          // times a worker went to sleep
   std::uint64_t wakes = 0;          // times a worker woke another
-  // Time without a task, the present moment included.
+  // Time that workers have spent without a task, up to now.
   std::chrono::nanoseconds searching{0};
   std::chrono::nanoseconds parked{0};
   // With a trace only, else 0: tasks spawned (the second closure of a join, tasks of scopes and graphs, parts
-  // of loops), and those that have run. The same number when all have ended, but for tasks dropped because
-  // others threw.
+  // of loops), and tasks run. The two are equal when all tasks have ended, except for tasks that were dropped
+  // because another one threw.
   std::uint64_t spawned = 0;
   std::uint64_t tasks = 0;
 
@@ -71,10 +85,9 @@ class runtime {
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, several at once.
-  // The caller blocks, without using CPU; but a worker of this runtime runs f itself, at once, and one of
-  // another runtime goes on with other tasks of its own.
-  // Throws runtime_was_shut_down.
+  // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, and several may
+  // at once. The calling thread sleeps until f has ended. But a worker of this runtime runs f itself, at
+  // once; a worker of another runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
@@ -84,10 +97,10 @@ class runtime {
 
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] teff::counters counters() const noexcept;
-  // Of one worker. Throws std::out_of_range.
+  // The counters of one worker. Throws std::out_of_range.
   [[nodiscard]] teff::counters counters(unsigned worker) const;
 
-  // The scheduler, for ways in that are built on it (detail/scheduler/job.hpp).
+  // The scheduler, for parts of libteff that are built on it (detail/scheduler/job.hpp).
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
 
  private:

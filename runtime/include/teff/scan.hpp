@@ -1,4 +1,4 @@
-// parallel_inclusive_scan and parallel_exclusive_scan: all sums of the first elements.
+// parallel_inclusive_scan and parallel_exclusive_scan: prefix sums.
 #pragma once
 
 #include <teff/detail/loops/chunked_scan.hpp>
@@ -25,14 +25,14 @@ Out scan_over(I first, I last, Out out, Op& op, std::optional<T> init) {
 
 }  // namespace detail
 
-// out[k] = first[0] + ... + first[k], or what op is in the place of +; with `init`, init + first[0] + ...
-// Returns the end of what was written. As std::inclusive_scan: op must be associative, and the output may be
-// the input.
+// Writes out[k] = first[0] + ... + first[k], with op in the place of +; with `init`, init + first[0] + ... +
+// first[k]. Returns the end of what was written. As for std::inclusive_scan, op must be associative, and the
+// output may be the input.
 //
-// One worker alone makes one pass over the elements; those that help add up what lies ahead, which is then
-// written in a second pass. Sums of floating-point numbers are bracketed by chunks whose length depends on
-// the number of elements alone: they are the same on any number of workers. Exceptions: as parallel_for; what
-// was written by then is unspecified.
+// A worker that nobody helps makes one pass over the elements. Workers that help add up elements ahead of it,
+// whose results are then written in a second pass. Sums of floating-point numbers are bracketed by chunks
+// whose length depends only on the number of elements, so they are the same on any number of workers.
+// Exceptions are as in parallel_for; what was written by then is unspecified.
 //
 //   teff::parallel_inclusive_scan(sizes, ends.begin());
 template <std::random_access_iterator I, std::random_access_iterator Out, class Op = std::plus<>>
@@ -54,8 +54,8 @@ Out parallel_inclusive_scan(Range&& range, Out out, Op&& op, T init) {
   return parallel_inclusive_scan(first, last, out, op, std::move(init));
 }
 
-// out[k] = init + first[0] + ... + first[k - 1]: out[0] is `init`. As std::exclusive_scan; else as
-// parallel_inclusive_scan.
+// Writes out[k] = init + first[0] + ... + first[k - 1]: out[0] is `init`, as in std::exclusive_scan. The rest
+// is as in parallel_inclusive_scan.
 //
 //   teff::parallel_exclusive_scan(sizes, begins.begin(), 0L);
 template <std::random_access_iterator I, std::random_access_iterator Out, class T, class Op = std::plus<>>

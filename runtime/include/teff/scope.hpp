@@ -17,19 +17,19 @@ namespace teff {
 //
 // - A scope belongs to the task that made it. Scopes and forks of one task end in reverse order of their
 //   making, and are waited for in that order.
-// - A spawn may run the task at once: always so outside a runtime's workers, and when enough tasks wait
-//   already, so that a spawning loop of any length needs bounded memory.
-// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. It
-//   is thrown by wait(), or by the destructor unless that runs because of another exception.
-// - spawn() may be called from any worker while the scope lives, so also by its own tasks.
+// - spawn() may run the task at once. It does so outside a runtime's workers, and when enough tasks wait
+//   already, so that a loop that spawns needs bounded memory.
+// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. wait()
+//   throws it; else the destructor does, unless that runs because of another exception.
+// - Any worker may call spawn() while the scope lives; so its own tasks may, too.
 class scope : detail::scope_state {
  public:
   scope() noexcept = default;
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  // As wait() does, if tasks were spawned since. Throws their first exception, unless the block is being left
-  // by one already, in which case tasks that have not begun are dropped.
+  // Waits as wait() does, if tasks were spawned since, and throws their first exception. But if an exception
+  // is leaving the block already, it drops the tasks that have not begun, and throws nothing.
   ~scope() noexcept(false) { close(exceptions_); }
 
   // Runs `task()` some time before the scope ends; drops it if the scope is cancelled by then. Does not throw
@@ -46,12 +46,13 @@ class scope : detail::scope_state {
   // a join, where it could never end, or while a scope or fork that the same task made later lives.
   void wait() { scope_state::wait(); }
 
-  // Drops the tasks that have not begun. Those that run can ask.
+  // Drops the tasks that have not begun. Tasks that run can ask cancelled().
   void cancel() noexcept { scope_state::cancel(); }
   [[nodiscard]] bool cancelled() const noexcept { return scope_state::cancelled(); }
 
  private:
-  // Exceptions in flight when the scope began: more at its end mean that its block is left by one.
+  // Exceptions in flight when the scope began. If there are more at its end, one of them is leaving the
+  // block.
   const unsigned exceptions_ = detail::exceptions_in_flight();
 };
 

@@ -11,9 +11,9 @@
 namespace teff {
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
-// workers. In place; elements need not be copyable. The first cut is made by one worker alone, so n workers
-// take no less than about 2 / log2(count) of one worker's time. If `less` throws, its exception is
-// thrown when all have ended; the elements can be assigned to and destroyed then, their values are
+// workers. In place; elements need not be copyable. One worker alone makes the first partition, so any number
+// of workers takes at least about 2 / log2(count) of one worker's time. If `less` throws, its exception is
+// thrown when all tasks have ended; the elements can then be assigned to and destroyed, but their values are
 // unspecified.
 //
 //   teff::parallel_sort(names);
@@ -30,8 +30,8 @@ void parallel_sort(Range&& range, Less less = {}) {
   parallel_sort(first, std::ranges::next(first, std::ranges::end(range)), std::ref(less));
 }
 
-// The same, and equal elements stay in their order, as std::stable_sort. Needs memory for as many elements,
-// and throws std::bad_alloc if there is none.
+// The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
+// again, and throws std::bad_alloc if there is none.
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {

@@ -1,4 +1,4 @@
-// task_graph: tasks that are named by a key and start when what they depend on has been done.
+// task_graph: tasks that have a key as their name, and start when what they depend on is done.
 #pragma once
 
 #include <teff/detail/graph/keyed_graph.hpp>
@@ -18,11 +18,12 @@ namespace detail {
 struct graph_access;  // replay.hpp
 }  // namespace detail
 
-// What place() may answer: any worker may run the task.
+// What place() returns for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
 
-// A graph of tasks that is never stored: functions of a task's key say what the task is. A task is known from
-// the first of its dependences that is fulfilled until it has run, so memory grows with the frontier only.
+// A graph of tasks that is never stored: functions of a task's key say how many dependences the task has,
+// what it does and where it runs. A task takes memory from its first fulfilled dependence until it has run,
+// so memory grows with the frontier only.
 //
 //   teff::task_graph<std::array<int, 2>> g{rt};  // task (step, column)
 //   g.indegree([](auto k) { return k[0] == 0 ? 0 : 3; })
@@ -35,15 +36,15 @@ inline constexpr unsigned anywhere = detail::any_worker;
 //   g.wait();
 //
 // - A task runs once fulfill() has been called for its key as often as indegree() says; one whose indegree is
-//   0 starts with one call, too. What was done before each of the calls happens before the task.
-// - The functions may be called on any worker, at once and repeatedly, and give the same answer for the same
-//   key. They are set before the first fulfill().
+//   0 starts with one call, too. What callers did before these calls happens before the task.
+// - The functions may be called on any worker, on several at once, and repeatedly. They return the same for
+//   the same key. Set them before the first fulfill().
 // - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
 //   them.
 // - The runtime outlives the graph. A graph can be used again after wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
-// (integers, arrays of integers) travel between workers by value, others take an allocation then.
+// (integers, arrays of integers) travel between workers by value; any other key is allocated to travel.
 template <std::copyable Key, class Hash = key_hash<Key>>
 class task_graph {
  public:
@@ -51,7 +52,8 @@ class task_graph {
       : graph_(std::make_shared<detail::keyed_graph<Key, Hash>>(rt.internals(), rt.workers())) {
     detail::attach(rt.internals(), graph_);
   }
-  // Without a wait() before, tasks that have not begun are dropped, with a line on stderr that says so.
+  // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
+  // run, and says so on stderr.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     detail::detach(graph_->runtime(), *graph_);
@@ -59,48 +61,52 @@ class task_graph {
   task_graph(const task_graph&) = delete;
   task_graph& operator=(const task_graph&) = delete;
 
-  // How many calls of fulfill() the task of a key needs.
+  // Sets how many calls of fulfill() the task of a key needs.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& indegree(F&& f) {
     graph_->functions.indegree.set(std::forward<F>(f));
     return *this;
   }
-  // What the task of a key does; a trace calls it as named() says. If it throws, the graph ends: tasks that
-  // have not begun are dropped, and wait() throws the exception.
+  // Sets what the task of a key does. A trace shows the name that named() has given to it. If a body throws,
+  // tasks that have not begun are dropped, and wait() throws the exception.
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   task_graph& body(F&& f) {
     graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
-  // Which worker runs the task of a key, modulo their number: no other does. Or `anywhere`, as without
-  // place(). A key that has a place is counted by its worker alone, without any atomic operation; the others
-  // in 65,536 chains, so that a fulfilment takes the longer the more than that wait at a time.
+  // Sets which worker runs the task of a key, and no other does: the index of a worker, modulo the number of
+  // workers, or `anywhere`, as without place().
+  //
+  // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
+  // table of 65,536 chains: if more than that wait at a time, fulfilments take longer.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f) {
     graph_->functions.place.set(std::forward<F>(f));
     return *this;
   }
-  // Of the tasks that are ready on one worker, the one with the highest runs first; a worker that has none
-  // takes the highest of another's that have no place. Of equal ones a task with a place comes first, and of
-  // these the one that has been ready for longest; of those without a place the newest. 0 by default.
+  // Sets the priority of a key's task, 0 by default. Of the tasks that are ready on one worker, the one with
+  // the highest priority runs first. A worker that has no ready task steals the one with the highest priority
+  // among another worker's tasks without a place. Among tasks of equal priority, those with a place run
+  // first, in the order in which they became ready; then those without a place, the newest first.
   //
-  // It costs a task without a place a lock each time it goes in and out, so it is for tasks of some
-  // microseconds.
+  // With priorities, a worker takes a lock whenever it queues or takes a task without a place. So use them
+  // for tasks of some microseconds and more.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& priority(F&& f) {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Called on the worker that a key is placed on for every fulfill() from elsewhere, before it counts, with
-  // the very key that was passed. Parts of the key that == and the hash leave out can so bring a small result
-  // along, on the cache line that has to come anyway.
+  // Sets a function that receives each key that another worker or thread has fulfilled. It is called on the
+  // worker that the key is placed on, before the fulfilment counts, with the very key that was passed to
+  // fulfill(). So parts of the key that == and the hash ignore can carry a small result, on the cache line
+  // that crosses anyway.
   //
-  // If it returns false, the key does not count, and needs no task: arrived() has done all there was to do.
-  // It may fulfil keys, so one message can tell a worker of the end of a task that many of its own wait for:
+  // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
+  // keys itself. So one message can tell a worker that a task has ended which many of its own tasks wait for:
   //
   //    .arrived([&](key k) {
   //      if (!k.is_end_of_task) return true;
@@ -108,7 +114,7 @@ class task_graph {
   //      return false;
   //    })
   //
-  // A graph that says so of a key while it is recorded (replay.hpp) has the recording throw not_replayable.
+  // If it returns false while the graph is recorded, record() (replay.hpp) throws not_replayable.
   template <class F>
     requires std::is_invocable_v<F&, const Key&>
   task_graph& arrived(F&& f) {
@@ -123,19 +129,20 @@ class task_graph {
     return *this;
   }
 
-  // One of the dependences of a key's task has been done. Any thread may call it. Throws what the graph's
-  // functions throw, std::bad_alloc, runtime_was_shut_down.
+  // Says that one of the dependences of a key's task is done; the last one makes the task ready. Any thread
+  // may call it, and it waits for no task. Throws what the graph's functions throw, std::bad_alloc,
+  // runtime_was_shut_down.
   //
-  // One call too many while the task waits to run or runs has wait() throw over_fulfilled. After the task has
-  // run, it is a first call for a new task.
+  // If it is called once too often before the task has ended, wait() throws over_fulfilled. When the task has
+  // ended, the next call is the first one for a new task of that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
-  // Returns when all tasks have run that can. On a worker it runs tasks meanwhile, else it blocks. Calls of
-  // fulfill() that don't come from tasks must have happened before.
+  // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread blocks.
+  // Calls of fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
-  // calls that nobody will make; graph_waits_for_itself where it would never end; runtime_was_shut_down. All
-  // who wait are told.
+  // calls that nobody will make; graph_waits_for_itself where it could never return; runtime_was_shut_down.
+  // If several threads wait, each call throws.
   void wait() { graph_->wait(); }
 
  private:

@@ -1,4 +1,4 @@
-// parallel_transform: a function of each element, written elsewhere or in its place.
+// parallel_transform: writes a function of each element, elsewhere or in its place.
 #pragma once
 
 #include <teff/loops.hpp>
@@ -30,9 +30,9 @@ decltype(auto) element_at(I first, std::uint64_t k) {
 
 }  // namespace detail
 
-// out[k] = op(first[k]) for all elements; of two inputs, op(first[k], second[k]), as many as the first has.
-// Returns the end of what was written. As std::transform; the output may be an input. The rest is as in
-// parallel_for.
+// Writes out[k] = op(first[k]) for all elements; with two inputs, op(first[k], second[k]) for as many as the
+// first has. Returns the end of what was written. As in std::transform, the output may be an input. The rest
+// is as in parallel_for.
 //
 //   teff::parallel_transform(x, y, z.begin(), [a](double x, double y) { return a * x + y; });
 template <std::random_access_iterator I, std::random_access_iterator Out, class Op>

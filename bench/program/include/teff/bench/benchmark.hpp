@@ -15,9 +15,9 @@ struct benchmark_case {
   std::string name;
   std::string title;
   std::string flags;
-  bool by_default = true;       ///< run where nobody says which
+  bool by_default = true;       ///< run if the user names no cases
   std::string group;            ///< of cases that belong together
-  std::string workers = "any";  ///< how many it makes sense for
+  std::string workers = "any";  ///< the numbers of workers that it makes sense for
   json own = json::object();    ///< keys that the kind adds
 };
 
@@ -37,14 +37,14 @@ class benchmark {
   /// What --identity says besides who it is.
   [[nodiscard]] virtual json further_identity() const { return json::object(); }
 
-  /// Throws usage_error where the flags of a run are wrong. A line of a batch is to be answered by a record:
+  /// Throws usage_error if the flags of a run are wrong. In a batch each line is answered by a record, so
   /// flags that ask for something else are wrong there.
   virtual void check(const flags& of_run, bool in_batch) const = 0;
   /// Text for people before a single run, or nothing.
   [[nodiscard]] virtual std::string introduction(const flags& /*of_run*/) const { return {}; }
 };
 
-/// The answer to --cases: a line of JSON each.
+/// The answer to --cases: one line of JSON for each case.
 [[nodiscard]] std::string cases_json(const benchmark& kind);
 
 }  // namespace teff::bench

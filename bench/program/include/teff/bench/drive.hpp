@@ -11,7 +11,7 @@
 
 namespace teff::bench {
 
-/// A system that has been started, and a kind of benchmark on it.
+/// Runs one kind of benchmark on a system that has been started.
 class runner {
  public:
   runner() = default;
@@ -21,21 +21,20 @@ class runner {
 
   [[nodiscard]] virtual identity describe() const = 0;
   [[nodiscard]] virtual ranks& processes() = 0;
-  /// Makes ready what run() runs; the flags are right. May throw, on some ranks only as well.
+  /// Prepares what run() runs. The flags have been checked. May throw, also on some ranks only.
   virtual void prepare(const flags& of_run) = 0;
-  /// Runs it once. The answer is rank 0's.
+  /// Runs it once. Rank 0's answer counts.
   [[nodiscard]] virtual answer run() = 0;
 };
 
-/// The main program of all kinds of benchmarks: reads the flags, answers what was asked for, runs once or in
-/// batch mode. Returns the exit code: 0, 1 where a run failed, 2 for bad input. `start` receives the number
-/// of workers asked for, and returns nothing where another process answers for all; `workers` are those of a
-/// program that is told none.
+/// The main program of all kinds of benchmarks: reads the flags, answers requests that run nothing, and else
+/// runs once or in batch mode. Returns the exit code: 0, or 1 if a run failed, or 2 for bad input. `start`
+/// receives the number of workers, and returns null in a process for which another one answers. `workers` is
+/// their number if the flags name none.
 int drive(int argc, char** argv, const benchmark& kind,
           const std::function<std::unique_ptr<runner>(int workers)>& start, int workers = usable_cores());
 
-/// Whether a command line asks for more than an answer that needs no system: help, the cases, or what is
-/// wrong with it.
+/// Whether a command line needs the system. Help, the cases and errors in the flags need none.
 [[nodiscard]] bool needs_system(int argc, char** argv, const benchmark& kind);
 
 }  // namespace teff::bench

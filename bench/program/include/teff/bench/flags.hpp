@@ -17,7 +17,7 @@ using flags = std::vector<std::string>;
 [[nodiscard]] flags words_of(const std::string& line);
 
 /// Rewrites flags as CLI11 takes them: with two dashes where one was given, and values attached, so that a
-/// value may begin with a dash. Throws usage_error where the app has no such flag.
+/// value may begin with a dash. Throws usage_error if the app has no such flag.
 [[nodiscard]] flags rewritten(const CLI::App& app, std::span<const std::string> given);
 
 /// Has the app read rewritten flags. Throws usage_error.

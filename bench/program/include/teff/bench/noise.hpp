@@ -6,18 +6,18 @@
 
 namespace teff::bench {
 
-/// What of the machine a timed region did not get. On a virtual machine the steal time says nothing; gaps in
-/// a spin loop do.
+/// How much of the machine a timed region did not get. On a virtual machine the steal time tells nothing
+/// about that; gaps in a spin loop do.
 struct noise {
   double cpu_seconds = 0;  ///< CPU time of the process in the region
   std::int64_t voluntary_switches = 0;
   std::int64_t involuntary_switches = 0;
   double gap_share_before = 0;  ///< part of a spin just before the region that was lost in gaps over 1 us
   double gap_share_after = 0;   ///< the same just after it
-  /// How far apart the cores were (round_trip.hpp), of a program that measures it: the ceiling.
+  /// How far apart the cores were (round_trip.hpp); only the program of the ceiling measures it.
   std::optional<double> round_trip_seconds;
 
-  /// Over ranks: times and counts add up, the worst gap stands.
+  /// Adds another rank's noise: times and counts add up, of the gaps the worst counts.
   noise& operator+=(const noise& other);
 };
 

@@ -4,7 +4,7 @@
 
 namespace teff::bench {
 
-/// The processes that a program consists of. Most have one; a system of several overrides all of this. Rank 0
+/// The processes of a program. Most programs have one; a system with several overrides all of this. Rank 0
 /// reads the input and prints.
 class ranks {
  public:
@@ -14,12 +14,12 @@ class ranks {
   virtual ~ranks() = default;
 
   [[nodiscard]] virtual int rank() const { return 0; }
-  /// Brings rank 0's text to all.
+  /// Sends rank 0's text to all ranks.
   virtual void broadcast(std::string& /*text*/) {}
-  /// The first reason not to go on that a rank has, on all ranks and with that rank's name; empty where none
-  /// has one.
+  /// Collects each rank's reason not to go on, and returns the first of them on all ranks, with that rank's
+  /// name; empty if no rank has a reason.
   [[nodiscard]] virtual std::string agree(std::string reason) { return reason; }
-  /// This rank can't go on, and the others may wait for it: they have to end, too.
+  /// Says that this rank can't go on. The others may wait for it, so they have to end, too.
   virtual void give_up(const std::string& /*reason*/) {}
 };
 

@@ -13,7 +13,7 @@ namespace teff::bench {
 
 using json = nlohmann::ordered_json;
 
-/// What was measured, whatever was run.
+/// What is measured of every run, of whatever kind.
 struct measurement {
   std::string started_at;      ///< as time_now()
   double elapsed_seconds = 0;  ///< from all workers ready to all tasks done
@@ -22,16 +22,16 @@ struct measurement {
   std::optional<std::int64_t> peak_resident_bytes;
 };
 
-/// What one run has to say. record.schema.json describes the head of its JSON, which is the same for all
-/// kinds of benchmarks; each kind has a schema of its own for the rest.
+/// The record of one run. record.schema.json describes the head of its JSON, which is the same for all kinds
+/// of benchmarks; each kind has a schema of its own for the rest.
 struct record {
   identity who;
-  std::optional<measurement> measured;  ///< nothing where nothing ran
+  std::optional<measurement> measured;  ///< nothing if nothing ran
   std::string error;                    ///< why it does not count, or empty
   json own = json::object();            ///< the keys that the kind adds
 };
 
-/// A run's record, or text that was asked for in its place.
+/// A run's record, or text if the flags asked for text.
 struct answer {
   record said;
   std::string text;
@@ -39,7 +39,7 @@ struct answer {
 
 /// One line of JSON, without the newline. `benchmark` is the kind's name.
 [[nodiscard]] std::string to_json(const record& run, std::string_view benchmark);
-/// The same of a run that has only an error.
+/// The same for a run that has only an error.
 [[nodiscard]] std::string error_json(const identity& who, std::string_view benchmark, std::string_view error);
 /// The answer to --identity. `own` are keys that the kind adds.
 [[nodiscard]] std::string identity_json(const identity& who, const json& own);

@@ -13,28 +13,28 @@ namespace teff::bench {
 /// Exit codes of a bench program.
 enum exit_code : int { done = 0, failed = 1, bad_input = 2 };
 
-/// Throws usage_error where a request can't be met: the flags of a run are wrong, or stand beside a flag that
-/// runs nothing.
+/// Throws usage_error if a request can't be met: the flags of a run are wrong, or there are such flags beside
+/// one that runs nothing.
 void check(const benchmark& kind, const request& asked);
 
-/// Answers --help and --cases, for which no system is needed. False where something else was asked for.
+/// Answers --help and --cases, which need no system. Returns false if the request asks for something else.
 [[nodiscard]] bool answered_without_system(const benchmark& kind, const request& asked);
 
-/// What a program was asked for, as the flags of one run after the other, and the answers to print:
+/// A program's requests and answers. It gives the flags of one run after the other, and prints the answers:
 /// `while (auto run = next()) answer(...)`. It answers --identity by itself.
 class session {
  public:
-  /// The kind has to outlive it. `speaks`: whether this process prints (rank 0). `read_line` gets a line of
-  /// the batch, false at its end.
+  /// The kind must outlive the session. `speaks`: whether this process prints (rank 0). `read_line` reads a
+  /// line of the batch, and returns false at its end.
   session(const benchmark& kind, request asked, identity who, bool speaks,
           std::function<bool(std::string&)> read_line);
 
-  /// The flags of what is to be run next, which are right, or nothing. A wrong line of a batch is answered
-  /// here.
+  /// The flags of the next run, which have been checked; nothing if there is none. It answers wrong lines of
+  /// a batch itself.
   [[nodiscard]] std::optional<flags> next();
-  /// Prints what came of it.
+  /// Prints the answer of a run.
   void answer(const bench::answer& run);
-  /// Prints that it could not be run at all.
+  /// Prints that the run could not begin, and why.
   void refuse(std::string_view error);
 
   [[nodiscard]] exit_code code() const { return code_; }

@@ -6,9 +6,9 @@
 
 namespace teff::bench {
 
-/// Wakes all workers of a system that does not let us have its threads: a task for each worker waits here for
-/// the others, so all of them are awake when it returns. It waits 20 ms at most: some systems promise no task
-/// a worker of its own.
+/// Wakes all workers of a system that does not give us its threads. One task for each worker waits here for
+/// the others, so all workers are awake when the wait returns. It waits 20 ms at most, since some systems
+/// don't promise each task a worker of its own.
 class start_barrier {
  public:
   explicit start_barrier(int workers) : expected_(workers) {}

@@ -19,13 +19,13 @@ class pattern_runner {
   virtual ~pattern_runner() = default;
 
   [[nodiscard]] virtual bench::identity describe() const = 0;
-  /// Why it can't run this, or nothing.
+  /// Why the system can't run this; empty if it can.
   [[nodiscard]] virtual std::string missing(const work& asked) const = 0;
   /// Runs the pattern between region.start() and region.stop().
   [[nodiscard]] virtual result run(const work& asked, bench::region_meter& region) = 0;
 };
 
-/// The same of a system as task_system.hpp describes it.
+/// Runs patterns on a system that is written as task_system.hpp says.
 template <class System>
 class runner_of final : public pattern_runner {
  public:

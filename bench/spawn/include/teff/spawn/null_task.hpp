@@ -13,11 +13,11 @@ struct null_counts {
   friend bool operator==(const null_counts&, const null_counts&) = default;
 };
 
-/// A task that does nothing but count itself, in counters of the thread that runs it. It lies in another file
-/// than whatever calls it, so that no compiler can do a million of them at once.
+/// A task that does nothing but count itself, in counters of the thread that runs it. It is compiled apart
+/// from its callers, so that no compiler can merge a million calls into one.
 void null_task(std::int64_t index) noexcept;
 
-/// What all threads have counted since the last reset. Both want no null task to be running.
+/// What all threads have counted since the last reset. No null task may run during either call.
 [[nodiscard]] null_counts null_tasks_run();
 void reset_null_tasks();
 

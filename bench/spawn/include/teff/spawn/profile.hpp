@@ -31,10 +31,10 @@ struct profile {
   work asked;
   std::int64_t runs = 0;
   double elapsed_seconds = 0;  ///< in the timed regions of all runs
-  double period_seconds = 0;   ///< between two looks at a worker
-  std::int64_t workers = 0;    ///< threads that were looked at
-  std::int64_t missed = 0;     ///< looks that found the worker taken off its core by the OS
-  std::int64_t lost = 0;       ///< looks that there was no room for
+  double period_seconds = 0;   ///< between two samples of a worker
+  std::int64_t workers = 0;    ///< threads that were sampled
+  std::int64_t missed = 0;     ///< samples while the OS had taken the worker off its core
+  std::int64_t lost = 0;       ///< samples that there was no room for
   /// How often each stack was seen: the innermost place first, callers after it, cut off at a depth.
   std::map<std::vector<code_place>, std::int64_t> stacks;
   std::string started_at;
@@ -43,8 +43,8 @@ struct profile {
 
 [[nodiscard]] std::string to_json(const profile& of);
 
-/// Looks at every worker thread at a steady rate, whether it runs or sleeps: a timer sends each of them a
-/// signal, and the handler notes the stack that it interrupted. There may be one sampler at a time.
+/// Samples every worker thread at a steady rate, whether it runs or sleeps: a timer sends each thread a
+/// signal, and the handler notes the stack that it interrupted. Only one sampler may exist at a time.
 class sampler {
  public:
   /// The workers are all threads but the main one, and the main one too if the others are fewer than
@@ -54,10 +54,10 @@ class sampler {
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
 
-  /// Between these two, looks are taken.
+  /// Samples are taken between these two calls.
   void start() noexcept;
   void stop() noexcept;
-  /// Those that fell into the region go to `into`. No run may be in progress.
+  /// Adds the samples that were taken between `begin` and `end` to `into`. No run may be in progress.
   void collect(std::chrono::steady_clock::time_point begin, std::chrono::steady_clock::time_point end,
                profile& into);
 

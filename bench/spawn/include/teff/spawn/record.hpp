@@ -9,19 +9,19 @@
 
 namespace teff::spawn {
 
-/// Everything that a validated run of a pattern has to say.
+/// Everything that the record of a validated run of a pattern holds.
 struct record {
   bench::identity who;
   work asked;
   result found;
   result wanted;
-  std::optional<bench::measurement> measured;  ///< but for its validation; nothing where nothing ran
+  std::optional<bench::measurement> measured;  ///< without the validation; nothing if nothing ran
   std::int64_t empty_resident_bytes = 0;       ///< the peak of this program before its runtime was there
   double generator_seconds = 0;                ///< of one node, where a tree was searched
   std::string error;                           ///< why the run does not count, or empty
 };
 
-/// As record.schema.json describes its JSON.
+/// The record as record.schema.json describes its JSON.
 [[nodiscard]] bench::record to_record(const record& run);
 
 /// What the pattern was run with, as its record says it.

@@ -11,8 +11,8 @@
 #include "teff/spawn/work.hpp"
 
 /// The four spawn patterns, each written once for every system (task_system.hpp). A system whose tasks are no
-/// plain calls gives the pattern itself, under the names below: serial_spawn(n), parallel_spawn(n),
-/// fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). These come first.
+/// plain calls has functions of its own in the place of these: serial_spawn(n), parallel_spawn(n),
+/// fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). If it has one, that one is used.
 namespace teff::spawn {
 
 template <class System>
@@ -49,7 +49,7 @@ void fork2_void(First first, Second second) {
   }
 }
 
-/// Halves the indices until each is alone: where a system has no loop, this is its best.
+/// Halves the indices until each is alone: the best that a system without a parallel loop can do.
 template <class System>
 void spawn_halves(std::int64_t first, std::int64_t end) {
   if (end - first == 1) {
@@ -74,7 +74,7 @@ void parallel_spawn(std::int64_t tasks) {
   }
 }
 
-/// Fibonacci's number, both calls of each call being tasks.
+/// Fibonacci's number. Both calls within each call are tasks.
 template <class System>
   requires(gives_fibonacci_both<System> || has_fork_both<System> || has_scope<System>)
 std::int64_t fibonacci_both(std::int32_t n) {
@@ -97,7 +97,7 @@ std::int64_t fibonacci_both(std::int32_t n) {
   }
 }
 
-/// Fibonacci's number, one call of each call being a task.
+/// Fibonacci's number. One call within each call is a task.
 template <class System>
   requires(gives_fibonacci_one<System> || has_fork2<System>)
 std::int64_t fibonacci_one(std::int32_t n) {
@@ -111,8 +111,8 @@ std::int64_t fibonacci_one(std::int32_t n) {
   }
 }
 
-/// Room for what each child of a node has found: within the frame where they are few. It is written before it
-/// is read, so that it need not be cleared.
+/// Room for what each child of a node has found; within the frame if they are few. It is written before it is
+/// read, so it need not be cleared.
 class found_below {
  public:
   explicit found_below(std::int32_t children) {
@@ -130,8 +130,8 @@ template <class System>
   requires(gives_search_tree<System> || has_scope<System>)
 tree_counts search_tree(const tree& of, const node& from);
 
-/// Searches below a node that has children, each of them a task but the last, which the parent looks at
-/// itself. Not in line, or a leaf would pay for the frame of this.
+/// Searches below a node that has children. Each child is a task but the last, which the parent searches
+/// itself. Not inline, or a leaf would pay for this function's frame.
 template <class System>
 [[gnu::noinline]] tree_counts search_children(const tree& of, const node& from, std::int32_t children) {
   found_below below(children);
@@ -159,7 +159,7 @@ tree_counts search_tree(const tree& of, const node& from) {
   }
 }
 
-/// Why the system can't run what is asked for, or nothing.
+/// Why the system can't run what is asked for; empty if it can.
 template <class System>
 [[nodiscard]] std::string missing(const work& asked) {
   const bool both = asked.children == spawning::both;
@@ -180,7 +180,8 @@ template <class System>
   return {};
 }
 
-/// Runs what is asked for, which is not missing(), where the system's patterns start.
+/// Runs what is asked for. Call it where the system's tasks may be spawned, and only if missing() says
+/// nothing.
 template <class System>
 [[nodiscard]] result run_pattern(const work& asked) {
   result found;

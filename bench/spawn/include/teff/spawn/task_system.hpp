@@ -12,23 +12,23 @@
 /// number of workers, which live as long as it does, and has
 ///
 ///   bench::identity describe() const;
-///   void run(body);                   calls body() once, where its tasks may be spawned, with its workers
-///   awake. static int default_workers();     only where it is not bench::usable_cores()
+///   void run(body);                   calls body() once, where tasks may be spawned, when all workers are
+///                                     awake.
+///   static int default_workers();     only if that is not bench::usable_cores().
 ///
 /// and some of
 ///
-///   static void scope(body);          calls body(tasks), in which tasks.spawn(f) makes f() a task of its
-///   own;
-///                                     returns when all of them have run. Nests in tasks at will.
+///   static void scope(body);          calls body(tasks), in which tasks.spawn(f) makes f() a task;
+///                                     returns when all of them have run. Tasks may open scopes, too.
 ///   static std::pair<A, B> fork2(f, g);  both, one of them as a task; what they return.
 ///   static void fork2_void(f, g);     the same where they return nothing; of a system that has fork2 only,
 ///                                     they return a char.
 ///   static std::pair<A, B> fork_both(f, g);  both, each as a task of its own; what they return.
 ///   static void spawn_each(n, f);     a parallel loop, in which f(0) to f(n - 1) are tasks of their own.
 ///
-/// f and g are compile-time closures that the caller's frame outlives. Where a system's tasks are no plain
-/// calls (coroutines, macros), it has what a benchmark runs itself instead; spawn_patterns.hpp names the
-/// functions.
+/// The types of f and g are known when the program is compiled, and the caller's frame outlives the tasks. A
+/// system whose tasks are no plain calls (coroutines, macros) has functions for whole patterns instead;
+/// spawn_patterns.hpp names them.
 namespace teff::spawn {
 
 template <class System>
@@ -42,7 +42,7 @@ concept has_fork_both = requires { System::fork_both([] { return 1; }, [] { retu
 template <class System>
 concept has_spawn_each = requires { System::spawn_each(std::int64_t{1}, [](std::int64_t) {}); };
 
-/// How many workers a system gets where nobody says.
+/// How many workers a system gets if the flags name no number.
 template <class System>
 [[nodiscard]] int default_workers() {
   if constexpr (requires { System::default_workers(); }) {

@@ -28,7 +28,7 @@ struct tree_counts {
   friend bool operator==(const tree_counts&, const tree_counts&) = default;
 };
 
-/// A node. Its state is all it takes to make its children.
+/// A node of a tree. Its children follow from its state.
 struct node {
   digest state;
   std::int32_t depth = 0;
@@ -55,12 +55,12 @@ struct tree {
 
 /// The trees of the benchmark, with their published counts.
 [[nodiscard]] std::span<const tree> known_trees();
-/// The one of that name, or nothing.
+/// The tree of that name, or null.
 [[nodiscard]] const tree* find_tree(std::string_view name);
 
 /// Searches the tree by plain recursion.
 [[nodiscard]] tree_counts search(const tree& of, const node& from);
-/// Seconds that one node takes of the generator alone: its digest and the number of its children.
+/// Seconds that the generator alone takes for one node: for its digest and the number of its children.
 [[nodiscard]] double generator_seconds();
 
 }  // namespace teff::spawn

@@ -33,24 +33,24 @@ struct result {
   friend bool operator==(const result&, const result&) = default;
 };
 
-/// What the run has to find: published, or computed by plain code.
+/// What the run has to find: published numbers, or results of plain code.
 [[nodiscard]] result expected(const work& of);
 /// Units of the pattern's work: null tasks, calls of Fibonacci, nodes of the tree. Each is a task, or a call
 /// that its parent makes by itself in the place of a task.
 [[nodiscard]] std::int64_t units(const work& of, const result& found);
-/// Why what was found is not what had to be found, or nothing.
+/// How what was found differs from what had to be found; empty if it does not.
 [[nodiscard]] std::string difference(const work& of, const result& found, const result& wanted);
 
 /// What the flags of a run say.
 struct command {
   spawn::work work;
-  double profile_seconds =
-      0;  ///< say where the workers were, over so much time in timed regions; 0: just run
+  /// Profile the workers for this much time in timed regions; 0: run once, without a profile.
+  double profile_seconds = 0;
 };
 
 /// Reads the flags of a run, with one dash or two. Throws bench::usage_error.
 [[nodiscard]] command parse_command(std::span<const std::string> flags);
-/// What a line of flags asks to be run.
+/// The work that a line of flags asks for.
 [[nodiscard]] work parse_work(const std::string& line);
 
 /// "serial" and so on, as --pattern takes it.

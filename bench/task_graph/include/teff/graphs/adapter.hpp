@@ -15,7 +15,7 @@
 
 namespace teff::graphs {
 
-/// What one process has to say of a run.
+/// What one process did in a run.
 struct outcome {
   counters done;
   bench::noise seen;
@@ -33,19 +33,18 @@ class adapter : public bench::ranks {
   /// work.stop().
   virtual void run(workload& work) = 0;
 
-  /// Workers in this process: how many a workload has.
+  /// The number of workers in this process, which its workload has, too.
   [[nodiscard]] virtual int local_workers() const { return describe().workers; }
-  /// Brings all ranks' outcomes to rank 0, in the order of ranks.
+  /// Collects all ranks' outcomes on rank 0, in the order of ranks.
   virtual std::vector<outcome> gather(const outcome& mine) { return {mine}; }
 };
 
-/// The main program of an adapter, as bench::drive. `make` receives the number of workers asked for, and
-/// returns nothing where another process answers for all; `workers` are those of a program that is told none.
+/// The main program of an adapter, as bench::drive. `make` receives the number of workers, and returns null
+/// in a process for which another one answers. `workers` is their number if the flags name none.
 int drive(int argc, char** argv, const std::function<std::unique_ptr<adapter>(int workers)>& make,
           int workers = bench::usable_cores());
 
-/// Whether the flags ask for more than an answer that one process gives alone: help, or what is wrong with
-/// them.
+/// Whether the flags need the system. Help and errors in the flags need none: one process answers alone.
 [[nodiscard]] bool needs_system(int argc, char** argv);
 
 }  // namespace teff::graphs

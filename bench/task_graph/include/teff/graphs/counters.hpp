@@ -7,7 +7,7 @@
 
 namespace teff::graphs {
 
-/// What was done, and a fingerprint of it in which the order does not show. The counters of workers add up to
+/// What was done, and a checksum of it that does not depend on the order. The counters of workers add up to
 /// those of a run.
 struct counters {
   std::int64_t tasks = 0;
@@ -30,8 +30,8 @@ struct counters {
 /// The checksum of a run is the sum, modulo 2^64, over its tasks of
 ///   timestep_weight(timestep) x point_weight(graph, point) x inputs_weight(the points of its inputs).
 /// A sum does not depend on the order. Weights are odd and well mixed: a task that ran twice or not at all,
-/// and a dependence that was consumed twice, not at all or in another's place, change it but for a chance of
-/// about 2^-60. Only the first factor changes from timestep to timestep: the others are multiplied
+/// and a dependence that was consumed twice, not at all or in another's place, change it with a probability
+/// of about 1 - 2^-60. Only the first factor changes from timestep to timestep: the others are multiplied
 /// beforehand.
 [[nodiscard]] constexpr std::uint64_t timestep_weight(std::int64_t timestep) {
   return mix(static_cast<std::uint64_t>(timestep) * 0x9e3779b97f4a7c15) | 1;

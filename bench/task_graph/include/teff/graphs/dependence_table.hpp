@@ -9,9 +9,9 @@
 
 namespace teff::graphs {
 
-/// The dependence sets of a graph, computed once: what an adapter walks on a task's critical path, where a
-/// random pattern's hashes would otherwise be paid again at each timestep. Memory is O(sets x width x radix),
-/// no matter how many timesteps: the graph itself is not stored.
+/// The dependence sets of a graph, computed once. Adapters read them on a task's critical path, where
+/// computing a random pattern's hashes again at each timestep would be too slow. Memory is O(sets x width x
+/// radix), no matter how many timesteps: the graph itself is not stored.
 class dependence_table {
  public:
   explicit dependence_table(const task_graph& graph);

@@ -12,9 +12,9 @@
 
 namespace teff::graphs {
 
-/// The outputs of a graph's last `kept` timesteps, a power of two, shared by all workers of a process: that
-/// of timestep t is overwritten at t + kept. They lie side by side: small ones of neighbours cross to another
-/// core together. The table has to outlive it.
+/// The outputs of a graph's last `kept` timesteps, a power of two, shared by all workers of a process: the
+/// output of timestep t is overwritten at t + kept. They lie side by side, so that small ones of neighbours
+/// cross to another core together. The table has to outlive it.
 class kept_outputs {
  public:
   kept_outputs(const dependence_table& table, std::int64_t kept)
@@ -27,7 +27,7 @@ class kept_outputs {
   [[nodiscard]] std::span<std::byte> at(std::int64_t timestep, std::int64_t point) {
     return {memory_.data() + offset(timestep, point), bytes_};
   }
-  /// Of a task, in the order of its dependences. `scratch` may be written to.
+  /// The inputs of a task, in the order of its dependences. `scratch` may be written to.
   [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
                                               std::vector<input>& scratch) const {
     return inputs_.at(timestep, point, scratch, std::bind_front(&kept_outputs::collect, this));
@@ -51,7 +51,7 @@ class kept_outputs {
   task_rows<std::vector<input>> inputs_;
 };
 
-/// One of each graph of a workload.
+/// Makes one for each graph of a workload.
 inline std::deque<kept_outputs> keep_outputs(const workload& work, std::int64_t kept) {
   std::deque<kept_outputs> all;
   for (std::size_t i = 0; i < work.graphs(); ++i) all.emplace_back(work.table(i), kept);

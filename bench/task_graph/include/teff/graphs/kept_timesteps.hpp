@@ -38,10 +38,9 @@ inline bool follows_readers(const dependence_table& table, std::int64_t timestep
 
 }  // namespace detail
 
-/// Of how many timesteps the outputs have to be kept where tasks wait for nothing but their inputs: so many
-/// that no task overwrites what another has still to read. A power of two of at most `most`, or nothing:
-/// where there is none, and for graphs of more than 64 points or of a varying width, which are not looked
-/// into.
+/// For how many timesteps outputs must be kept if tasks wait for their inputs only: so many that no task
+/// overwrites what another has still to read. It is a power of two, at most `most`. Nothing if there is none,
+/// and for graphs of more than 64 points or of a varying width, which are not examined.
 inline std::optional<std::int64_t> kept_timesteps(const dependence_table& table, std::int64_t most) {
   const task_graph& graph = table.graph();
   if (graph.pattern->varying_width || graph.width > 64) return {};

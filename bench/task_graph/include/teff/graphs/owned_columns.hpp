@@ -29,7 +29,7 @@ class owned_columns {
     [[nodiscard]] std::span<const std::int32_t> of(const group& one) const {
       return {points.data() + one.first, one.count};
     }
-    /// Those of a worker who has at least one.
+    /// The successors on a worker that has at least one.
     [[nodiscard]] std::span<const std::int32_t> on(unsigned worker) const {
       return of(*std::ranges::find(groups, worker, &group::worker));
     }
@@ -61,7 +61,7 @@ class owned_columns {
   }
 
  private:
-  /// Where what holds between two timesteps is listed.
+  /// The index of what is listed for a timestep and the next one.
   [[nodiscard]] std::size_t layer(std::int64_t timestep) const {
     if (sets_ == 1) return 0;
     return (static_cast<std::size_t>(table_.set_at(timestep)) * sets_ +

@@ -15,9 +15,9 @@ struct task_graph;
 /// parameters. Source: Slaughter et al., "Task Bench", SC 2020, Tables 1 and 2, and its public reference
 /// implementation. All of `patterns()` are defined in pattern.cpp; adding one touches nothing else.
 ///
-/// A *dependence set* is one of the finitely many shapes that a timestep of a graph can have. Points
-/// of dependence set s at timestep t depend on points at t - 1. Patterns answer for unlimited timesteps: the
-/// graph clips their answer to the points that exist at t - 1 (or t + 1).
+/// A *dependence set* is one of the shapes that a timestep of a graph can have; there are finitely many.
+/// Points of dependence set s at timestep t depend on points at t - 1. Patterns answer for unlimited
+/// timesteps: the graph clips their answer to the points that exist at t - 1 (or t + 1).
 struct pattern {
   std::string_view name;
   std::string_view summary;

@@ -7,8 +7,8 @@
 
 namespace teff::graphs {
 
-/// A stretch of timesteps that look alike, `length` after `length`: the same points with the same
-/// dependences. Length is even, as outputs are kept of two timesteps. No stretch: length is 0.
+/// A stretch of timesteps that repeat with period `length`: the same points with the same dependences. The
+/// length is even, since outputs are kept of two timesteps; it is 0 if there is no such stretch.
 struct period {
   std::int64_t first = 0;
   std::int64_t length = 0;
@@ -36,7 +36,7 @@ inline period find_period(const workload& work) {
     const std::int64_t middle = (steps - length) / 2;
     std::int64_t first = middle;
     while (first > 0 && look_alike(work, first - 1, first - 1 + length)) --first;
-    std::int64_t end = middle;  // of what looks alike a period later
+    std::int64_t end = middle;  // of the timesteps that look like those a period later
     while (end + length < steps && look_alike(work, end, end + length)) ++end;
     const std::int64_t repeats = (end + length - first) / length;
     if (repeats >= 3 && repeats * length >= steps / 2) return {first, length, repeats};

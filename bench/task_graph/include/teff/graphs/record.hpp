@@ -8,7 +8,7 @@
 
 namespace teff::graphs {
 
-/// Everything that a validated run has to say.
+/// Everything that the record of a validated run holds.
 struct record {
   bench::identity who;
   configuration work;
@@ -21,7 +21,7 @@ struct record {
   std::string error;  ///< why the run does not count, or empty
 };
 
-/// Puts the ranks' outcomes together and compares them with what the graphs ask for.
+/// Adds up the ranks' outcomes, and compares them with what the graphs demand.
 [[nodiscard]] record validate(const bench::identity& who, const workload& work,
                               const std::vector<outcome>& outcomes, std::string started_at);
 

@@ -11,8 +11,8 @@
 
 namespace teff::graphs {
 
-/// Which task waits for which, where the outputs of two timesteps are kept (edges.hpp). The edges are
-/// computed once for each pair of dependence sets that follow each other.
+/// Which task waits for which if the outputs of two timesteps are kept (edges.hpp). The edges are computed
+/// once for each pair of dependence sets that follow each other.
 class task_order {
  public:
   explicit task_order(const dependence_table& table)
@@ -45,8 +45,7 @@ class task_order {
     const interval there = table_.points(timestep + 1);
     const edges& layer = layer_at(timestep);
     for (const std::int64_t successor : layer.successors(point, there)) each(successor);
-    // Where the width varies, a point may appear that waits for no task: it is made to wait for the nearest
-    // point.
+    // If the width varies, a point may appear that would wait for no task: it waits for the nearest point.
     const auto with_orphans = [&](interval points) {
       for (std::int64_t orphan = points.first; orphan <= points.last; ++orphan)
         if (layer.predecessors(orphan, here).size() == 0) each(orphan);

@@ -10,16 +10,17 @@
 
 namespace teff::graphs {
 
-/// What a system has to know of each task, looked up before the timed region. Where a graph's width is
-/// steady, the same dependences come again after a cycle of timesteps, and so do the places of outputs if a
-/// timestep's lie where those of `kept` timesteps before lay: there is a row for each task of one cycle. A
-/// row may hold what follows from a task's dependences, from those of the tasks before it whose outputs are
-/// still kept, and from where outputs lie. Where the width varies, or where rows would take much memory, a
-/// row is made when it is asked for. The table has to outlive them; only the constructor changes them.
+/// What a system has to know of each task, computed before the timed region. If a graph's width is steady,
+/// its dependences repeat after a cycle of timesteps; so do the places of outputs, if those of a timestep lie
+/// where those of `kept` timesteps before lay. So there is one row for each task of one cycle. A row may hold
+/// what follows from a task's dependences, from those of the tasks before it whose outputs are still kept,
+/// and from where outputs lie. If the width varies, or rows would take much memory, a row is made when it is
+/// asked for. The table must outlive the rows; only the constructor changes them.
 template <class Row>
 class task_rows {
  public:
-  /// make(timestep, point, row) makes a task's row out of any other's. Of the points in `columns`.
+  /// There are rows for the points in `columns`. make(timestep, point, row) turns any row into that task's
+  /// row.
   template <class Make>
   task_rows(const dependence_table& table, interval columns, std::int64_t kept, Make make)
       : columns_(columns),
@@ -36,7 +37,7 @@ class task_rows {
         make(t, point, rows_[index(t, point)]);
   }
 
-  /// `scratch` may be made the row, as `make` of the constructor does it.
+  /// Returns the row of a task. If there is none, makes it in `scratch`, by `make` as in the constructor.
   template <class Make>
   [[nodiscard]] const Row& at(std::int64_t timestep, std::int64_t point, Row& scratch, Make make) const {
     if (timestep >= kept_ && !rows_.empty()) [[likely]]
@@ -46,7 +47,7 @@ class task_rows {
   }
 
  private:
-  /// Of all tasks that have rows: 16 MiB, if it is a span that a row keeps of each.
+  /// The most inputs of all tasks that have rows: 16 MiB, if a row keeps a span for each.
   static constexpr std::size_t most_inputs = std::size_t{1} << 20;
 
   [[nodiscard]] std::size_t index(std::int64_t timestep, std::int64_t point) const {

@@ -22,7 +22,7 @@ namespace teff::graphs {
 /// An input of a task: the output of a task of the timestep before, wherever the system has brought it.
 using input = std::span<const std::byte>;
 
-/// Executes tasks and keeps what they did, for one worker of a system. Owner: that worker alone; nothing in
+/// Executes tasks and counts what they did, for one worker of a system. Only that worker uses it; nothing in
 /// it is shared, and it begins and ends on cache lines of its own.
 class alignas(128) worker {
  public:
@@ -56,8 +56,9 @@ class alignas(128) worker {
     const dependence_table* table;
   };
 
-  /// In plain words, not spans: what does not fit in registers is stored word by word, and a compiler that
-  /// then loads a span at once waits for the stores, and with them for the task before, to leave the core.
+  /// It takes plain words, not spans. What does not fit in registers is stored word by word; code that then
+  /// loads a whole span has to wait until these stores, and with them those of the task before, have left the
+  /// core.
   void execute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point, std::byte* output,
                std::size_t output_bytes, const input* inputs, std::size_t count);
   [[nodiscard]] bool validate(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
@@ -66,7 +67,7 @@ class alignas(128) worker {
   [[nodiscard]] bool validate_any(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
                                   const input* inputs, std::size_t count);
   void compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
-  /// Keeps what is not right about a task, if it is the first that is not.
+  /// Keeps what is wrong with a task, if it is the first that is wrong.
   [[gnu::noinline, gnu::cold]] void note(const prepared_graph& graph, std::int64_t timestep,
                                          std::int64_t point, std::size_t output_bytes, const input* inputs,
                                          std::size_t count);
@@ -99,7 +100,7 @@ class workload {
   /// ... and when all tasks, of all ranks, are done.
   void stop() { region_.stop(); }
 
-  /// The ceiling says how far apart the cores are: seconds, or nothing for one worker.
+  /// Keeps how far apart the cores are, as the ceiling measures it: seconds, or nothing for one worker.
   void note_round_trip(std::optional<double> seconds) { round_trip_ = seconds; }
   [[nodiscard]] std::optional<double> round_trip() const { return round_trip_; }
 
@@ -107,7 +108,7 @@ class workload {
   /// What this process's workers did, and the first error.
   [[nodiscard]] counters done() const;
   [[nodiscard]] std::string error() const;
-  /// What all processes together have to have done.
+  /// What all processes together must have done.
   [[nodiscard]] counters expected() const;
 
  private:

@@ -1,4 +1,4 @@
-// How a join goes on when its tasks are pushed, or outside the workers.
+// The rest of a join when its tasks are pushed; and a join outside the workers.
 #pragma once
 
 #include <teff/detail/fork_join/task_row.hpp>

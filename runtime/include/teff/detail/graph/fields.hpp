@@ -44,8 +44,8 @@ consteval bool takes_braces() {
   }
 }
 
-// How many initialisers a structure takes at most. 0: they can't be told from its fields, as where it has an
-// array, whose elements take one each unless braces hold them together, or there are too many.
+// How many initialisers a structure takes at most. 0: that is not the number of its fields, because it has an
+// array, each of whose elements takes an initialiser without braces; or there are too many.
 template <class Structure, std::size_t most = 6>
 consteval std::size_t field_count() {
   constexpr auto plain = [](auto n) { return takes_plain<Structure>(std::make_index_sequence<n.value>{}); };

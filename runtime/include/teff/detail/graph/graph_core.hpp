@@ -1,5 +1,5 @@
-// What a task graph does that has nothing to do with its keys: when it has come to rest, who waits for that,
-// and what went wrong.
+// What a task graph does that does not depend on the type of its keys: it finds out when it has come to rest,
+// tells those who wait for that, and keeps what went wrong.
 #pragma once
 
 #include <teff/detail/graph/graph_account.hpp>
@@ -17,7 +17,7 @@
 
 namespace teff::detail {
 
-// What `place` may answer for a key: any worker.
+// What `place` returns for a key that any worker may run.
 inline constexpr unsigned any_worker = ~0U;
 
 // How many keys an error names.
@@ -29,7 +29,7 @@ class graph_core : public source {
 
   // Returns when the graph has come to rest; then throws what went wrong.
   void wait();
-  // Drops what is not running, waits for what is; says on stderr that there was something.
+  // Drops the tasks that don't run, waits for those that do, and says on stderr that there were some.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
@@ -39,12 +39,12 @@ class graph_core : public source {
   // An item that comes from outside the workers.
   void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }
 
-  // The first one is what wait() throws. From then on no body is called until wait() has.
+  // wait() throws the first error. From then on no body is called until wait() has thrown it.
   void fail(std::exception_ptr error) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
-  // Worker `worker` has found nothing to do, so all that it took has ended: wakes those who wait, if that was
-  // all there was.
+  // Worker `worker` has found nothing to do, so all that it took has ended. If the graph is at rest, wakes
+  // those who wait for that.
   void look_for_rest(unsigned worker) noexcept;
 
   // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
@@ -81,14 +81,14 @@ class graph_core : public source {
   std::atomic<bool> cancelled_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   std::atomic<unsigned> waiters_{0};
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable rest_;
   std::vector<unsigned> waiting_workers_;
   std::exception_ptr error_;
 
-  std::mutex ending_;  // of what follows, and of who forgets
+  std::mutex ending_;  // guards what follows; held while the keys left are forgotten
   std::uint64_t next_ticket_ = 0;
-  std::uint64_t waits_ = 0;  // that go on
+  std::uint64_t waits_ = 0;  // calls in progress
   // How the graph ended when it last ended badly, and which calls of wait() had begun by then.
   std::exception_ptr outcome_;
   std::uint64_t outcome_of_those_below_ = 0;

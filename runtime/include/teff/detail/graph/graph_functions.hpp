@@ -5,7 +5,7 @@
 
 namespace teff::detail {
 
-// The graph's answers to questions about a key, of any callable types: one indirect call each.
+// The functions that the user has set, of any callable types: a call is one indirect call.
 template <class Key>
 struct graph_functions {
   function_of<int, Key> indegree;

@@ -1,4 +1,4 @@
-// A task of a graph, as far as the graph knows it.
+// What a graph keeps of a task.
 #pragma once
 
 #include <teff/detail/graph/key_text.hpp>
@@ -8,7 +8,7 @@
 
 namespace teff::detail {
 
-// It exists from its first fulfilment until it has run. All that while it is in a chain of a table, so that
+// It exists from its first fulfilment until it has run. It stays in a chain of a table for that time, so that
 // one fulfilment too many finds it; `next_in_line` and the key belong to the worker that runs it.
 // `next_in_line` also links requests to key_chains.
 template <class Key>
@@ -16,7 +16,7 @@ struct graph_node : ready_node {
   int received;
   int needed;
   bool placed;
-  bool ran;                    // without a place; as key_chains says
+  bool ran;                    // the task has run; of a node without a place, for key_chains
   graph_node* next = nullptr;  // in a chain, or among the free
   std::size_t hash;
   union {

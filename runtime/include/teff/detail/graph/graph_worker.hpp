@@ -17,7 +17,7 @@
 
 namespace teff::detail {
 
-// Small keys travel as they are, others in a box.
+// Small keys are sent by value, others are allocated and sent by their address.
 template <class Key>
 inline constexpr bool travels_plainly = std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56;
 
@@ -64,16 +64,16 @@ struct alignas(64) graph_worker {
   const unsigned index;
   node_pool<node> pool;
 
-  // The owner's own.
+  // Used by this worker only.
   key_table<Key> placed;
   ready_tasks ready;             // those placed here are its own, the others are shared
-  const Key* running = nullptr;  // of the innermost body that runs
+  const Key* running = nullptr;  // key of the innermost body that runs
   std::int64_t unplaced = 0;     // nodes for keys without a place: made less dropped
   std::uint64_t messages_taken = 0;
-  std::vector<ring*> to;  // by the worker that reads; theirs
+  std::vector<ring*> to;  // by the worker that reads, which owns the ring
 
-  // What others touch.
-  std::vector<std::atomic<ring*>> from;  // by the worker that writes; made by it
+  // Used by other workers, too.
+  std::vector<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring
   key_inbox<Key> inbox;
 };
 

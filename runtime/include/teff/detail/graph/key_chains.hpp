@@ -12,10 +12,11 @@
 
 namespace teff::detail {
 
-// A bucket is a chain of nodes: all keys that were fulfilled and have not run. Who wants to change it takes
-// the whole chain out and puts it back. Who finds that another has it leaves a request there, and goes on;
-// the other sees to it before it puts the chain back. So all that is done to a key is done in one order, and
-// a worker that is interrupted with a chain in its hands keeps nobody from counting on.
+// A bucket is a chain of nodes: all keys that were fulfilled and whose tasks have not run. To change it, a
+// worker takes the whole chain out and puts it back. A worker that finds the chain taken leaves a request
+// there, and goes on; the one that has the chain sees to the request before it puts the chain back. So all
+// changes of a key have one order, and a worker that is interrupted while it has a chain stops no other from
+// counting.
 //
 // `Node` has: Node* next, in the chain; next_in_line, a pointer to it or to its base, of its own while it is
 // ready or a request; int received, needed; bool ran, false at first; and `bool same_key(const Node&)`.
@@ -25,15 +26,15 @@ class key_chains {
   // `buckets` is a power of two.
   explicit key_chains(std::size_t buckets) : mask_(buckets - 1), buckets_(new Atomic<word>[buckets] {}) {}
 
-  // What a change left to its caller, which may be another thread's doing.
+  // What a change leaves to its caller, requests of other threads included.
   struct outcome {
     Node* ready = nullptr;  // linked by `next_in_line`: these have all that they need; they stay in the chain
     Node* spare = nullptr;  // linked by `next`: in no chain any more
   };
 
-  // Counts one fulfilment of the key that `is_it` recognises. `make()` gives a node for it with one received,
-  // if there is none; if it gives null, nothing is counted. Calls `over(node)` for a node that was fulfilled
-  // once too often, and may not keep the node.
+  // Counts one fulfilment of the key that `is_it` recognises. If there is no node for it, `make()` returns
+  // one that has received one fulfilment; if it returns null, nothing is counted. Calls `over(node)` for a
+  // node that was fulfilled once too often; `over` may not keep the node.
   template <class Is, class Make, class Over>
   outcome fulfill(std::size_t hash, Is is_it, Make make, Over over) {
     auto& bucket = buckets_[hash & mask_];
@@ -54,7 +55,7 @@ class key_chains {
     return result;
   }
 
-  // The task of a node that was ready has run: from here on its key is as if never fulfilled.
+  // The task of a node has run: from here on its key counts as never fulfilled.
   template <class Over>
   outcome forget(std::size_t hash, Node& gone, Over over) {
     auto& bucket = buckets_[hash & mask_];
@@ -67,7 +68,7 @@ class key_chains {
     return result;
   }
 
-  // Takes out everything. Only when nobody else is here.
+  // Takes out all nodes. No other thread may use the table meanwhile.
   template <class Each>
   void clear(Each each) {
     for (std::size_t i = 0; i <= mask_; ++i) {
@@ -88,7 +89,8 @@ class key_chains {
     list = node;
   }
 
-  // Takes the chain out; or, if another has it, leaves it what `request()` gives, unless that is null.
+  // Takes the chain out and returns true. If another thread has it, leaves the node that `request()` returns,
+  // unless that is null, and returns false.
   template <class Request>
   static bool take(Atomic<word>& bucket, Node*& chain, Request request) {
     word seen = bucket.load(std::memory_order_relaxed);

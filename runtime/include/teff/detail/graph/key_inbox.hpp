@@ -1,4 +1,4 @@
-// Keys on their way to a worker where there is no ring for them.
+// Keys on their way to a worker for which there is no room in a ring, or no ring.
 #pragma once
 
 #include <algorithm>

@@ -34,7 +34,7 @@ bool equal_keys(const Key& a, const Key& b) {
   }
 }
 
-// By operator<<; a type that has none by its parts, where it shows them.
+// Prints by operator<<; a type without one, by its parts if they are accessible.
 template <class Key>
 void print_key(std::ostream& out, const Key& key) {
   [[maybe_unused]] auto print_part = [&out, separator = ""](const auto& part) mutable {

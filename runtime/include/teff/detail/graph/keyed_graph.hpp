@@ -42,7 +42,7 @@ class keyed_graph final : public graph_core {
     }
   }
 
-  // What is left of a graph whose runtime was shut down.
+  // Destroys the keys that are left in a graph whose runtime was shut down.
   ~keyed_graph() override {
     const auto destroy = [](node* left) { left->key.~Key(); };
     for (auto& each : states_) each->placed.clear(destroy);
@@ -50,7 +50,7 @@ class keyed_graph final : public graph_core {
   }
 
   graph_functions<Key> functions;
-  // It is being recorded or replayed: keys are fulfilled by observed tasks, and by nobody else.
+  // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
   void fulfill(const Key& key) {

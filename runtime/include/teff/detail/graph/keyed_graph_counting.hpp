@@ -79,8 +79,8 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
   }
 }
 
-// Of the tasks that a body makes ready the last one is kept to be run next; the others are shared. Where
-// there are priorities all are shared: which is best to run next shows among them only.
+// Of the tasks that a body makes ready, the last one is kept to run next, and the others are shared. With
+// priorities all are shared, since any of them may not be the best to run next.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
   const bool by_priority = static_cast<bool>(functions.priority);
@@ -126,8 +126,8 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   const auto at = detail::here();
   if (at.runtime == &runtime()) {
     auto& here = *states_[at.index];
-    // Outside a task of this graph the fulfilment is an item of its own; it has ended when this worker next
-    // looks for work here.
+    // Outside a task of this graph, the fulfilment is an item of its own. It ends when this worker next looks
+    // for work here.
     if (here.running != nullptr) return fulfill_from(here, key);
     while (!this->enter(at.index)) std::this_thread::yield();
     struct exit {

@@ -83,13 +83,14 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
     }
     here.running = outer;
   }
-  // Only now: as long as the node is there, another fulfilment is known to be one too many.
+  // Not before: as long as the node is there, another fulfilment is known to be one too many.
   if (!task->placed) return forget_ran(here, *task);
   here.placed.erase(task);
   here.drop_node(task);
 }
 
-// All that this worker took has ended. Not to be called while a task of this graph lies below on its stack.
+// Says that all items which this worker took have ended. Not to be called while a task of this graph lies
+// below on its stack.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
   auto& mine = account(here.index);

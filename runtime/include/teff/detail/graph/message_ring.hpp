@@ -1,4 +1,4 @@
-// A queue between two workers: one writes, one reads, and a message costs the way of one cache line.
+// A queue between two workers: one writes, one reads, and a message costs the transfer of one cache line.
 //
 // Protocol and proof sketch: src/graph/messages.md. tests/graph_model_test.cpp
 // checks this very code.
@@ -12,8 +12,8 @@
 
 namespace teff::detail {
 
-// The flag of a slot lies beside its message, so that whoever sees the one has the other. It says in which
-// lap round the ring the message was written: the reader need not write to the slot.
+// The flag of a slot lies beside its message, so that one cache line brings both. It says in which lap round
+// the ring the message was written, so the reader need not write to the slot.
 //
 // `Message` is trivially copyable; `Atomic` is std::atomic, or the checker's stand-in.
 template <class Message, std::uint32_t capacity = 256, template <class> class Atomic = std::atomic>

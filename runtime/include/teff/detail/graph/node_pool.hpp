@@ -1,5 +1,5 @@
-// Memory for the nodes of a task graph: a free list for each worker, and one place where they exchange what
-// one of them has too much of.
+// Memory for the nodes of a task graph: a free list for each worker, and one exchange through which they pass
+// on nodes that one of them has too many of.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class node_exchange {
  public:
   static constexpr std::size_t batch = 64;
 
-  // `batch` nodes or more that are in nobody's use. Throws std::bad_alloc.
+  // Returns a chain of `batch` nodes or more that no pool holds. Throws std::bad_alloc.
   Node* take() {
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && !batches_.empty()) {
       Node* const chain = batches_.back();
@@ -31,7 +31,8 @@ class node_exchange {
     return slabs_.back().get();
   }
 
-  // Takes a chain of `batch` nodes or more back; or not, if somebody else is here.
+  // Takes a chain of `batch` nodes or more back. Returns false, and takes nothing, if another worker uses the
+  // exchange.
   [[nodiscard]] bool give(Node* chain) noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (lock) batches_.push_back(chain);
@@ -66,7 +67,8 @@ class node_pool {
   }
 
   void give(Node* node) noexcept {
-    // A full batch is kept, so that a pool that gives and takes in turns does not go to the exchange.
+    // A full batch is kept, so that a pool which alternates between giving and taking does not go to the
+    // exchange.
     if (count_ >= node_exchange<Node>::batch) put_aside();
     node->next = free_;
     free_ = node;

@@ -9,7 +9,7 @@
 
 namespace teff::detail {
 
-// A body that a trace sees. A task of a graph is nowhere pushed: it counts as spawned as it begins.
+// A body that a trace records. No worker pushes a task of a graph, so it counts as spawned when it begins.
 template <class Body>
 struct traced_body {
   Body body;

@@ -1,4 +1,4 @@
-// What runs a block of iterations: the plain loop around the body, which the compiler sees whole.
+// Runs a block of iterations: the plain loop around the body, which the compiler sees whole.
 #pragma once
 
 #include <teff/detail/loops/indices.hpp>
@@ -38,15 +38,15 @@ concept body_of_subranges =
     !body_of_iterations<Body, I> && !body_of_bounds<Body, I> && !body_of_spans<Body, I> &&
     std::random_access_iterator<I> && std::invocable<Body&, std::ranges::subrange<I>>;
 
-// What a loop's body can be called with, the first of these that it can: one iteration; both bounds of a part
+// What a loop's body is called with: the first of these that it accepts. One iteration; both bounds of a part
 // of the loop; such a part as a span, or as a subrange.
 template <class Body, class I>
 concept loop_body = body_of_iterations<Body, I> || body_of_bounds<Body, I> || body_of_spans<Body, I> ||
                     body_of_subranges<Body, I>;
 
-// A body of a few words that copies itself for nothing is run from a copy that nobody else can see, so that
-// what it has captured stays in registers, whatever its iterations write. One that is callable as a constant
-// can't tell.
+// A trivially copyable body of a few words is run from a copy that no other code can see, so that what it has
+// captured stays in registers, whatever its iterations write. A body that is callable as a constant behaves
+// the same.
 template <class Body, class... Arguments>
 inline constexpr bool runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&
                                        sizeof(Body) <= 128 && std::invocable<const Body&, Arguments...>;

@@ -1,4 +1,4 @@
-// A scan that one worker makes in one pass, and that others help with.
+// A scan: one worker makes it in one pass, and others can help.
 #pragma once
 
 #include <teff/detail/loops/splitting_loop.hpp>
@@ -19,10 +19,10 @@
 
 namespace teff::detail {
 
-// The elements lie in chunks, whose length follows from their number. The front goes from chunk to chunk and
-// knows what is before each: it writes the results at once. Who wants a share adds up the chunks of the
-// second half of what is left, until the front gets there. The front steps over chunks that were added up:
-// their results are written last, by all.
+// The elements lie in chunks, whose length follows from their number. One worker is the front: it goes from
+// chunk to chunk, knows the sum of all before each, and writes the results at once. A worker that wants a
+// share adds up the chunks of the second half of what is left, until the front gets there. The front steps
+// over chunks that were added up: their results are written last, by all.
 //
 // For the result to be the same however many helped, each chunk begins with the sum of the chunks before it,
 // each added up by itself, wherever that could make a difference.

@@ -13,7 +13,7 @@
 
 namespace teff::detail {
 
-// The lowest position that was found, and what of the loop is no more wanted because of it.
+// The lowest position that was found, and which part of the loop need not run because of it.
 class found_position {
  public:
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();

@@ -1,5 +1,5 @@
-// How many iterations of a loop run between two looks whether somebody wants a share: as many as take some
-// hundred nanoseconds, as measured.
+// How many iterations of a loop run before the worker looks whether another one wants a share: as many as
+// take some hundred nanoseconds, by measurement.
 #pragma once
 
 #include <algorithm>
@@ -38,18 +38,18 @@ struct loop_clock {
   }
 };
 
-// What a block is to take, and what a loop has to have left that another worker comes for it: a steal with
-// all that it brings takes a microsecond or two.
+// How long a block is to take, and how much a loop must have left to be worth a steal, which takes a
+// microsecond or two with all that follows from it.
 inline constexpr std::int64_t block_nanoseconds = 500;
 inline constexpr double blocks_worth_a_steal = 8;
 
-// The pace of the last loop with this body: what the next one goes by when it knows nothing of its own yet.
-// One a body's type; several workers may write it.
+// The pace of the last loop with this body. The next loop starts from it, until it has measured its own.
+// There is one for each type of body; several workers may write it.
 class remembered_pace {
  public:
   // Iterations a block, also less than one; 0 if it was never measured.
   [[nodiscard]] float get() const noexcept { return pace_.load(std::memory_order_relaxed); }
-  // Not written for a change that changes nothing: other workers read the line.
+  // Writes only if the value changes much: other workers read the line.
   void set(float pace) noexcept {
     const auto old = get();
     if (pace < old / 2 || pace > old * 2) pace_.store(pace, std::memory_order_relaxed);
@@ -108,13 +108,13 @@ class loop_pace {
     adapt(done_now, took);
   }
 
-  // Whether `left` iterations are worth another worker's coming for them. Those of a loop never measured are.
+  // Whether `left` iterations are worth a steal. Those of a loop that was never measured are.
   [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
     if (given_) return left > static_cast<std::uint64_t>(block_);
     return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
   }
 
-  // For loops to come.
+  // Keeps the pace for later loops.
   void tell(remembered_pace& remembered) const noexcept {
     if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));
   }

@@ -71,7 +71,7 @@ class merge_sort {
  public:
   explicit merge_sort(Less& less) noexcept : less_(less) {}
 
-  // What lies from `here` on is sorted, and in the end lies there, or in `there`.
+  // Sorts the elements that lie from `here` on. In the end they lie there, or in `there`.
   template <class Here, class There>
   void sort(Here here, There there, std::ptrdiff_t count, bool to_there) {
     if (count <= inserted) {
@@ -118,8 +118,8 @@ class merge_sort {
     const auto in_a = a_end - a;
     const auto in_b = b_end - b;
     if (in_a + in_b <= merged_alone) return merge_alone(a, a_end, b, b_end, to);
-    // The longer one is cut in its middle, the other one where that belongs: of equal elements, those of `a`
-    // come first.
+    // The longer range is cut in its middle, the other one where that middle element belongs. Of equal
+    // elements, those of `a` come first.
     From a_cut = a + in_a / 2;
     From b_cut = b + in_b / 2;
     if (in_a >= in_b) {

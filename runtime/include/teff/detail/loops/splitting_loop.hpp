@@ -1,4 +1,4 @@
-// A loop in progress: it runs in order, block by block, and gives away half of what is left to who asks.
+// A loop in progress: it runs in order, block by block, and gives half of what is left to a worker that asks.
 #pragma once
 
 #include <teff/detail/loops/indices.hpp>
@@ -14,8 +14,8 @@
 namespace teff::detail {
 
 // Runs the iterations [first, last) of a loop whose body is a `Body`, cut in pieces when thieves ask (lazy
-// binary splitting: Tzannes et al., 2010): nothing is cut in advance, so that a loop nobody shares costs a
-// loop.
+// binary splitting: Tzannes et al., 2010): nothing is cut in advance, so that a loop that is not shared costs
+// no more than a plain loop.
 //
 // `Blocks` makes the pieces: `blocks.piece()` is an object of this piece alone, and its call with (first,
 // last) runs a block. It may return false: the rest of the piece is not wanted.

@@ -1,4 +1,4 @@
-// A reduction by a binary tree over blocks, whose shape follows from the number of elements alone.
+// A reduction by a binary tree over blocks. The tree's shape follows from the number of elements alone.
 #pragma once
 
 #include <teff/detail/loops/blocks.hpp>
@@ -24,7 +24,7 @@ inline std::uint64_t usual_block(std::uint64_t count) noexcept {
   return std::max<std::uint64_t>({in(1024), std::min<std::uint64_t>(512, in(128)), 1});
 }
 
-// Function objects of the standard library of which it is known that their operands may be swapped.
+// Function objects of the standard library that are known to commute.
 template <class Combine>
 inline constexpr bool commutes = false;
 template <class T>
@@ -32,7 +32,8 @@ inline constexpr bool commutes<std::plus<T>> = true;
 template <class T>
 inline constexpr bool commutes<std::multiplies<T>> = true;
 
-// How a piece of a loop that is no splitting_loop sees whether it is to share: it says what it has run.
+// The pace of a piece of a loop that is no splitting_loop: it counts the iterations that have run, and tells
+// whether to share.
 class counted_pace {
  public:
   explicit counted_pace(const remembered_pace& remembered) noexcept : pace_(remembered) {}
@@ -136,7 +137,10 @@ class tree_reduction {
     for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
       for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
     }
-    for (lane i = 0; is_before(first, last); ++i, ++first) sums[i] = combine(sums[i], value(map, first));
+    const auto rest = static_cast<lane>(loop_distance(first, last));
+    // The second bound, which always holds, tells the compiler that no lane beyond the last is meant.
+    for (lane i = 0; i < rest && i < lanes; ++i)
+      sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
     for (lane half = lanes / 2; half > 0; half /= 2) {
       for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }

@@ -1,4 +1,4 @@
-// Ready tasks of a source on all workers: where a worker that has none steals.
+// The ready tasks of a source on all workers, from which a worker that has none steals.
 #pragma once
 
 #include <teff/detail/ready/ready_tasks.hpp>
@@ -9,11 +9,11 @@ namespace teff::detail {
 
 class ready_group {
  public:
-  // Those of the next worker; before any of them is used. Throws std::bad_alloc.
+  // Adds the tasks of the next worker; before any of the queues is used. Throws std::bad_alloc.
   void add(ready_tasks& of_a_worker) { members_.push_back(&of_a_worker); }
 
-  // A shared task of any worker, tried from a random one on. Null if there is none, or others were quicker.
-  // For the worker of `thief`.
+  // Steals a shared task for the worker of `thief`, trying all workers from a random one on. Null if there is
+  // none, or other thieves were quicker.
   [[nodiscard]] ready_node* steal(ready_tasks& thief) noexcept;
 
   // Whether steal() would find a task.

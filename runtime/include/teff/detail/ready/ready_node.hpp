@@ -1,4 +1,4 @@
-// What a task has to have so that ready queues can hold it: a source's tasks derive from this.
+// What ready queues need of a task: a source's tasks derive from this.
 #pragma once
 
 namespace teff::detail {
@@ -6,8 +6,8 @@ namespace teff::detail {
 struct ready_node {
   ready_node() noexcept {}  // so that fields of a derived task may lie in the padding
 
-  ready_node* next_in_line;  // of the queue that holds the task; else whatever its source likes
-  int priority;              // the highest first
+  ready_node* next_in_line;  // used by the queue that holds the task; else free for its source
+  int priority;              // the highest runs first
 };
 
 }  // namespace teff::detail

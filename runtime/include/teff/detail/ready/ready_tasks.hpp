@@ -12,7 +12,7 @@
 
 namespace teff::detail {
 
-// All but steal() and sees_shared() are for the worker whose queues these are.
+// Only the worker that owns the queues calls these functions, but for those under "For thieves".
 class ready_tasks {
  public:
   explicit ready_tasks(unsigned worker) noexcept : random_(0x9e3779b97f4a7c15U * (worker + 1)) {}
@@ -27,8 +27,8 @@ class ready_tasks {
       shared_.push(task);
     }
   }
-  // Any worker might run it, but it is kept to be run next here. Returns the task that was kept before. Not
-  // where there are priorities.
+  // Keeps a task that any worker might run, to be run next here. Returns the task that was kept before. Not
+  // for tasks with priorities.
   [[nodiscard]] ready_node* keep_next(ready_node* task) noexcept { return std::exchange(next_, task); }
 
   // The task to run next, or null. `look_for_more()` is called before a choice by priority: there may be a
@@ -50,7 +50,7 @@ class ready_tasks {
 
   // Whether this worker has tasks that it alone may run.
   [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
-  // Whether it has any, or has kept one to be run next.
+  // Whether it has such tasks, or has kept one to run next.
   [[nodiscard]] bool sees_own() const noexcept { return next_ != nullptr || !own_.empty(); }
 
   // How many shared tasks this worker has taken, its own and others'.
@@ -74,8 +74,8 @@ class ready_tasks {
   ready_node* next_ = nullptr;
   std::uint64_t shared_taken_ = 0;
   std::uint64_t random_;
-  ready_deque<ready_node> shared_;  // without priorities, and
-  shared_heap shared_heap_;         // with them
+  ready_deque<ready_node> shared_;  // for tasks without priorities
+  shared_heap shared_heap_;         // for tasks with priorities
 };
 
 }  // namespace teff::detail

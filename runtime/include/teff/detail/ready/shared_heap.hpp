@@ -1,4 +1,4 @@
-// Ready tasks of one worker by their priority, where thieves find them: what ready_deque is for tasks without
+// Ready tasks of one worker that thieves may take, by priority: what ready_deque is for tasks without
 // priorities.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace teff::detail {
 
-// Behind a lock: tasks whose order matters are large enough for it.
+// It takes a lock: tasks whose order matters are large enough for that.
 class shared_heap {
  public:
   // Throws std::bad_alloc.

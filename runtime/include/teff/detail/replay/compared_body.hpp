@@ -1,4 +1,4 @@
-// A body in a replay: what it fulfils has to be what it fulfilled when it was recorded.
+// A body in a replay: it has to fulfil the keys that it fulfilled in the recorded run.
 #pragma once
 
 #include <teff/detail/graph/key_text.hpp>

@@ -33,7 +33,7 @@ class graph_recorder {
   using graph = keyed_graph<Key, Hash>;
 
  public:
-  // The graph is at rest, and will be when this ends.
+  // The graph must be at rest now, and when the recorder ends.
   graph_recorder(graph& recorded, unsigned workers, Next& next)
       : graph_(recorded), next_(next), logs_(workers), body_(std::move(recorded.functions.body)) {
     graph_.functions.body.set([this](const Key& key) { run(key); });
@@ -52,8 +52,8 @@ class graph_recorder {
     start();
   }
 
-  // When the graph is at rest again. `overlap` as replay_plan's; `flag_of(key)` is where the application
-  // wants a task's flag, or null. Throws not_replayable.
+  // Makes the plan, when the graph is at rest again. `overlap` as replay_plan's; `flag_of(key)` is where the
+  // application wants a task's flag, or null. Throws not_replayable.
   template <class FlagOf>
   [[nodiscard]] replay_plan plan(bool overlap, FlagOf flag_of) const {
     const auto places = all_places();

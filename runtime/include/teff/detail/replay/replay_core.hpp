@@ -1,4 +1,5 @@
-// What a recording does that has nothing to do with its keys: its workers begin, wait for each other, end.
+// What a recording does that does not depend on the type of its keys: its workers begin, wait for each other,
+// and end.
 #pragma once
 
 #include <teff/detail/replay/replay_plan.hpp>

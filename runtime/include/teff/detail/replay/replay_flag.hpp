@@ -1,4 +1,4 @@
-// What one worker tells another while a recording is replayed: how often it has come by
+// A flag of a replay: it tells other workers how many of the tasks that raise it have ended
 // (src/replay/README.md).
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace teff::detail {
 
-// Counts up while a replay lasts. One worker writes it: a dependence costs the way of its cache line from
-// there to the core of the worker that waits.
+// Counts up while a replay lasts. One worker writes it, and a dependence costs the transfer of its cache line
+// to the core of the worker that waits.
 template <template <class> class Atomic = std::atomic>
 class replay_flag {
  public:
@@ -20,7 +20,7 @@ class replay_flag {
   [[nodiscard]] bool reached(std::uint64_t count) const noexcept {
     return value_.load(std::memory_order_acquire) >= count;
   }
-  // While nobody else looks.
+  // While no other thread uses the flag.
   void set(std::uint64_t count) noexcept { value_.store(count, std::memory_order_relaxed); }
 
  private:

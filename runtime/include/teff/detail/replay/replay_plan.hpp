@@ -1,4 +1,5 @@
-// A recorded run as each worker's list of tasks, and what the workers tell each other (src/replay/README.md).
+// The plan of a replay: each worker's list of tasks, and the flags by which workers wait for each other
+// (src/replay/README.md).
 #pragma once
 
 #include <teff/detail/replay/replay_flag.hpp>
@@ -60,8 +61,8 @@ struct replay_part {
   std::vector<replay_signal> signals;
 };
 
-// Only what a worker can't know already becomes a wait: not what its own order says, nor what a later task of
-// the same other worker did, for which it has waited before.
+// A dependence becomes a wait only if nothing else ensures it: not if both tasks are of one worker, nor if
+// that worker has waited before for the same or a later task of the same other worker.
 class replay_plan {
  public:
   // `tasks`: how many each worker has. `overlap`: an iteration begins with what the edges let begin, and not

@@ -1,4 +1,4 @@
-// Who records or replays a graph is alone in it.
+// Only one call at a time records or replays a graph.
 #pragma once
 
 #include <teff/error.hpp>
@@ -7,7 +7,7 @@
 
 namespace teff::detail {
 
-// While it lives, nobody else records or replays the graph. Throws misuse if somebody does.
+// While it lives, no other call records or replays the graph. Throws misuse if one does already.
 class sole_observer {
  public:
   explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {

@@ -1,20 +1,21 @@
-// Work that several workers do at the same time, waiting for each other: one such at a time in a runtime.
+// A gang: work that several workers do at the same time, waiting for each other. A runtime runs one at a
+// time.
 #pragma once
 
 namespace teff::detail {
 
 class scheduler;
 
-// Were two at work at once, one worker might begin with the one and another with the other, and each wait for
-// ever. Intrusive, as job: the submitter keeps it until it has ended.
+// If two were at work at once, two workers might begin them in opposite order and wait for each other for
+// ever. Intrusive, as job is: the submitter keeps it until it has ended.
 struct gang {
   void (*start)(gang&) noexcept;  // submits a job to each worker that takes part
   gang* next = nullptr;           // the queue's
 };
 
-// Has it started, as soon as those submitted before have ended. Any thread may call it.
+// Starts the gang as soon as those submitted before have ended. Any thread may call it.
 void submit(scheduler&, gang&) noexcept;
-// The one that is at work has ended: the next one is started. From here on, its submitter may be told.
+// The gang at work has ended: starts the next one. Only then may the submitter learn of the end.
 void end_gang(scheduler&) noexcept;
 
 // On a worker: returns when `done(what)`, and runs nothing else meanwhile; it spins, then sleeps. Whoever

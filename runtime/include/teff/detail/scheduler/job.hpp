@@ -1,4 +1,4 @@
-// A unit of work that belongs to no deque: what a runtime is asked to run from elsewhere.
+// A job: work that lies in no deque, because it comes from outside the runtime's tasks.
 //
 // This is the internal interface for ways in that are built on the scheduler (src/scheduler/README.md,
 // "Jobs").

@@ -1,15 +1,16 @@
-// Who is told what a task releases: the tasks that may start because of it.
+// An observer of what a task releases: the tasks that may start because of it.
 #pragma once
 
 namespace teff::detail {
 
 class source;
 
-// Told of each task, by its `Name`, that an observed task releases.
+// It is told of each task, by its `Name`, that an observed task releases.
 template <class Name>
 class release_observer {
  public:
-  // Says whether the source is to count it. May throw: then what the task called to release it does.
+  // Returns whether the source is to count the release. If it throws, so does the call by which the task
+  // releases.
   virtual bool passes_on(const Name& released) = 0;
 
  protected:

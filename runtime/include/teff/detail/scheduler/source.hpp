@@ -1,4 +1,5 @@
-// A way in that keeps ready work of its own: what the workers ask of it, and what it tells them.
+// A source: a way in that keeps ready work of its own. Here is what workers ask of it, and what it tells
+// them.
 //
 // This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
 #pragma once
@@ -18,16 +19,16 @@ class source {
   source& operator=(const source&) = delete;
   virtual ~source() = default;
 
-  // Called by worker `worker` when it is free: does some of what there is for it to do; says whether there
-  // was anything. It may be called again from within, by what it runs.
+  // Called by worker `worker` when it is free. Does some of the work that this worker may do, and returns
+  // whether there was any. What it runs may call it again.
   virtual bool run(unsigned worker) noexcept = 0;
 
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
   // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
-  // sources: never. Asked by a worker that looks for work in vain. Who makes it earlier does so under a lock
-  // or by a seq_cst operation, then calls published().
+  // sources: never. Asked by a worker that looks for work in vain. A thread that makes the time earlier does
+  // so under a lock or by a seq_cst operation, then calls published().
   using poll_time = std::chrono::steady_clock::time_point;
   virtual std::optional<poll_time> next_poll() noexcept { return std::nullopt; }
 
@@ -40,19 +41,19 @@ class source {
 
 // From now on the workers look at the source. Throws std::bad_alloc.
 void attach(scheduler&, std::shared_ptr<source>);
-// They no longer need to. Some may look once more.
+// From now on the workers need not look at the source. Some may look once more.
 void detach(scheduler&, const source&) noexcept;
 
-// Something that any worker may do has been stored, by a release store or more: wakes a sleeper, unless
-// somebody searches.
+// The caller has stored work that any worker may do, by a release store or a stronger operation: wakes a
+// sleeper, unless another worker searches.
 void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
 
-// On a worker: runs whatever there is to do until `done(what)`.
+// On a worker: runs whatever work there is until `done(what)` is true.
 void help_until(bool (*done)(const void*), const void* what) noexcept;
 
-// From the first to the second, which any thread may call, the runtime does not shut down. Throws
+// Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
 // runtime_was_shut_down.
 void begin_call(scheduler&);
 void end_call(scheduler&) noexcept;

@@ -15,8 +15,8 @@ namespace teff::detail {
 //
 //     0 ... stolen ... tail ... public ... split ... private ... head ... free
 //
-// Public slots are taken by exchanging one word, `bounds`. Private ones are the owner's without further ado,
-// except that a thief may expose(): make them public against the owner's will.
+// Public slots are taken by exchanging one word, `bounds`. The owner takes private ones without any exchange,
+// unless a thief calls expose(), which makes private slots public without the owner's doing.
 //
 // `Slot` is what is queued; `Atomic` is std::atomic, or the checker's stand-in.
 template <class Slot, template <class> class Atomic = std::atomic>
@@ -54,7 +54,7 @@ class split_deque {
   // is interested. Relaxed: what orders it after push() is the barrier that the thief has every thread
   // execute (expose()).
   [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }
-  // Of the two, whether a thief does: share() then.
+  // Whether a thief asks for public work; if so, call share().
   [[nodiscard]] bool asked_to_share() const noexcept {
     return (asked_.load(std::memory_order_relaxed) & request) != 0;
   }

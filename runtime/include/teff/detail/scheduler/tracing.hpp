@@ -1,4 +1,4 @@
-// What ways in call to be seen in a trace (TEFF_TRACE). How it costs nothing where nothing is traced:
+// What ways in call so that a trace (TEFF_TRACE) records them. What that costs without a trace:
 // src/trace/README.md.
 #pragma once
 
