@@ -79,7 +79,7 @@ def test_what_the_kernel_does_not_tell_is_unknown(found: Finding) -> None:
     ],
     ids=lambda value: value.name if isinstance(value, Finding) else None,
 )
-def test_what_the_kernel_tells_is_judged(found: Finding, status: str, value: str) -> None:
+def test_what_the_kernel_says_becomes_a_finding(found: Finding, status: str, value: str) -> None:
     assert (found.status, found.value) == (status, value)
 
 

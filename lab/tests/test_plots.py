@@ -205,7 +205,7 @@ def test_a_line_breaks_where_a_system_was_not_measured() -> None:
     assert max(len(line.get_xdata()) for line in figure.axes[0].get_lines()) == 1  # type: ignore[arg-type]
 
 
-def test_dots_that_would_touch_stand_in_lanes_of_their_own() -> None:
+def test_dots_that_would_touch_stand_on_levels_of_their_own() -> None:
     rows = [row(who, estimate(1e-6)) for who in variants(4)]
     drawn = marks(plots.metg_dots_chart([with_rows(case(4), rows)], "by pattern"))
     heights = sorted(y for _, _, y in drawn)

@@ -87,8 +87,8 @@ def test_lone_spike_does_not_fake_a_crossing(overhead: float, spiked: int, facto
 def test_lone_spike_does_not_fake_a_bound(spiked: int) -> None:
     efficient = SimulatedSystem(1e-9, (0,), QUIET)
     assert scouted(Spiked(efficient, [spiked], 50).run)[0].relation == "<"
-    disturbed_ceiling = Spiked(SimulatedSystem(1e-6, (0,), QUIET), [spiked], 1 / 500)
-    assert scouted(disturbed_ceiling.run)[0].relation == "="
+    noisy_ceiling = Spiked(SimulatedSystem(1e-6, (0,), QUIET), [spiked], 1 / 500)
+    assert scouted(noisy_ceiling.run)[0].relation == "="
 
 
 def test_efficient_at_the_fewest_iterations_is_an_upper_bound_found_with_two_runs() -> None:

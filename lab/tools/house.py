@@ -1,6 +1,6 @@
 """The laws of the house, checked: who may name and who may import whom.
 
-A law is a row of `LAWS`. What it speaks of may not be there, say because nothing is built; then it says nothing.
+A law is a row of `LAWS`. A law passes if the files that it is about don't exist, say because nothing is built.
 """
 
 import ast

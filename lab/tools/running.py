@@ -1,7 +1,7 @@
 """Runs the steps of `teff test`, two side by side where there are cores, and closes with one line that counts them all.
 
-Nothing that the steps check is a time, so they may disturb each other. Each writes to a log of its own; what a person
-sees of it comes when it has ended, in one piece.
+Nothing that the steps check is a time, so they may slow each other down. Each writes to a log of its own; a person sees
+its output in one piece, when it has ended.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ TOOLS_APT = (
     "git",
     "shellcheck",
 )
-LANES = 2  # steps at a time: one builds on all cores, another tests
+STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
 SHOWN_LINES = 60  # of a failed step's output
 _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
 
@@ -115,10 +115,10 @@ def _side_by_side(checks: Sequence[Check], root: Path, quick: bool, console: Con
     ended: Queue[Outcome] = Queue()
     threads: list[Thread] = []
     display = Display(console)
-    lanes = min(LANES, usable_cores())
+    at_a_time = min(STEPS_AT_A_TIME, usable_cores())
     try:
         while waiting or display.running:
-            while len(display.running) < lanes and (check := _next(waiting, display.running)):
+            while len(display.running) < at_a_time and (check := _next(waiting, display.running)):
                 waiting.remove(check)
                 shop = Workshop(root, check.name, quick=quick)
                 display.begin(check, shop)

@@ -22,7 +22,7 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-struct alignas(64) tally {
+struct alignas(64) counters {
   long tasks = 0;
 };
 
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   const int width = std::max(argc > 2 ? std::atoi(argv[2]) : 1000, 1);
   teff::runtime rt;
   const auto workers = static_cast<long>(rt.workers());
-  std::vector<tally> ran(rt.workers());
+  std::vector<counters> ran(rt.workers());
   rt.run([] {});
   const double before = peak_mebibytes();
 
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
 
   long tasks = 0;
-  for (const tally& each : ran) tasks += each.tasks;
+  for (const counters& each : ran) tasks += each.tasks;
   std::printf(
       "%ld tasks in %.2f s on %ld workers: %.1f ns of a worker a task; peak RSS %.1f MiB, %.1f MiB before\n",
       tasks, took.count(), workers,

@@ -109,7 +109,7 @@ TEST(deque_model, a_thief_that_asks_and_steals_twice_and_the_owner_run_every_tas
                                }}));
 }
 
-TEST(deque_model, a_seizing_thief_and_the_owner_run_every_task_once) {
+TEST(deque_model, an_exposing_thief_and_the_owner_run_every_task_once) {
   expect_no_fault(check(3, 3, {nested_joins, [](world& w) {
                                  w.steal();
                                  w.expose();
@@ -117,7 +117,7 @@ TEST(deque_model, a_seizing_thief_and_the_owner_run_every_task_once) {
                                }}));
 }
 
-TEST(deque_model, two_seizing_thieves_and_the_owner_run_every_task_once) {
+TEST(deque_model, two_exposing_thieves_and_the_owner_run_every_task_once) {
   const auto thief = [](world& w) {
     w.expose();
     w.steal();
@@ -125,7 +125,7 @@ TEST(deque_model, two_seizing_thieves_and_the_owner_run_every_task_once) {
   expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
 }
 
-TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_seized) {
+TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_exposed) {
   // Afterwards the thief would sleep: if expose() says there is nothing, whatever the owner pushed is public.
   expect_no_fault(checker::check(
       []() -> checker::program {

@@ -17,11 +17,11 @@ class window {
 
   /// Calls ready(timestep + 1, point) for each task that only waited for this one to finish.
   ///
-  /// A counter serves again `sets + 1` timesteps later. No predecessor (u - 1, q) of (u, p) finishes before
-  /// that is safe, while (u - sets - 1, p) still waits. If q is p, or read p's output, then (u - 2, p) has
-  /// run. Otherwise p reads q's output as it did `sets` timesteps ago, and q, which has overwritten what p
-  /// read then, had to wait for it. (Sets that don't follow each other in a cycle are those of a tree that
-  /// turns around: there (u - 3, p) has run, as q's own column read it on the way out.)
+  /// A counter is used again `sets + 1` timesteps later. That is safe if no predecessor (u - 1, q) of a task
+  /// (u, p) finishes while (u - sets - 1, p) still waits. If q is p, or if q read p's output, (u - 2, p) has
+  /// run by then. Otherwise p reads q's output now as it did `sets` timesteps ago; q has overwritten what p
+  /// read then, and had to wait for p to read it. (The sets of a tree that turns around don't follow each
+  /// other in a cycle: there (u - 3, p) has run, because q's own column read it on the way out.)
   template <class Ready>
   void finish(std::int64_t timestep, std::int64_t point, Ready ready) {
     const std::int64_t next = timestep + 1;

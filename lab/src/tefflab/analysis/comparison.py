@@ -1,8 +1,8 @@
 """Two sides of a measurement as ratios with intervals: two systems of a sitting, or a system in two sittings. Pure.
 
 Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
-cancels: the intervals are combined, and widened by what is known of each sitting's own drift. What is compared - METG,
-or a task's time in a spawn pattern - makes no difference: a kind of benchmark says what a sitting knows of it.
+cancels: the intervals are combined, and widened by what is known of each sitting's own drift. It makes no difference
+what is compared, METG or a task's time in a spawn pattern: a kind of benchmark says what a sitting knows of it.
 """
 
 import math

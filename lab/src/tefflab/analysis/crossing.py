@@ -1,6 +1,6 @@
 """Where one system's efficiency crosses the threshold: a robust line through the runs near it, and a band around it.
 
-The method, its formulas and reasons are in docs/explanation/metg.md; `tefflab.analysis.statistics` is the door to it.
+docs/explanation/metg.md has the method, its formulas and reasons; callers use it through `tefflab.analysis.statistics`.
 Names: ideal = efficiency * granularity, a task's time at the ceiling's rate; slowdown = 1 / efficiency. Near the
 crossing slowdown = level + slope / ideal, where slope is the overhead of a task and level the kernel's own slowdown.
 """

@@ -1,5 +1,5 @@
-"""How far apart the cores were: the host of a virtual machine may move one, and every dependence between two workers
-then costs several times as much. Runs at one distance are compared with each other, never with those at another.
+"""How far apart the cores were. The host of a virtual machine may move a core, and then every dependence between two
+workers costs several times as much. Runs at one distance are compared with each other, never with those at another.
 
 The ceiling beside each run measures the distance: the time of a cache line from one core to its neighbour and back.
 It takes few values - within a cache, across caches, across sockets - each within some per cent, for seconds to minutes.

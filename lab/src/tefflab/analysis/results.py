@@ -1,5 +1,5 @@
-"""What the runs of a sitting say: METG rows and efficiency curves; of other kinds of benchmark, rows of cases. Tables,
-plots and reports read these.
+"""The results of a sitting: METG rows and efficiency curves of task graphs, rows of cases of other kinds of benchmark.
+Tables, plots and reports read these.
 
 One object of each kind is one line of a table or one curve of a picture; nothing here measures or draws.
 """

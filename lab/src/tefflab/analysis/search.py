@@ -133,9 +133,9 @@ class MetgSearch:
     def _between(self, lower: int, upper: int) -> int:
         """A point inside a wide bracket: half or twice the predicted crossing, or else the middle."""
         crossing = self._predicted()
-        for wish in (math.floor(crossing / _SPREAD), math.ceil(crossing * _SPREAD)):
-            if lower < wish < upper:
-                return wish
+        for candidate in (math.floor(crossing / _SPREAD), math.ceil(crossing * _SPREAD)):
+            if lower < candidate < upper:
+                return candidate
         return min(max(round(math.sqrt(lower * upper)), lower + 1), upper - 1)
 
     def _disputed(self, lower: int, upper: int) -> int | None:

@@ -1,8 +1,8 @@
 """The line that pictures draw through a system's efficiencies.
 
 Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the runs that were fitted there, it goes on through the medians of the points, smoothly and
-without a turn: where tasks grow, neither efficiency nor granularity falls.
+(`crossing.py`). Beyond the runs that were fitted there, it goes on smoothly through the medians of the points,
+and never back: where tasks grow, neither efficiency nor granularity falls.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
-"""What a kind of benchmark is: whatever the lab has to know to measure, store, compare and show it.
+"""A kind of benchmark: everything that the lab has to know to measure, store, compare and show it.
 
 A kind is a module (or package) of `tefflab.benchmarks` with a `BENCHMARK` in it. Rounds, store, noise, resuming, live
-display, tables, pictures, report and comparison then work for it unasked. Most kinds ask the same thing of each case
-that their programs list, again and again: they derive from `tefflab.benchmarks.cases.CaseBenchmark`.
+display, tables, pictures, report and comparison then work for it without further code. Most kinds ask the same thing of
+each case that their programs list, again and again: they derive from `tefflab.benchmarks.cases.CaseBenchmark`.
 """
 
 import importlib
@@ -97,7 +97,7 @@ class Estimated(Protocol):
 
 
 class Question(ABC, Generic[AnyRecord]):
-    """What is asked of one variant about one case, launch after launch."""
+    """The questions to one variant about one case, launch after launch."""
 
     def __init__(self, case: Case) -> None:
         self.case = case

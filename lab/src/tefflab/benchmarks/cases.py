@@ -1,7 +1,7 @@
-"""Kinds of benchmark that ask the same of every case that their programs list, launch after launch.
+"""Kinds of benchmark that ask the same of every case that their programs list, in launch after launch.
 
-A run says one time, of which the median over launches is estimated; who is first, level or behind is said for each case
-and number of workers. A kind that derives from this says how that time is read from a record, and what else is.
+A run yields one time, of which the median over launches is estimated. For each case and number of workers, the lab says
+who is first, level or behind. A kind that derives from this says how to read that time, and what else, from a record.
 """
 
 import json

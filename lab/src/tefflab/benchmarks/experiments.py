@@ -1,6 +1,6 @@
-"""Experiments: a TOML file each below `experiments/`, a figure each. What one asks and draws is in the file alone.
+"""Experiments: each is a TOML file below `experiments/`, for one figure. The file alone says what it asks and draws.
 
-`experiments/README.md` says what the keys mean; which there are, the kind of benchmark says.
+The kind of benchmark says which keys there are; `experiments/README.md` says what they mean.
 """
 
 import tomllib

@@ -1,7 +1,7 @@
 """Where worker time goes in a spawn pattern, by the categories of the Sandia report (SAND2012-10594).
 
 A program looks at its workers from a timer (`bench/spawn/profile.schema.json`) and prints the stacks it saw. Here
-each place becomes functions - those in line, too - by the debugger's tables, and each look a category: from the
+the debugger's tables turn each place into functions, inlined ones included, and each stack gets a category: from the
 innermost function outwards, the first that a rule names decides. A system's rules stand in its `system.toml`; those
 of the patterns and the C library are here, for all systems.
 """

@@ -1,4 +1,4 @@
-"""A profile for people."""
+"""The table of a profile."""
 
 from rich.console import Group
 from rich.markup import escape

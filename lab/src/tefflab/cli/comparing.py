@@ -1,4 +1,4 @@
-"""`teff compare`: finds out what two names mean, and compares what both have, kind of benchmark by kind."""
+"""`teff compare`: finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

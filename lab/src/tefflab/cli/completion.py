@@ -1,6 +1,6 @@
 """What a shell offers after TAB: names of systems and of experiments.
 
-Read from their files alone, since who presses TAB does not wait for what checks and understands them.
+It reads the names from the files alone: a user who presses TAB does not wait until their content is checked.
 """
 
 import tomllib

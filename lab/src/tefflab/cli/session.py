@@ -1,4 +1,4 @@
-"""What all measuring commands do: set up, ask who is here, measure with a live display, show what came of it."""
+"""What all measuring commands do: set up, ask systems who they are, measure with a live display, show the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

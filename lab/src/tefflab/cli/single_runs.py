@@ -1,4 +1,4 @@
-"""One configuration, once on each of several systems: a look, not a measurement."""
+"""Runs one configuration once on each of several systems: a look, not a measurement."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 """What the files of the kernel say about how well a machine can measure; pure functions of their contents.
 
-A content is None where the kernel has no such file, and then the finding is `unknown`, never a guess.
+If the kernel has no such file, its content is None and the finding is `unknown`, never a guess.
 """
 
 from collections import Counter
@@ -99,7 +99,7 @@ def _cpu_ticks(stat: str) -> list[int] | None:
 
 
 def steal(share: float | None, *, virtual: bool) -> Finding:
-    """Judges a stolen share; nought proves nothing on a virtual machine."""
+    """What a stolen share means; on a virtual machine, a share of 0 proves nothing."""
     if share is None or (virtual and share == 0):
         status: Status = "unknown"
         value = "reads 0, which is no proof on a virtual machine" if share == 0 else "not told"

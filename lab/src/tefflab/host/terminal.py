@@ -1,5 +1,5 @@
-"""The two places the lab writes to: results go to stdout, and what is being done goes to stderr. And how a table with a
-title, and a path, look there."""
+"""The two streams that the lab writes to: results go to stdout, progress goes to stderr. Also how a table with a title,
+and a path, look there."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def progress() -> Console:
 
 
 def path_text(path: Path, root: Path) -> str:
-    """A path as it is told to somebody in the clone: from its root, unless a --store lies elsewhere."""
+    """A path as it is shown to a user: relative to the root of the clone, unless a --store lies elsewhere."""
     return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 

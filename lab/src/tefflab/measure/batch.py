@@ -1,7 +1,7 @@
 """A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked.
 
-While another program is measured it is suspended with everything it started, so that threads that spin and
-schedulers that poll take nothing from the one that is at work.
+While another program is measured, a batch is suspended with everything it started, so that threads that spin and
+schedulers that poll take nothing from the program that is measured.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """From a plan to estimates: finds the systems, keeps a sitting in the store, measures, estimates.
 
-A sitting that was interrupted goes on from the store: its plan is there, and so is every answer so far.
+A sitting that was interrupted is resumed from the store, which has its plan and every answer so far.
 """
 
 import shlex

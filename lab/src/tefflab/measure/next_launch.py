@@ -1,8 +1,8 @@
 """Which variant a sitting launches next: the time that is left goes where it buys most. Pure: values in, a choice out.
 
 A row of the table is worth ±10 % if its rank is decided, and ±5 % if it is among the first five or if a neighbour may
-change places with it. How many more rounds that takes is foretold from the interval so far. Everybody moves forward
-by the same share of what it needs, so that the rounds of each are spread over the whole sitting and drift hits all
+change places with it. How many more rounds that takes is predicted from the interval so far. Every variant moves
+forward by the same share of what it needs, so that its rounds are spread over the whole sitting and drift hits all
 alike; no variant is launched twice in a row while another waits. Where the time does not suffice for all, ±10 % comes
 before ±5 %, and the cheaper before the dearer.
 """
@@ -99,8 +99,8 @@ def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, i
         if each.to_wanted > each.to_wide
     ]
     targets: dict[str, int] = {}
-    for wishes in (wide, more):
-        for cost, each, rounds in sorted(wishes, key=lambda wish: wish[0]):
+    for steps in (wide, more):
+        for cost, each, rounds in sorted(steps, key=lambda step: step[0]):
             if cost <= seconds_left and (rounds == each.to_wide or not each.to_wide or each.id in targets):
                 seconds_left -= cost
                 targets[each.id] = rounds

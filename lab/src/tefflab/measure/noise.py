@@ -1,4 +1,4 @@
-"""When a run does not count because the machine was busy elsewhere: three signs, each in a share of one."""
+"""When a run does not count because the machine was busy with something else: three signs, each a share from 0 to 1."""
 
 from tefflab.analysis.distance import alike
 from tefflab.records.record import Record

@@ -1,7 +1,7 @@
-"""The hands of a sitting: asks programs, where the kind of benchmark wants it with a ceiling just before and after.
+"""Runs what a sitting asks: calls programs, with a ceiling just before and after if the kind of benchmark wants it.
 
-Every answer is in the store before the next question is asked. A sitting that is resumed asks its questions again, in
-the same order, and takes what the store has; programs are started only when something is left to be measured.
+Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the
+same order, and takes the answers that the store has; programs are started only for what is left to be measured.
 """
 
 import statistics

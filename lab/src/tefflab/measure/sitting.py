@@ -36,7 +36,7 @@ _FROM_STORE = 0.01  # seconds that a launch takes at least which is not taken fr
 
 
 class Observer(Protocol):
-    """Whoever wants to see how it goes. Called between runs, never during one."""
+    """Is told how a sitting goes. It is called between runs, never during one."""
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
         """A variant is asked about a case, the question `part` of so many, from 1, in its launch `number`, from 0; at

@@ -1,4 +1,4 @@
-"""The time that a sitting may take for measuring: what was asked for, and a little more for what no result can lack."""
+"""The time that a sitting may measure for: what the user asked for, and a little more for what every result needs."""
 
 import time
 from collections.abc import Callable

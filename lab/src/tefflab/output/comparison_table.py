@@ -1,4 +1,4 @@
-"""Comparisons for people: a table each of METG, overheads and times a task, and what they say together."""
+"""Tables of comparisons, one each for METG, overheads and times of a task, and what they say together."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The lines of the pictures: which of a case's curves are told by name, and where each line runs.
+"""The lines of the pictures: which of a case's curves are labelled by name, and where each line runs.
 
 Pictures and report share them. A rate is drawn by the same line as an efficiency: rate = efficiency x ceiling, and the
 work of a task is in proportion to the time that it takes at the ceiling's rate.
@@ -31,7 +31,7 @@ class Line:
 
 
 def named(case: MeasuredCase) -> list[str]:
-    """The ids of the curves that are told by name, in the order of the table: the best of each system first."""
+    """The ids of the curves that are labelled by name, in the order of the table: the best of each system first."""
     ids = [curve.variant.id for curve in curves_in_order(case)]
     best: dict[str, str] = {}
     for each in ids:

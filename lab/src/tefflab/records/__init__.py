@@ -1,1 +1,1 @@
-"""What programs say, and the store that keeps it."""
+"""The records that programs print, and the store that keeps them."""

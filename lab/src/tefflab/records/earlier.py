@@ -85,7 +85,7 @@ def _each(file: Path, as_today: Callable[[_Object], _Object]) -> Iterator[Number
 
 
 def _read(line: bytes) -> _Object | None:
-    """None where the line is torn: it is told as it stands."""
+    """None if the line is torn: it is reported as it is."""
     try:
         known = json.loads(line)
     except ValueError:

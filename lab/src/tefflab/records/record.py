@@ -1,8 +1,8 @@
 """The record: what one program says of one run (schema `teff-record-2`, `bench/program/record.schema.json`).
 
 Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
-kind's file. The program counts; the lab reads them and never counts again. A record is either *good* - all numbers
-there, validation passed or knowingly switched off - or it carries an `error`; a record in between is refused, so no
+kind's file. The program counts; the lab reads what it counted. A record is either *good* - all numbers are there, and
+validation passed or was switched off on purpose - or it carries an `error`. A record in between is refused, so no
 unproven number gets further than this module.
 """
 
@@ -19,7 +19,7 @@ Hex64 = Annotated[str, Field(pattern=r"^0x[0-9a-f]{16}$")]
 
 
 class RecordError(TeffError):
-    """A line that is no record, or a number asked of a record that does not have it."""
+    """A line is no record, or a record does not have the number that was asked for."""
 
 
 class Strict(BaseModel):

@@ -1,4 +1,4 @@
-"""The store as tables: DuckDB views over the JSON lines, one column a number.
+"""The store as tables: DuckDB views over the JSON lines, with one column for each number.
 
 A line that cannot be read is left out here and reported by `Store.damage`. The columns that are derived
 (granularity and rates) follow `tefflab.benchmarks.task_graph.record`; a test holds the two equal.

@@ -1,4 +1,4 @@
-"""Debian packages: which of the wanted ones are there, which can be had, and who may install them.
+"""Debian packages: which of the wanted ones are installed, which can be installed, and whether this user may do so.
 
 A requirement is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`), of which
 the first that can be had is meant: names differ between releases of Debian and Ubuntu.

@@ -1,5 +1,4 @@
-"""Calls a bench program in the place of this process's own work: its output and exit code are passed on. And what a
-program says of its kind of benchmark."""
+"""Calls a bench program and passes on its output and exit code. Also asks a program about its kind of benchmark."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Installs Debian and Python packages for systems and the core, none of them spoiling another."""
+"""Installs Debian and Python packages for systems and the core, so that none breaks another."""
 
 import json
 import re

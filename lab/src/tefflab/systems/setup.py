@@ -1,6 +1,6 @@
 """Sets up what a command needs and is not there yet: Debian packages, Python packages, compiled programs.
 
-What is there is left alone, what can't be had is said and not asked for again for a day, and a system
+It leaves alone what is there. It reports what can't be installed, and does not try that again for a day. A system
 that can't be set up never keeps the others from being used.
 """
 

@@ -1,4 +1,4 @@
-"""The systems under test: what their `system.toml` says, how they are started, whether they are there.
+"""The systems under test: what their `system.toml` says, how they are started, whether they are installed.
 
 Everything known about a system stands in its own folder below `bench/systems`; nothing here, nor anywhere
 else in the lab, names one.

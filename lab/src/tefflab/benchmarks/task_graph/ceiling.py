@@ -1,4 +1,4 @@
-"""The ceiling: the rate of a kernel on all cores with no runtime at all, which the runs beside it are held against."""
+"""The ceiling: the rate of a kernel on all cores with no runtime at all. Each run is compared with its own."""
 
 from collections.abc import Generator
 from pathlib import Path

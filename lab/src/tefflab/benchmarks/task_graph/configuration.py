@@ -1,7 +1,7 @@
-"""What is to be measured, as the flags that the bench programs take; steps and iterations are left to the measurement.
+"""What to measure, as the flags that the bench programs take; the measurement chooses steps and iterations.
 
-The flags are the published Task Bench's. What is not said is what METG is usually asked of: a stencil of a column a
-worker, compute_bound. Whether the flags are right is the core's to say (`check`).
+The flags are the published Task Bench's. The defaults are what METG is usually asked of: a stencil with one column for
+each worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
 """
 
 import re

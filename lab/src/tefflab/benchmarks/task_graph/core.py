@@ -1,4 +1,4 @@
-"""The program `task_graph`, which says what flags describe and runs nothing."""
+"""The program `task_graph`: it says what flags describe, and runs nothing."""
 
 import subprocess
 from collections.abc import Sequence

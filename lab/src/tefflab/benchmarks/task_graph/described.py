@@ -1,4 +1,4 @@
-"""The task graphs that flags describe, as the core lists them: for drawing. Nothing is run."""
+"""The task graphs that flags describe, as the program `task_graph` lists them, for drawing. Nothing is run."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""From the runs of a sitting to what they say: METG rows and curves. Pure: the same runs give the same estimates."""
+"""Estimates METG rows and curves from the runs of a sitting. Pure: the same runs give the same estimates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

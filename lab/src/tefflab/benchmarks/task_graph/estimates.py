@@ -1,4 +1,4 @@
-"""Everything that a sitting of task graphs says, made once and shown everywhere."""
+"""All estimates of a sitting of task graphs, made once for everything that shows them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""What a reader should know at once of a METG table, and can do about it: at most four lines, none of them wrapped.
+"""What a reader of a METG table should know at once, and can do about it: at most four lines, none of them wrapped.
 
-Everything else, and all of it at length, stands in the report (`caveats.py`).
+The report has all of it, at length (`caveats.py`).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How long a run is: enough timesteps to last, and to drown start and end; fewer only where tasks are very long."""
+"""How long a run is: enough timesteps that start and end hardly count; fewer only where tasks are very long."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What a sitting of task graphs knows that can be compared: METG and overheads. Pure."""
+"""What can be compared of a sitting of task graphs: METG and overheads. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

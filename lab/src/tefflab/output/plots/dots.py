@@ -185,7 +185,7 @@ def _hollow(look: Look) -> dict[str, Any]:
 
 # METG by a category: a row a value, all systems in it.
 
-_LANE = 0.125  # inches between two dots that would touch
+_LEVEL = 0.125  # inches between two dots that would touch
 _ROOM = 0.13  # inches of a dot and the room around it
 _ARROW = ARROW / 72 + 0.05  # inches of a bound's arrow and the room around it
 
@@ -201,8 +201,8 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
     axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
     is_any = any(row.metg and is_unknown(row.metg) for row in rows)
     unknown = ["Hollow marks have no interval yet: it takes more rounds."] if is_any else []
-    lanes = [_lanes([row for row in each.rows if row.metg], axis, right - left) for each in cases]
-    heights = [max(0.28, 0.15 + _LANE * (max(lane.values(), default=0) + 1)) for lane in lanes]
+    levels = [_levels([row for row in each.rows if row.metg], axis, right - left) for each in cases]
+    heights = [max(0.28, 0.15 + _LEVEL * (max(level.values(), default=0) + 1)) for level in levels]
     sheet = Sheet(
         title,
         [*(_meaning(each.threshold) for each in cases[:1]), *unknown],
@@ -217,15 +217,15 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
     axes.set_ylim(bottom, top)
     axes.set_yticks([])
     y = top
-    for number, (case, lane, height) in enumerate(zip(cases, lanes, heights, strict=True)):
+    for number, (case, level, height) in enumerate(zip(cases, levels, heights, strict=True)):
         if number:
             sheet.line([EDGE, right], [y, y], color=HAIR, linewidth=0.6, zorder=0)
         _lines(sheet, [(line, BODY, INK) for line in names[number]], left - 0.14, y - height / 2)
-        used = max(lane.values(), default=0)
+        used = max(level.values(), default=0)
         for row in case.rows:
             if row.metg is None:
                 continue
-            look, middle = look_of[row.variant.id], y - height / 2 + _LANE * (used / 2 - lane[row.variant.id])
+            look, middle = look_of[row.variant.id], y - height / 2 + _LEVEL * (used / 2 - level[row.variant.id])
             if is_unknown(row.metg):
                 rim = {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
                 axes.plot([row.metg.value], [middle], **mark(look, 4.4) | rim, linestyle="none", zorder=5)
@@ -243,17 +243,17 @@ def legend_entries(cases: Sequence[MeasuredCase], look_of: dict[str, Look]) -> l
     return [Entry(look_of[name], variant.title) for name, variant in known.items()]
 
 
-def _lanes(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, int]:
-    """The lane of each variant: the first in which its dot and interval touch no other."""
-    taken: list[float] = []  # how far each lane is full, in inches
-    lanes: dict[str, int] = {}
+def _levels(rows: Sequence[MetgRow], axis: LogAxis, width: float) -> dict[str, int]:
+    """The level of each variant: the first in which its dot and interval touch no other."""
+    taken: list[float] = []  # how far each level is full, in inches
+    levels: dict[str, int] = {}
     for row in sorted(rows, key=lambda row: row.metg.value if row.metg else 0):
         assert row.metg
         here = axis.place(row.metg.value) * width
         low, high = (here, here) if is_unknown(row.metg) else (axis.place(end) * width for end in extent(row.metg))
         start = min(low, here - (_ARROW if row.metg.relation == "<" else _ROOM / 2))
         end = max(high, here + (_ARROW if row.metg.relation == ">" else _ROOM / 2))
-        lane = next((number for number, full in enumerate(taken) if full <= start), len(taken))
-        taken[lane : lane + 1] = [end]
-        lanes[row.variant.id] = lane
-    return lanes
+        level = next((number for number, full in enumerate(taken) if full <= start), len(taken))
+        taken[level : level + 1] = [end]
+        levels[row.variant.id] = level
+    return levels

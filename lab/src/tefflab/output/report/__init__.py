@@ -1,6 +1,6 @@
 """The report of a sitting: one HTML file that opens anywhere, offline, with every number and every caveat.
 
-`page.html` is the page, `page.css` its dress, `charts.js` draws and toggles the curves; all go into the one file.
+`page.html` is the page, `page.css` its style, `charts.js` draws and toggles the curves; all go into the one file.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A part of a report that any kind of benchmark may have: a table, a picture, and what is to be said of them."""
+"""A section of a report, for any kind of benchmark: a table, a picture, and text about them."""
 
 import base64
 import io
