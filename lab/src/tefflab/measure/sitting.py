@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tefflab.analysis.distance import MAIN, alike, is_at, places
+from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.benchmarks.benchmark import Launch
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LateError
@@ -132,7 +132,9 @@ class Sitting:
 
     def _next(self) -> list[Entry] | None:
         """A company that is in the midst of a round. Else who is furthest from what is wanted of it where the cores are
-        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back."""
+        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back. (At
+        one that is not rare all is wanted, though tables are first about another: it may be the main one in the end,
+        and nothing that is done there takes time from the other.)"""
         left = self._companies()
         for company in left.values():
             if len({each.launches for each in company}) > 1:
@@ -140,9 +142,8 @@ class Sitting:
         runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
         waiting: dict[str, list[Entry]] = {}
-        for place in places(run.round_trips for run in runs):
-            if place is not None and place.share <= MAIN:
-                continue
+        main, *others = places(run.round_trips for run in runs)
+        for place in (main, *(each for each in others if each is not None and each.share >= OFTEN)):
             trip, share = (place.round_trip, place.share) if place else (None, 1.0)
             standings = self._standings(trip, left)
             waiting |= {each.id: left[each.id] for each in standings if each.to_wanted}
