@@ -111,10 +111,12 @@ def test_each_distance_of_the_cores_has_its_own_metg(
     monkeypatch.setenv("SIMULATED_HOST", str(tmp_path / "asked"))
     root = laboratory(quick=(1e-6, "fine"), quicker=(5e-7, "fine"), long=(1e-4, "fine"))
     case = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20).cases[0]
-    assert case.round_trip == pytest.approx(ROUND_TRIP)
-    (far,) = case.others
+    (other,) = case.others
+    assert case.share >= other.share, "the first table is about the distance at which most runs were made"
+    near, far = sorted((case, other), key=lambda place: place.round_trip or 0.0)
+    assert near.round_trip == pytest.approx(ROUND_TRIP)
     assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)
-    for place, factor in ((case, 1.0), (far, FAR)):
+    for place, factor in ((near, 1.0), (far, FAR)):
         rows = {row.variant.id: row for row in place.rows}
         for name, overhead in (("quick", 1e-6), ("quicker", 5e-7), ("long", 1e-4)):
             seen = rows[name].metg

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _APART = 1.5  # the factor between two round trips of different distances
 _SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
-MAIN = 0.25  # and from which it may be the one that tables are about
+OFTEN = 0.25  # and from which any has a table of its own, and is measured until all is known there
 
 Trips = tuple[float, float] | None  # seconds, just before and just after a run
 
@@ -54,8 +54,10 @@ def distances(runs: Iterable[Trips]) -> list[Distance]:
 
 
 def places(runs: Iterable[Trips]) -> list[Distance | None]:
-    """The distances of the cores that a sitting is estimated at, first the one that its tables are about: the nearest
-    at which enough runs were made, for there the machine is what it can be. [None] where none is known."""
+    """The distances of the cores that a sitting is estimated at, first the one that its tables are about: that at which
+    most runs were made, for there most is known. Then the others, the nearest first. [None] where none is known."""
     known = [distance for distance in distances(runs) if distance.share > _SHOWN]
-    main = [distance for distance in known if distance.share > MAIN][:1]
-    return [*main, *(distance for distance in known if distance not in main)] or [None]
+    if not known:
+        return [None]
+    main = max(known, key=lambda distance: distance.share)
+    return [main, *(distance for distance in known if distance is not main)]

@@ -40,6 +40,7 @@ class Runner(Generic[AnyRecord]):
         self._launch: Launch[AnyRecord] | None = None
         self._started: Program | None = None
         self._program: BatchProgram | None = None
+        self.round_trip: float | None = None  # how far apart the cores were after the latest run [s]
         self._in_vain = 0  # repeats of this launch that were noisy again
         self._warm_up = ""  # what the launch was asked first, where the store answered
 
@@ -47,11 +48,6 @@ class Runner(Generic[AnyRecord]):
         self._leave(patiently)
         if self._ceiling:
             self._ceiling.program.close(patiently)
-
-    @property
-    def round_trip(self) -> float | None:
-        """How far apart the cores were when the ceiling last ran [s]."""
-        return self._ceiling.round_trip if self._ceiling else None
 
     @contextmanager
     def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
@@ -125,12 +121,14 @@ class Runner(Generic[AnyRecord]):
         known = self._known.get(key)
         if known:
             self._warm_up = self._warm_up or wanted.line
-            self._attempts[key] += 1
-            return known.popleft()
-        with_ceilings = self._ceiling is not None and wanted.role == "system"
-        run = self._with_ceilings(key, case) if with_ceilings else self._alone(key, case)
+            run = known.popleft()
+        else:
+            with_ceilings = self._ceiling is not None and wanted.role == "system"
+            run = self._with_ceilings(key, case) if with_ceilings else self._alone(key, case)
+            self._store.append("runs", run)
         self._attempts[key] += 1
-        self._store.append("runs", run)
+        if run.round_trips is not None:
+            self.round_trip = run.round_trips[1]
         return run
 
     def _alone(self, key: RunKey, case: Case) -> Run[AnyRecord]:
@@ -231,10 +229,6 @@ class _Ceiling(Generic[AnyRecord]):
         self.rates: dict[Case, list[float]] = {}
         self._kind = kind
         self._latest: tuple[Case, AnyRecord, float] | None = None  # and when it was measured
-
-    @property
-    def round_trip(self) -> float | None:
-        return self._latest[1].round_trip if self._latest else None
 
     def ask(self, line: str) -> AnyRecord:
         record = parse_record(self.program.ask(line, self._kind.timeout), self._kind.record)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tefflab.analysis.distance import MAIN, alike, places
+from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.benchmarks.benchmark import Launch
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LateError
@@ -49,13 +49,14 @@ class Observer(Protocol):
         """A round is lost, or the variant is out (of that case, where one is named)."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Known:
     """What is known at one distance of the cores: an estimate for each question, after so many rounds."""
 
     round_trip: float | None
-    estimates: list[Estimate | None]
-    rounds: int = 0
+    estimates: Sequence[Estimate | None]
+    progress: Sequence[Progress]
+    rounds: int
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Entry:
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
     late: int = 0  # rounds that were given up because it did not answer in time
-    known: list[Known] = field(default_factory=list)
+    _known: list[Known] = field(default_factory=list)  # since the last of its launches
 
     @property
     def seconds_a_launch(self) -> float:
@@ -77,25 +78,33 @@ class Entry:
         return statistics.median(own) if own else 0.0
 
     def at(self, round_trip: float | None) -> Known:
-        """What is known of it at this distance of the cores."""
-        found = next((each for each in self.known if alike(each.round_trip, round_trip)), None)
+        """What its runs at this distance of the cores say, whatever the distance at the end of their launch."""
+        found = next((each for each in self._known if alike(each.round_trip, round_trip)), None)
         if found is None:
-            found = Known(round_trip, [None] * len(self.launch.questions))
-            self.known.append(found)
+            found = self._estimated(round_trip)
+            self._known.append(found)
         return found
 
-    def learn(self, round_trip: float | None) -> list[Progress]:
-        """What is known at this distance of the cores, after another launch there."""
-        known = self.at(round_trip)
-        known.rounds += 1
-        told = []
-        for number, question in enumerate(self.launch.questions):
+    def is_launched(self, seconds: float) -> None:
+        """Another launch is over: what was known is so no more."""
+        self.launches += 1
+        self.seconds.append(seconds)
+        self._known.clear()
+
+    def _estimated(self, round_trip: float | None) -> Known:
+        estimates: list[Estimate | None] = []
+        progress = []
+        rounds = set()
+        for question in self.launch.questions:
+            rounds |= {run.round for run in question.runs if is_at(run.round_trips, round_trip)}
             seen = question.estimate(round_trip)
-            if seen is not None:
-                half, rounds = seen.relative_half_width, question.rounds_behind(seen)
-                known.estimates[number] = Estimate(seen.value, seen.low, seen.high, half, rounds)
-                told.append(Progress(question.case.name, question.text(seen), half))
-        return told
+            if seen is None:
+                estimates.append(None)
+                continue
+            half = seen.relative_half_width
+            estimates.append(Estimate(seen.value, seen.low, seen.high, half, question.rounds_behind(seen)))
+            progress.append(Progress(question.case.name, question.text(seen), half))
+        return Known(round_trip, estimates, progress, len(rounds))
 
 
 @dataclass
@@ -123,7 +132,9 @@ class Sitting:
 
     def _next(self) -> list[Entry] | None:
         """A company that is in the midst of a round. Else who is furthest from what is wanted of it where the cores are
-        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back."""
+        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back. (At
+        one that is not rare all is wanted, though tables are first about another: it may be the main one in the end,
+        and nothing that is done there takes time from the other.)"""
         left = self._companies()
         for company in left.values():
             if len({each.launches for each in company}) > 1:
@@ -131,9 +142,8 @@ class Sitting:
         runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
         waiting: dict[str, list[Entry]] = {}
-        for place in places(run.round_trips for run in runs):
-            if place is not None and place.share <= MAIN:
-                continue
+        main, *others = places(run.round_trips for run in runs)
+        for place in (main, *(each for each in others if each is not None and each.share >= OFTEN)):
             trip, share = (place.round_trip, place.share) if place else (None, 1.0)
             standings = self._standings(trip, left)
             waiting |= {each.id: left[each.id] for each in standings if each.to_wanted}
@@ -201,10 +211,9 @@ class Sitting:
             self._give_up(entry, failure)
             return
         finally:
-            entry.launches += 1
-            entry.seconds.append(time.monotonic() - began)
+            entry.is_launched(time.monotonic() - began)
             self._latest = launch.company
-        self.observer.learned(launch.variant.id, entry.learn(self.runner.round_trip))
+        self.observer.learned(launch.variant.id, entry.at(self.runner.round_trip).progress)
 
     def _give_up(self, entry: Entry, failure: TeffError) -> None:
         """A round is lost; the variant is out unless it was merely late, and that for the first time."""

@@ -10,14 +10,13 @@ from matplotlib.figure import Figure
 from rich.console import RenderableType
 
 from tefflab.analysis.comparison import Side
-from tefflab.analysis.distance import Distance, places
+from tefflab.analysis.distance import OFTEN, Distance, places
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.task_graph.closing import Closing
 from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
-from tefflab.benchmarks.task_graph.remarks import OFTEN
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
@@ -40,7 +39,7 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> tuple[MeasuredCase, ...]:
-        """What the runs say, configuration by configuration, at the distance of the cores that counts; the others."""
+        """What the runs say, configuration by configuration, at the distance of the cores of most; the others."""
         where = places(run.round_trips for run in self._runs)
         return tuple(
             replace(self._at(case, where[0]), others=tuple(self._at(case, distance) for distance in where[1:]))

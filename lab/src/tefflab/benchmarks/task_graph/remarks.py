@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
+from tefflab.analysis.distance import OFTEN
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
 from tefflab.output.quantities import digits, duration, is_told, percent
 from tefflab.output.readings import absent, noisy_runs
-
-OFTEN = 0.25  # share of the runs from which what was measured at another distance of the cores has a table of its own
 
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
