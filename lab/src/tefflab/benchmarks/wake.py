@@ -76,9 +76,9 @@ class Wake(CaseBenchmark[WakeRecord]):
     meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
     keys = ("case", "seconds_per_wake")
     facts = (
+        Fact("idle_cpu_share", lambda record: record.idle_cpu_share, "CPU while\nidle", percent),
         Fact("p95_seconds", lambda record: record.wake_seconds.p95 if record.wake_seconds else None, "p95", duration),
         Fact("times_bare", lambda record: record.times_bare, "times\na futex", lambda times: digits(times, 2)),
-        Fact("idle_cpu_share", lambda record: record.idle_cpu_share, "CPU while\nidle", percent),
     )
 
     def __init__(self) -> None:
