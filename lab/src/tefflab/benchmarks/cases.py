@@ -101,7 +101,8 @@ class RepeatedQuestion(Question[AnyRecord]):
 def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], float]) -> dict[int, list[float]]:
     """The values of the runs that count, by round."""
     rounds: dict[int, list[float]] = {}
-    for run in counted(run for run in runs if run.role == "system"):
+    systems = (run for run in runs if run.role == "system")
+    for run in counted(systems, lambda run: (run.round, run.flags, run.workers)):
         rounds.setdefault(run.round, []).append(value(run.record))
     return rounds
 

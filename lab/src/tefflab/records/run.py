@@ -1,6 +1,6 @@
 """The lines of a store: a sitting, a run, a failure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Literal
@@ -76,12 +76,12 @@ class Failure(Line):
     workers: int | None = None
 
 
-def counted(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:
-    """Of what one system was asked in a round the runs that were not noisy, or all where every one was."""
-    by_question: dict[tuple[int, str, int], list[Run[AnyRecord]]] = {}
+def counted(runs: Iterable[Run[AnyRecord]], alike: Callable[[Run[AnyRecord]], Hashable]) -> list[Run[AnyRecord]]:
+    """Of the runs for which `alike` says the same, those that were not noisy, or all where every one was."""
+    groups: dict[Hashable, list[Run[AnyRecord]]] = {}
     for run in runs:
-        by_question.setdefault((run.round, run.flags, run.workers), []).append(run)
+        groups.setdefault(alike(run), []).append(run)
     kept = []
-    for alike in by_question.values():
-        kept += [run for run in alike if not run.noisy] or alike
+    for group in groups.values():
+        kept += [run for run in group if not run.noisy] or group
     return kept

@@ -9,7 +9,7 @@ from tefflab.analysis.statistics import Interval, Observation, median_interval, 
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.plan import Variant
-from tefflab.records.run import Run
+from tefflab.records.run import Run, counted
 
 GraphRun = Run[GraphRecord]
 
@@ -117,13 +117,7 @@ def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
 
     Whether a run counts is said by what was seen beside it, never by what it measured, so that nothing is chosen.
     """
-    by_task: dict[int, list[GraphRun]] = defaultdict(list)
-    for run in runs:
-        by_task[run.record.iterations].append(run)
-    kept = []
-    for repeats in by_task.values():
-        kept += [run for run in repeats if not run.noisy] or repeats
-    return kept
+    return counted(runs, lambda run: run.record.iterations)
 
 
 def _efficiency(run: GraphRun) -> float:
