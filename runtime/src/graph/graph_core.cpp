@@ -3,6 +3,7 @@
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
+#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -66,20 +67,27 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
 
 void graph_core::wait_for_rest() {
   const auto at = here();
-  if (at.runtime != &runtime_) return wait_for_rest_outside();
+  if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
+  const call_in_progress call(runtime_);
+  // Acquire, in at_rest(): what the tasks did.
+  if (at_rest()) return;
+  if (at.runtime == nullptr && wait_as_guest(runtime_, [this] { wait_for_rest_on(here().index); })) return;
+  wait_for_rest_outside();
+}
+
+void graph_core::wait_for_rest_on(unsigned worker) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_workers_.push_back(at.index);
+    waiting_workers_.push_back(worker);
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   help_until([](const void* self) { return static_cast<const graph_core*>(self)->at_rest(); }, this);
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   const std::lock_guard lock(mutex_);
-  waiting_workers_.erase(std::ranges::find(waiting_workers_, at.index));
+  waiting_workers_.erase(std::ranges::find(waiting_workers_, worker));
 }
 
 void graph_core::wait_for_rest_outside() {
-  const call_in_progress call(runtime_);
   waiters_.fetch_add(1, std::memory_order_seq_cst);
   {
     std::unique_lock lock(mutex_);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <chrono>
 #include <cstdint>
 
@@ -34,6 +35,11 @@ inline bool futex_wait_until(const std::atomic<std::uint32_t>& word, std::uint32
 // Wakes one sleeper. The word may be gone already: only its address counts.
 inline void futex_wake(const std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+// Wakes all, likewise.
+inline void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
 // The futex as idle_gate wants it.

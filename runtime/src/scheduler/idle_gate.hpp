@@ -1,7 +1,7 @@
 // Who looks for work, who sleeps, and how a sleeper is woken: an eventcount with one futex word a worker.
 //
-// Protocol and proof sketch: parking.md. tests/parking_model_test.cpp and tests/timed_parking_model_test.cpp
-// check this very code.
+// Protocols and proof sketches: parking.md, guests.md. tests/parking_model_test.cpp,
+// tests/timed_parking_model_test.cpp and tests/guests_model_test.cpp check this very code.
 #pragma once
 
 #include <atomic>
@@ -68,6 +68,89 @@ class idle_gate {
     state.store(awake, std::memory_order_relaxed);
   }
 
+  // ---- A worker that a guest may man, since its thread has nothing below on its stack ----
+
+  // It searches. A guest that finds no worker vacant may ask for this one.
+  void offer(unsigned worker) noexcept {
+    waiters_[worker].state.store(offered, std::memory_order_relaxed);
+  }
+  void withdraw_offer(unsigned worker) noexcept {
+    waiters_[worker].state.store(awake, std::memory_order_relaxed);
+  }
+  // Whether a guest has asked: the worker should prepare to sleep soon.
+  [[nodiscard]] bool is_asked_for(unsigned worker) const noexcept {
+    return waiters_[worker].state.load(std::memory_order_relaxed) == asked_for;
+  }
+
+  // As sleep(), but guests may man the worker until this returns, from now on.
+  void sleep_vacant(unsigned worker) noexcept {
+    auto& mine = waiters_[worker];
+    auto expected = asleep_for_work;
+    // Release (seq_cst): what this thread did as the worker, to the acquire of enter() and wake_from().
+    if (!mine.state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
+      return sleep(worker);  // somebody is waking it just now
+    }
+    // Acquire: pairs with the release in call_home(): what guests did as the worker.
+    while (mine.home.load(std::memory_order_acquire) == 0) System::wait(mine.home, 0);
+    mine.home.store(0, std::memory_order_relaxed);
+  }
+
+  // ---- A guest ----
+
+  [[nodiscard]] bool is_vacant(unsigned worker) const noexcept {
+    return waiters_[worker].state.load(std::memory_order_relaxed) == vacant;
+  }
+  // If the worker is vacant, the caller is that worker from now on, busy as if it ran a task. `prepare()`
+  // makes it known to others: those that sleep later see that.
+  template <class Prepare>
+  bool enter(unsigned worker, Prepare prepare) noexcept {
+    auto expected = vacant;
+    if (!is_vacant(worker) || !waiters_[worker].state.compare_exchange_strong(expected, awake,
+                                                                              std::memory_order_seq_cst)) {
+      return false;
+    }
+    prepare();
+    idle_.fetch_sub(one_sleeper, std::memory_order_seq_cst);
+    return true;
+  }
+
+  // Asks for a worker that searches. Returns whether it is about to become vacant.
+  bool ask_for(unsigned worker) noexcept {
+    auto expected = offered;
+    return waiters_[worker].state.compare_exchange_strong(expected, asked_for, std::memory_order_relaxed) ||
+           expected == asked_for;
+  }
+  // After ask_for(): whether it has found something else to do.
+  [[nodiscard]] bool refuses(unsigned worker) const noexcept {
+    const auto state = waiters_[worker].state.load(std::memory_order_relaxed);
+    return state != asked_for && state != asleep_for_work && state != vacant;
+  }
+
+  // The guest has no work left that it brought. It must look once more, as who has prepared to sleep; then it
+  // leaves, or has the worker's own thread go on.
+  void prepare_leave(unsigned worker) noexcept {
+    // seq_cst: as in prepare_sleep().
+    waiters_[worker].state.store(asleep_for_work, std::memory_order_seq_cst);
+    idle_.fetch_add(one_sleeper, std::memory_order_seq_cst);
+  }
+  // The look found nothing. False: somebody has woken the worker, which is a searcher now, and still the
+  // guest's.
+  [[nodiscard]] bool leave(unsigned worker) noexcept {
+    auto expected = asleep_for_work;
+    // Release (seq_cst): as in sleep_vacant().
+    if (waiters_[worker].state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
+      return true;
+    }
+    sleep(worker);  // somebody is waking it just now
+    return false;
+  }
+  // The worker, a searcher, is its own thread's again.
+  void call_home(unsigned worker) noexcept {
+    auto& home = waiters_[worker].home;
+    home.store(1, std::memory_order_release);  // pairs with the acquire in sleep_vacant()
+    System::wake(home);
+  }
+
   // ---- A time at which one sleeper has to be awake ----
 
   // As sleep(), but if no other sleeper wakes by `deadline`, this one does. Returns whether it woke for that.
@@ -82,6 +165,11 @@ class idle_gate {
     // last and hands over, and not who sleeps later.
     if (what == wake_for::work) withdraw(deadline);
     return !in_time;
+  }
+
+  // Whether somebody looks for work, who takes a share without being woken. A hint.
+  [[nodiscard]] bool anyone_searches() const noexcept {
+    return searchers(idle_.load(std::memory_order_relaxed)) != 0;
   }
 
   // Whether a sleeper wakes by then without being woken. Who hands over wakes one if none does.
@@ -103,16 +191,13 @@ class idle_gate {
   bool wake_any(unsigned start) noexcept {
     const auto count = static_cast<unsigned>(waiters_.size());
     for (unsigned i = 0; i < count; ++i) {
-      if (wake_from((start + i) % count, asleep_for_work)) return true;
+      if (wake_from((start + i) % count, wake_for::work)) return true;
     }
     return false;
   }
 
   // Wakes this worker, if it sleeps: something it waits for has happened (before this, in seq_cst order).
-  bool wake(unsigned worker) noexcept {
-    const auto state = waiters_[worker].state.load(std::memory_order_seq_cst);
-    return (state == asleep_for_work || state == asleep_by_name) && wake_from(worker, state);
-  }
+  bool wake(unsigned worker) noexcept { return wake_from(worker, wake_for::name); }
 
  private:
   static constexpr std::uint32_t awake = 0;
@@ -120,6 +205,10 @@ class idle_gate {
   static constexpr std::uint32_t asleep_by_name = 2;
   static constexpr std::uint32_t claimed = 3;  // a waker changes the counters; the sleeper waits for `woken`
   static constexpr std::uint32_t woken = 4;
+  // As asleep_for_work, but its thread sleeps on `home`, and a guest may enter.
+  static constexpr std::uint32_t vacant = 5;
+  static constexpr std::uint32_t offered = 6;    // awake, with nothing below it on its stack
+  static constexpr std::uint32_t asked_for = 7;  // the same, and a guest waits for it
   static constexpr std::uint32_t asleep(wake_for what) noexcept {
     return what == wake_for::work ? asleep_for_work : asleep_by_name;
   }
@@ -161,23 +250,33 @@ class idle_gate {
     return true;
   }
 
-  bool wake_from(unsigned worker, std::uint32_t asleep) noexcept {
+  bool wake_from(unsigned worker, wake_for what) noexcept {
     auto& state = waiters_[worker].state;
-    auto expected = asleep;
-    if (state.load(std::memory_order_relaxed) != asleep ||
-        !state.compare_exchange_strong(expected, claimed, std::memory_order_seq_cst)) {
-      return false;
+    // seq_cst: after what it is woken for.
+    auto now = state.load(std::memory_order_seq_cst);
+    for (;;) {
+      if (now != asleep_for_work && now != vacant && (now != asleep_by_name || what != wake_for::name)) {
+        return false;
+      }
+      // In vain if it becomes vacant just now.
+      if (state.compare_exchange_strong(now, now == vacant ? awake : claimed, std::memory_order_seq_cst)) break;
     }
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
     // up, so that it can't leave the search before it was counted in.
-    idle_.fetch_add(one_searcher - (asleep == asleep_for_work ? one_sleeper : 0), std::memory_order_seq_cst);
-    state.store(woken, std::memory_order_release);
-    System::wake(state);
+    idle_.fetch_add(one_searcher - (now == asleep_by_name ? 0 : one_sleeper), std::memory_order_seq_cst);
+    if (now == vacant) {
+      call_home(worker);
+    } else {
+      state.store(woken, std::memory_order_release);
+      System::wake(state);
+    }
     return true;
   }
 
   struct alignas(64) waiter {
     typename System::template atomic<std::uint32_t> state{awake};
+    // On which its own thread sleeps while it is vacant or a guest has it; 1: the worker is its own again.
+    typename System::template atomic<std::uint32_t> home{0};
   };
   alignas(64) typename System::template atomic<std::uint64_t> idle_{0};
   // The earliest time at which a sleeper wakes by itself. Touched only where somebody asks for one.

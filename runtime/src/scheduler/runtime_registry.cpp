@@ -43,4 +43,11 @@ void wake_owner(const task_slot* slot) noexcept {
   }
 }
 
+void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept {
+  const std::lock_guard lock(mutex);
+  for (auto* const each : all()) {
+    if (each->number() == number) do_to(*each);
+  }
+}
+
 }  // namespace teff::detail::runtime_registry

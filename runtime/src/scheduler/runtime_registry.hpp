@@ -4,6 +4,8 @@
 
 #include <teff/detail/fork_join/join_task.hpp>
 
+#include <cstdint>
+
 namespace teff::detail {
 
 class scheduler;
@@ -17,6 +19,9 @@ void remove(const scheduler& ended) noexcept;
 void wake(const scheduler& runtime, unsigned worker) noexcept;
 // Wakes the worker whose deque has this slot, if it still lives.
 void wake_owner(const task_slot* slot) noexcept;
+
+// Calls do_to(runtime), if the runtime with this number still lives; it does until that returns.
+void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept;
 
 }  // namespace runtime_registry
 }  // namespace teff::detail

@@ -1,11 +1,21 @@
 #include "scheduler/scheduler.hpp"
+#include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 namespace teff::detail {
+
+namespace {
+
+std::atomic<std::uint64_t> next_number{1};
+
+}  // namespace
 
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   if (waiter.runtime != nullptr) {
@@ -32,7 +42,8 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
 }
 
 scheduler::scheduler(const options& given)
-    : settings_(complete(given, machine_.usable_cores())),
+    : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
+      settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
       gate_(settings_.workers),
       arrived_(settings_.workers),
@@ -51,6 +62,8 @@ scheduler::scheduler(const options& given)
       return bound_ ? machine_.distance((*bound_)[i], (*bound_)[other->index()]) : 0;
     });
   }
+  if (bound_) by_processor_.resize(*std::ranges::max_element(machine_.processors()) + std::size_t{1});
+  for (unsigned i = 0; bound_ && i < count; ++i) by_processor_[(*bound_)[i]] = workers_[i].get();
   for (std::size_t started = 0; started < count; ++started) {
     try {
       workers_[started]->start(settings_.stack_size);
@@ -91,20 +104,40 @@ void scheduler::arrive(unsigned index) noexcept {
 void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
-  submit(job);
-  wait_until_set(job.ended, job.submitter);
+  job.is_awaited = job.submitter.runtime != nullptr;
+  if (job.is_awaited || !run_as_guest(*this, job)) {
+    job.is_awaited = true;
+    submit(job);
+    wait_until_set(job.ended, job.submitter);
+  }
   end_call();
 }
 
-void scheduler::begin_call() {
-  const std::lock_guard lock(calls_mutex_);
-  if (shut_down_) throw runtime_was_shut_down();
-  ++calls_;
+worker* scheduler::worker_of_this_processor() const noexcept {
+  if (by_processor_.empty()) return nullptr;
+  const auto processor = static_cast<std::size_t>(::sched_getcpu());
+  return processor < by_processor_.size() ? by_processor_[processor] : nullptr;
 }
 
+void scheduler::begin_call() {
+  if ((calls_.fetch_add(one_call, std::memory_order_relaxed) & shut_down_flag) == 0) return;
+  end_call();
+  throw runtime_was_shut_down();
+}
+
+// The scheduler may be gone when this returns.
 void scheduler::end_call() noexcept {
-  const std::lock_guard lock(calls_mutex_);
-  if (--calls_ == 0) calls_ended_.notify_all();
+  // Release: what the call did, to the acquire in wait_for_calls().
+  const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
+  if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
+}
+
+void scheduler::wait_for_calls() noexcept {
+  for (;;) {
+    const auto now = calls_.load(std::memory_order_acquire);  // pairs with the release in end_call()
+    if (now < one_call) return;
+    futex_wait(calls_, now);
+  }
 }
 
 void scheduler::shut_down() {
@@ -113,13 +146,9 @@ void scheduler::shut_down() {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
   }
-  {
-    std::unique_lock lock(calls_mutex_);
-    const bool first = !shut_down_;
-    shut_down_ = true;
-    calls_ended_.wait(lock, [&] { return calls_ == 0; });
-    if (!first) return;
-  }
+  const auto before = calls_.fetch_or(shut_down_flag, std::memory_order_relaxed);
+  wait_for_calls();
+  if ((before & shut_down_flag) != 0) return;
   stop_workers(workers_.size());
   bound_.reset();
   if (trace_) trace_->write(scale_);
@@ -204,7 +233,7 @@ void run_and_wait(scheduler& runtime, awaited_job& job) {
 }
 
 void wake_submitter(awaited_job& job) noexcept {
-  set_and_wake(job.ended, job.submitter);
+  if (job.is_awaited) set_and_wake(job.ended, job.submitter);
 }
 
 }  // namespace teff::detail

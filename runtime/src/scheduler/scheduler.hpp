@@ -15,10 +15,9 @@
 #include "trace/trace.hpp"
 
 #include <atomic>
-#include <condition_variable>
+#include <cstdint>
 #include <latch>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -49,6 +48,10 @@ class scheduler {
   void submit(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 
+  // No other runtime of the process ever has the same number.
+  [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  // The worker that is bound to the processor that the calling thread is on; null: none is.
+  [[nodiscard]] worker* worker_of_this_processor() const noexcept;
   [[nodiscard]] counters counted() const noexcept;
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
@@ -77,6 +80,9 @@ class scheduler {
  private:
   void stop_workers(std::size_t started) noexcept;
 
+  void wait_for_calls() noexcept;
+
+  const std::uint64_t number_;
   topology machine_;
   asymmetric_fence fences_;
   options settings_;
@@ -84,6 +90,7 @@ class scheduler {
   std::optional<trace> trace_;
   bool crowded_;
   std::optional<processor_claim> bound_;  // worker i to its i-th
+  std::vector<worker*> by_processor_;     // null where none is bound
   idle_gate<futex> gate_;
   job_queue jobs_;
   gang_queue gangs_;
@@ -94,10 +101,10 @@ class scheduler {
   std::latch arrived_;
   std::latch left_;
 
-  std::mutex calls_mutex_;
-  unsigned calls_ = 0;  // of run(), in progress
-  bool shut_down_ = false;
-  std::condition_variable calls_ended_;
+  // How many calls of run() are in progress, times `one_call`; and whether no more may begin.
+  static constexpr std::uint32_t one_call = 2;
+  static constexpr std::uint32_t shut_down_flag = 1;
+  alignas(64) std::atomic<std::uint32_t> calls_{0};
 };
 
 }  // namespace teff::detail

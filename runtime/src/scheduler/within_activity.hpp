@@ -8,7 +8,7 @@ namespace teff::detail {
 class within_activity {
  public:
   within_activity(worker& me, enclosing_activity what) noexcept : me_(me) {
-    me_.activities().begin(what, me_.deque().head());
+    me_.activities().begin(what, self.head());
   }
   ~within_activity() { me_.activities().end(); }
   within_activity(const within_activity&) = delete;

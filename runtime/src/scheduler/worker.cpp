@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <system_error>
+#include <thread>
 
 namespace teff::detail {
 
@@ -49,17 +50,95 @@ void* worker::thread_main(void* self) noexcept {
 void worker::main() noexcept {
   current_ = this;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
-  self.open(slots_.begin(), ring_ != nullptr);
+  own_stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
+  stack_middle_ = own_stack_middle_;
+  open_deque();
   self.ring = ring_;
   self.scope_limit = slots_.scope_limit();
-  // Its layout is laid down by the ABI (2.2.2): a pointer, then the count.
-  self.exceptions = reinterpret_cast<const unsigned*>(
-      reinterpret_cast<const std::byte*>(abi::__cxa_get_globals()) + sizeof(void*));
-  deque_ = &self;
+  own_deque_ = &self;
+  deque_.store(own_deque_, std::memory_order_release);
   all_.arrive(index_);
   work_until_stopped();
   all_.leave();
+}
+
+void worker::open_deque() noexcept {
+  self.open(slots_.begin(), ring_ != nullptr);
+  // Its layout is laid down by the ABI (2.2.2): a pointer, then the count.
+  self.exceptions = reinterpret_cast<const unsigned*>(
+      reinterpret_cast<const std::byte*>(abi::__cxa_get_globals()) + sizeof(void*));
+}
+
+// ---- Guests ----
+
+void worker::begin_guest() noexcept {
+  current_ = this;
+  self.ring = ring_;
+  self.scope_limit = slots_.scope_limit();
+  self.resume(slots_.begin());
+  deque_.store(&self, std::memory_order_release);
+}
+
+bool worker::run_as_guest(job& job) noexcept {
+  try {
+    if (!guest_stack_) guest_stack_.emplace(all_.settings().stack_size);
+  } catch (const std::system_error&) {
+    return false;
+  }
+  struct call {
+    worker& me;
+    detail::job& job;
+  } call{*this, job};
+  const auto parked = parked_.stop();
+  const auto idle = idle_.stop();
+  if (ring_ != nullptr) {
+    record(*ring_, event_kind::parked, nullptr, parked);
+    record(*ring_, event_kind::searching, nullptr, idle);
+  }
+  stack_middle_ = guest_stack_->middle();
+  guest_stack_->call(
+      [](void* argument) noexcept {
+        const auto& mine = *static_cast<struct call*>(argument);
+        mine.me.run_job(mine.job);
+        mine.me.stolen_.tell();
+      },
+      &call);
+  stack_middle_ = own_stack_middle_;
+  idle_.start();
+  parked_.start();
+  return true;
+}
+
+void worker::end_guest() noexcept {
+  auto& gate = all_.gate();
+  deque_.store(own_deque_, std::memory_order_release);
+  gate.prepare_leave(index_);
+  const bool stays = finds_reason_to_call_home();
+  if (stays) {
+    woke_one();
+    gate.cancel_sleep(index_, wake_for::work);
+  }
+  self.suspend();
+  self.scope_limit = nullptr;
+  self.ring = nullptr;
+  current_ = nullptr;
+  if (stays || !gate.leave(index_)) gate.call_home(index_);
+}
+
+worker::look::look(worker& me) noexcept : looks_(me.looks_) {
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  me.all_.fences().here();  // against guest::unbind(), which has every thread execute a fence
+}
+
+worker::look::~look() {
+  // Release: to the acquire in wait_until_it_looked().
+  looks_.store(looks_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void worker::wait_until_it_looked() const noexcept {
+  const auto seen = looks_.load(std::memory_order_acquire);
+  if (seen % 2 == 0) return;
+  while (looks_.load(std::memory_order_acquire) == seen) std::this_thread::yield();
 }
 
 counters worker::counted() const noexcept {

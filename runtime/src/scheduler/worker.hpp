@@ -1,4 +1,4 @@
-// A worker: a thread, its deque, and how it finds something to do.
+// A worker: its deque, how it finds something to do, and the thread that mans it: its own, or a guest (guests.md).
 #pragma once
 
 #include <teff/detail/fork_join/scope_state.hpp>
@@ -6,6 +6,7 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/runtime.hpp>
 
+#include "platform/call_stack.hpp"
 #include "scheduler/activities.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
@@ -20,6 +21,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace teff::detail {
@@ -46,6 +48,18 @@ class worker {
   void start(std::size_t stack_size);
   void join() noexcept;
 
+  // ---- A guest: a thread that has entered the worker by the gate ----
+
+  // The calling thread's deque is the worker's from now on. Part of entering (idle_gate::enter()).
+  void begin_guest() noexcept;
+  // Runs the job on the stack for guests. False: that can't be had.
+  [[nodiscard]] bool run_as_guest(job& job) noexcept;
+  // Leaves; when this returns the worker is another's.
+  void end_guest() noexcept;
+  // After no deque of the calling thread is this worker's any more, and every thread has executed a fence:
+  // returns when this worker, as a thief, has done with what it found before.
+  void wait_until_it_looked() const noexcept;
+
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
   // Runs other tasks on the calling worker, work of sources at least, until `done(what)`.
@@ -65,7 +79,10 @@ class worker {
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
-  [[nodiscard]] local_deque& deque() const noexcept { return *deque_; }
+  // In the storage of the thread that mans it: other workers use it within a `look` (guests.md).
+  [[nodiscard]] local_deque& deque() const noexcept { return *deque_.load(std::memory_order_acquire); }
+  // The calling thread's own deque becomes one for this worker's slots. Nobody else knows it.
+  void open_deque() noexcept;
   [[nodiscard]] job_queue& inbox() noexcept { return inbox_; }
   [[nodiscard]] class activities& activities() noexcept { return activities_; }
   // Whether it sleeps, or is about to, and may be woken for work of sources, but not for any other.
@@ -81,11 +98,26 @@ class worker {
   // Initial-exec, as `self`.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
 
+  // From here to the end of the block the worker looks at others' deques.
+  class look {
+   public:
+    explicit look(worker& me) noexcept;
+    ~look();
+    look(const look&) = delete;
+    look& operator=(const look&) = delete;
+
+   private:
+    std::atomic<std::uint32_t>& looks_;
+  };
+  // A wait within which the worker has nothing on its stack: others may man it.
+  enum class waits : bool { within_task, at_top };
+
   static void* thread_main(void* self) noexcept;
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
-  void work_until(Done done, may_run limit, const task_slot* awaited) noexcept;
+  void work_until(Done done, may_run limit, const task_slot* awaited,
+                  waits where = waits::within_task) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
@@ -96,12 +128,14 @@ class worker {
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
-  bool sleep(wake_for what, source::poll_time deadline) noexcept;
+  bool sleep(wake_for what, source::poll_time deadline, waits where) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   bool expose_anything() noexcept;
+  [[nodiscard]] bool sees_private_work() noexcept;
+  [[nodiscard]] bool finds_reason_to_call_home() noexcept;
   [[nodiscard]] bool sees_source_work() noexcept;
   [[nodiscard]] bool sees_work() noexcept;
   void refresh_sources() noexcept;
@@ -110,19 +144,24 @@ class worker {
   bool run_sources(bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  bool park(Done& done, may_run limit, const task_slot* awaited) noexcept;
+  bool park(Done& done, may_run limit, const task_slot* awaited, waits where) noexcept;
   template <class Done>
-  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited,
+                                                bool for_guest) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   scheduler& all_;
   const unsigned index_;
   slot_array slots_;
-  local_deque* deque_ = nullptr;  // in the thread's own storage
+  std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it
+  local_deque* own_deque_ = nullptr;          // in that of its own thread
+  std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
   source_list sources_;  // as of `sources_version_`
   std::uint64_t sources_version_ = 0;
   const std::byte* stack_middle_ = nullptr;
+  const std::byte* own_stack_middle_ = nullptr;
+  std::optional<call_stack> guest_stack_;  // made by the first guest
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
   class activities activities_;

@@ -2,6 +2,7 @@
 // (README.md, parking.md).
 #include <teff/detail/scheduler/gang.hpp>
 
+#include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -13,23 +14,7 @@
 #include <cstdint>
 #include <thread>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
-
 namespace teff::detail {
-
-namespace {
-
-void relax() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-}  // namespace
 
 void help_until(bool (*done)(const void*), const void* what) noexcept {
   worker::help_until(done, what);
@@ -40,7 +25,7 @@ void block_until(bool (*done)(const void*), const void* what) noexcept {
 }
 
 void worker::work_until_stopped() noexcept {
-  work_until([this] { return all_.stopping(); }, may_run::everything, nullptr);
+  work_until([this] { return all_.stopping(); }, may_run::everything, nullptr, waits::at_top);
 }
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
@@ -82,7 +67,8 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     if (done(what)) {
       gate.cancel_sleep(me.index_, wake_for::name);
     } else {
-      me.sleep(wake_for::name, futex::never);
+      ++me.parks_;
+      me.sleep(wake_for::name, futex::never, waits::within_task);
     }
     if (gate.stop_search()) me.hand_over();
   }
@@ -115,7 +101,7 @@ may_run worker::may_run_now() const noexcept {
 // `limit`, else it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits
 // for one: it steals from that slot's thief first (leapfrogging).
 template <class Done>
-void worker::work_until(Done done, may_run limit, const task_slot* awaited) noexcept {
+void worker::work_until(Done done, may_run limit, const task_slot* awaited, waits where) noexcept {
   bool searching = false;
   constexpr unsigned looks_between_clock_readings = 16;
   constexpr unsigned looks_between_exposures = 128;
@@ -137,7 +123,13 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
         continue;
       }
       start_search(searching);
+      if (where == waits::at_top) all_.gate().offer(index_);
       look = 0;
+    }
+    if (where == waits::at_top && all_.gate().is_asked_for(index_)) {
+      park(done, limit, awaited, where);
+      look = 0;
+      continue;
     }
     if (look % looks_between_clock_readings != 0) {
       relax();
@@ -149,7 +141,7 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
     if (look == 0) {
       deadline = now + all_.settings().spin;
     } else if (now >= deadline) {
-      const bool for_poll = park(done, limit, awaited);
+      const bool for_poll = park(done, limit, awaited, where);
       look = 0;
       // Who woke to poll has nothing to expect but what it finds at once.
       deadline = std::chrono::steady_clock::now();
@@ -166,43 +158,51 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
 
 // Returns whether it woke to poll a source, and has done so.
 template <class Done>
-bool worker::park(Done& done, may_run limit, const task_slot* awaited) noexcept {
+bool worker::park(Done& done, may_run limit, const task_slot* awaited, waits where) noexcept {
   auto& gate = all_.gate();
+  const bool for_guest = where == waits::at_top && gate.is_asked_for(index_);
   const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
   if (limit == may_run::sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (gate.prepare_sleep(index_, wakes)) hand_over();
   bool for_poll = false;
-  if (finds_reason_to_stay_awake(done, limit, awaited)) {
+  if (finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll());
+    if (!for_guest) ++parks_;
+    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where);
   }
+  if (where == waits::at_top) gate.offer(index_);
   if (limit == may_run::sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (for_poll) poll_sources(std::chrono::steady_clock::now());
   return for_poll;
 }
 
-// The last look before it sleeps.
+// The last look before it sleeps. `for_guest`: somebody waits for it to end.
 template <class Done>
-bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept {
+bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited,
+                                        bool for_guest) noexcept {
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
   // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
   refresh_sources();
   if (limit != may_run::awaited_thief && !sources_.empty()) all_.fences().everywhere();
   if (done()) return true;
-  if (limit == may_run::everything) return sees_work() || expose_anything();
-  const auto* const thief = thief_of(awaited);
+  if (limit == may_run::everything)
+    return sees_work() || (for_guest ? sees_private_work() : expose_anything());
+  auto* const thief = thief_of(awaited);
+  const look here(*this);
   return (thief != nullptr && thief->deque().has_public()) ||
          (limit == may_run::sources && sees_source_work());
 }
 
 // Returns whether it woke because of the deadline.
-bool worker::sleep(wake_for what, source::poll_time deadline) noexcept {
-  ++parks_;
+bool worker::sleep(wake_for what, source::poll_time deadline, waits where) noexcept {
   parked_.start();
   bool in_time = true;
-  if (deadline == futex::never) [[likely]] {
+  if (deadline == futex::never && where == waits::at_top) {
+    all_.gate().sleep_vacant(index_);
+    self.invite();  // who asked while a guest was the worker asked the guest's deque
+  } else if (deadline == futex::never) {
     all_.gate().sleep(index_);
   } else {
     in_time = !all_.gate().sleep_until(index_, what, deadline);
@@ -223,14 +223,34 @@ bool worker::sees_source_work() noexcept {
 
 bool worker::sees_work() noexcept {
   if (!all_.jobs().empty() || sees_source_work()) return true;
+  const look here(*this);
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
   }
   return false;
 }
 
+// A hint, which costs less than exposing it.
+bool worker::sees_private_work() noexcept {
+  const look here(*this);
+  return std::any_of(victims.begin(), victims.end(),
+                     [](const worker* other) { return other->deque().has_private(); });
+}
+
+// The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
+bool worker::finds_reason_to_call_home() noexcept {
+  ask_everyone();
+  refresh_sources();
+  if (!sources_.empty()) {
+    all_.fences().everywhere();
+    if (!all_.gate().somebody_wakes_by(next_poll())) return true;
+  }
+  return sees_work() || sees_private_work();
+}
+
 // Whether another worker has public work, or private work of which half is now public.
 bool worker::expose_anything() noexcept {
+  const look here(*this);
   for (auto* const other : victims) {
     if (!all_.fences().available()) break;
     ++exposures_;
@@ -243,6 +263,7 @@ bool worker::expose_anything() noexcept {
 }
 
 void worker::ask_everyone() noexcept {
+  const look here(*this);
   for (auto* const other : victims) other->deque().ask();
 }
 
@@ -255,6 +276,7 @@ void worker::start_search(bool& searching) noexcept {
 void worker::stop_search(bool& searching) noexcept {
   if (!searching) return;
   searching = false;
+  all_.gate().withdraw_offer(index_);
   const auto began = idle_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);
   if (all_.gate().stop_search()) hand_over();

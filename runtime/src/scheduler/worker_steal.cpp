@@ -125,6 +125,7 @@ task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
 // the thief of the awaited slot, too: the oldest task in its deque may have been there before.
 task_slot* worker::steal_from(worker& victim) noexcept {
   const bool within = activities_.any();
+  const look here(*this);
   auto* const slot = victim.deque().steal(
       [&](const task_slot* oldest) { return !within || victim.activities().of_slot(oldest).of != nullptr; });
   if (slot == nullptr) {

@@ -58,7 +58,8 @@ class replay_core {
   void start() noexcept;
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
-  void wait_for_end();
+  // `waiter`: the calling worker of this runtime; none: the thread sleeps.
+  void wait_for_end(place waiter);
 
   scheduler& runtime_;
   replay_plan plan_;

@@ -39,6 +39,17 @@ class split_deque {
     asked_.store(unasked_ | request, std::memory_order_relaxed);  // nothing is public: the first push shares
   }
 
+  // Owner, between two times of using the deque, when it is empty: head() is null until resume(). Thieves may
+  // look at it meanwhile.
+  void suspend() noexcept { set_head(nullptr); }
+  // `guard` stays as it is, since an exposure may be under way.
+  void resume(Slot* slots) noexcept {
+    set_head(slots);
+    invite();
+  }
+  // The next push shares, as if a thief asked.
+  void invite() noexcept { asked_.store(unasked_ | request, std::memory_order_relaxed); }
+
   // ---- The owner's part: no locked instruction, no fence ----
 
   // Where the next push goes; null if this thread owns no deque.
@@ -161,6 +172,12 @@ class split_deque {
     return slots_ + tail_of(bounds);
   }
 
+  // Whether there is private work. A hint.
+  [[nodiscard]] bool has_private() const noexcept {
+    auto* const head = head_.load(std::memory_order_acquire);
+    return head != nullptr && index_of(head) > split_of(bounds_.load(std::memory_order_relaxed));
+  }
+
   // Whether there is public work. seq_cst: a worker about to park looks here after it said so to the gate.
   [[nodiscard]] bool has_public() const noexcept {
     const auto bounds = bounds_.load(std::memory_order_seq_cst);
@@ -192,7 +209,8 @@ class split_deque {
       guard_.store(top(), std::memory_order_relaxed);
       barrier();
       // Acquire: pairs with the release in set_head(): the slots' contents.
-      const auto head = index_of(head_.load(std::memory_order_acquire));
+      const auto* const newest = head_.load(std::memory_order_acquire);
+      const auto head = newest == nullptr ? 0 : index_of(newest);
       if (head <= split_of(bounds)) return has_public();
       const auto split = split_of(bounds) + (head - split_of(bounds) + 1) / 2;
       // Release: passes the slots' contents on to whoever steals them.
