@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <teff/teff.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <random>
+#include <thread>
 
 namespace teff::test {
 
@@ -31,6 +33,24 @@ void on_runtimes(Check&& check) {
     runtime rt{{.workers = workers}};
     check(rt);
   }
+}
+
+// Runs f() on the own thread of this worker, which must be free, and returns when it has.
+template <class F>
+void on_own_thread(runtime& rt, unsigned worker, F f) {
+  struct sent : detail::job {
+    explicit sent(F& function)
+        : job{[](job& this_job) noexcept {
+            auto& me = static_cast<sent&>(this_job);
+            me.f();
+            me.ran.store(true, std::memory_order_release);
+          }},
+          f(function) {}
+    F& f;
+    std::atomic<bool> ran{false};
+  } job(f);
+  detail::submit_to(rt.internals(), worker, job);
+  while (!job.ran.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 
 // A seed for a random test: TEFF_TEST_SEED, or a new one. It is printed when the test fails.

@@ -1,6 +1,7 @@
 // parallel_invoke: closures that may run in parallel, called for their effects.
 #pragma once
 
+#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/join.hpp>
 
 #include <functional>
@@ -18,7 +19,7 @@ void parallel_invoke(F&&... f) {
   if constexpr (sizeof...(F) == 1) {
     (std::invoke(std::forward<F>(f)), ...);
   } else {
-    join([&f] { static_cast<void>(std::invoke(std::forward<F>(f))); }...);
+    detail::on_workers([&] { join([&f] { static_cast<void>(std::invoke(std::forward<F>(f))); }...); });
   }
 }
 

@@ -83,9 +83,10 @@ struct stepping_blocks {
 // each of its elements.
 //
 // Any worker may run an iteration; each worker runs its own in ascending order. The call returns when all
-// have ended. Outside a runtime's workers, the calling thread runs them all. If iterations throw, one of
-// their exceptions is thrown, and iterations that have not begun may be dropped. The workers share the body,
-// so it must be safe to call it on several threads; a body that is trivially copyable may run from copies.
+// have ended. On a thread that is no worker, the loop runs within default_runtime(). If iterations throw, one
+// of their exceptions is thrown, and iterations that have not begun may be dropped. The workers share the
+// body, so it must be safe to call it on several threads; a body that is trivially copyable may run from
+// copies.
 //
 // The type of i is the common type of both bounds (std::common_type): for 0 and a std::size_t, std::size_t.
 // Throws misuse if that type can't hold `first`: a negative number where `last` is unsigned. A negative

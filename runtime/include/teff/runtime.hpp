@@ -5,10 +5,11 @@
 //
 // - A runtime starts its workers, threads of its own, when it is made. It ends them in shutdown(), which the
 //   destructor calls.
-// - run(f) calls f() on a worker and blocks the calling thread until f has ended. It returns what f returns,
-//   or throws what f throws.
+// - run(f) calls f() on a worker and returns when f has ended. It returns what f returns, or throws what f
+//   throws. The calling thread takes part: for the length of the call it is a worker in the place of one
+//   whose own thread sleeps.
 // - Tasks that f makes with the other headers run on the workers of the same runtime. On a thread that is no
-//   worker, joins, forks, scopes and loops run on that thread alone.
+//   worker, loops use default_runtime(); joins, forks and scopes run on that thread alone.
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
@@ -86,8 +87,11 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, and several may
-  // at once. The calling thread sleeps until f has ended. But a worker of this runtime runs f itself, at
-  // once; a worker of another runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
+  // at once. The calling thread becomes a worker for as long, if the place of one is free: one that is out of
+  // work lends it. f then runs on the calling thread, on a stack as large as the workers'; while f waits for
+  // its tasks, that thread may run other tasks of this runtime. If all workers are busy, the calling thread
+  // sleeps until one of them has run f. A worker of this runtime runs f itself, at once; a worker of another
+  // runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
@@ -106,6 +110,13 @@ class runtime {
  private:
   std::unique_ptr<detail::scheduler, void (*)(detail::scheduler*) noexcept> scheduler_;
 };
+
+// The runtime that loops use on threads that are no workers. It is made when it is used first, with the
+// options' defaults and the environment's TEFF_*, and shut down when the process exits. If calls of run() are
+// in progress then, it is left as it is. Throws what the constructor throws.
+//
+//   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
+[[nodiscard]] runtime& default_runtime();
 
 // The index of the worker that the calling thread is, in [0, workers()); 0 on other threads.
 [[nodiscard]] inline unsigned worker_index() noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/loops/chunked_scan.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 
 #include <concepts>
 #include <functional>
@@ -19,7 +20,9 @@ template <bool Inclusive, class T, std::random_access_iterator I, std::random_ac
 Out scan_over(I first, I last, Out out, Op& op, std::optional<T> init) {
   if (first == last) return out;
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Op>>());
-  chunked_scan<Inclusive, T, I, Out, Op>(first, loop_distance(first, last), out, op).run(std::move(init));
+  on_workers([&] {
+    chunked_scan<Inclusive, T, I, Out, Op>(first, loop_distance(first, last), out, op).run(std::move(init));
+  });
   return out + (last - first);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/loops/sorting.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 
 #include <functional>
 #include <iterator>
@@ -21,7 +22,7 @@ namespace teff {
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::quicksort<I, Less>(less).sort(first, last);
+  detail::on_workers([&] { detail::quicksort<I, Less>(less).sort(first, last); });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires std::sortable<std::ranges::iterator_t<Range>, Less>
@@ -35,7 +36,7 @@ void parallel_sort(Range&& range, Less less = {}) {
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::stable_sort_over(first, last, less);
+  detail::on_workers([&] { detail::stable_sort_over(first, last, less); });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires std::sortable<std::ranges::iterator_t<Range>, Less>

@@ -18,7 +18,7 @@ struct binding {
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool thread_ends = false;
 };
-constinit thread_local binding bound;
+[[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
 // From here on the deque is in nobody's sight.
 void unbind() noexcept {

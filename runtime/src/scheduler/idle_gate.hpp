@@ -71,9 +71,7 @@ class idle_gate {
   // ---- A worker that a guest may man, since its thread has nothing below on its stack ----
 
   // It searches. A guest that finds no worker vacant may ask for this one.
-  void offer(unsigned worker) noexcept {
-    waiters_[worker].state.store(offered, std::memory_order_relaxed);
-  }
+  void offer(unsigned worker) noexcept { waiters_[worker].state.store(offered, std::memory_order_relaxed); }
   void withdraw_offer(unsigned worker) noexcept {
     waiters_[worker].state.store(awake, std::memory_order_relaxed);
   }
@@ -105,8 +103,8 @@ class idle_gate {
   template <class Prepare>
   bool enter(unsigned worker, Prepare prepare) noexcept {
     auto expected = vacant;
-    if (!is_vacant(worker) || !waiters_[worker].state.compare_exchange_strong(expected, awake,
-                                                                              std::memory_order_seq_cst)) {
+    if (!is_vacant(worker) ||
+        !waiters_[worker].state.compare_exchange_strong(expected, awake, std::memory_order_seq_cst)) {
       return false;
     }
     prepare();
@@ -259,7 +257,8 @@ class idle_gate {
         return false;
       }
       // In vain if it becomes vacant just now.
-      if (state.compare_exchange_strong(now, now == vacant ? awake : claimed, std::memory_order_seq_cst)) break;
+      if (state.compare_exchange_strong(now, now == vacant ? awake : claimed, std::memory_order_seq_cst))
+        break;
     }
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
     // up, so that it can't leave the search before it was counted in.

@@ -19,6 +19,10 @@ bool share() noexcept {
   return true;
 }
 
+bool shares_without_wake() noexcept {
+  return worker::current()->shares_without_wake();
+}
+
 bool calling_worker::take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
   answer_request();

@@ -11,7 +11,7 @@ namespace {
 
 constinit std::mutex mutex;
 std::vector<scheduler*>& all() {
-  static std::vector<scheduler*> list;
+  static auto& list = *new std::vector<scheduler*>;  // never destroyed: threads may end after static objects
   return list;
 }
 

@@ -148,7 +148,19 @@ void scheduler::shut_down() {
   }
   const auto before = calls_.fetch_or(shut_down_flag, std::memory_order_relaxed);
   wait_for_calls();
-  if ((before & shut_down_flag) != 0) return;
+  if ((before & shut_down_flag) == 0) end_workers();
+}
+
+void scheduler::shut_down_at_exit() noexcept {
+  const auto* const caller = worker::current();
+  std::uint32_t none = 0;
+  if ((caller == nullptr || &caller->all() != this) &&
+      calls_.compare_exchange_strong(none, shut_down_flag, std::memory_order_acquire)) {
+    end_workers();
+  }
+}
+
+void scheduler::end_workers() noexcept {
   stop_workers(workers_.size());
   bound_.reset();
   if (trace_) trace_->write(scale_);

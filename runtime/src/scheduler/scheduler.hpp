@@ -44,6 +44,8 @@ class scheduler {
   void begin_call();
   void end_call() noexcept;
   void shut_down();
+  // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.
+  void shut_down_at_exit() noexcept;
 
   void submit(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
@@ -81,6 +83,7 @@ class scheduler {
   void stop_workers(std::size_t started) noexcept;
 
   void wait_for_calls() noexcept;
+  void end_workers() noexcept;
 
   const std::uint64_t number_;
   topology machine_;

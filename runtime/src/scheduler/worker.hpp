@@ -1,4 +1,5 @@
-// A worker: its deque, how it finds something to do, and the thread that mans it: its own, or a guest (guests.md).
+// A worker: its deque, how it finds something to do, and the thread that mans it: its own, or a guest
+// (guests.md).
 #pragma once
 
 #include <teff/detail/fork_join/scope_state.hpp>
@@ -74,6 +75,7 @@ class worker {
   // Wakes a sleeper for work that has just become public, unless somebody searches.
   void published() noexcept;
   void wake_owner(const task_slot* slot) noexcept;
+  [[nodiscard]] bool shares_without_wake() noexcept;
   void ended(scope_state& scope) noexcept { stolen_.ended(scope); }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
@@ -164,6 +166,7 @@ class worker {
   std::optional<call_stack> guest_stack_;  // made by the first guest
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
+  unsigned kept_blocks_ = 0;  // of loops, since one was shared
   class activities activities_;
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;

@@ -67,7 +67,6 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     if (done(what)) {
       gate.cancel_sleep(me.index_, wake_for::name);
     } else {
-      ++me.parks_;
       me.sleep(wake_for::name, futex::never, waits::within_task);
     }
     if (gate.stop_search()) me.hand_over();
@@ -168,7 +167,6 @@ bool worker::park(Done& done, may_run limit, const task_slot* awaited, waits whe
   if (finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    if (!for_guest) ++parks_;
     for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where);
   }
   if (where == waits::at_top) gate.offer(index_);
@@ -197,6 +195,7 @@ bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_sl
 
 // Returns whether it woke because of the deadline.
 bool worker::sleep(wake_for what, source::poll_time deadline, waits where) noexcept {
+  ++parks_;
   parked_.start();
   bool in_time = true;
   if (deadline == futex::never && where == waits::at_top) {
@@ -293,6 +292,14 @@ void worker::hand_over() noexcept {
 void worker::published() noexcept {
   ++shares_;
   if (all_.gate().notify_work(index_ + 1)) woke_one();
+}
+
+// Called between two blocks of a loop.
+bool worker::shares_without_wake() noexcept {
+  constexpr unsigned blocks_that_pay_a_wake = 128;
+  if (!all_.gate().anyone_searches() && ++kept_blocks_ < blocks_that_pay_a_wake) return false;
+  kept_blocks_ = 0;
+  return true;
 }
 
 void worker::woke_one() noexcept {

@@ -42,6 +42,9 @@ struct loop_clock {
 // microsecond or two with all that follows from it.
 inline constexpr std::int64_t block_nanoseconds = 500;
 inline constexpr double blocks_worth_a_steal = 8;
+// The same for a wake of a worker that sleeps: some microseconds for the waker, and some tens until the other
+// is up.
+inline constexpr double blocks_worth_a_wake = 128;
 
 // The pace of the last loop with this body. The next loop starts from it, until it has measured its own.
 // There is one for each type of body; several workers may write it.
@@ -114,9 +117,21 @@ class loop_pace {
     return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
   }
 
+  // Whether they are worth the wake of a sleeper besides.
+  [[nodiscard]] bool pays_a_wake(std::uint64_t left) const noexcept {
+    return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
+  }
+
   // Keeps the pace for later loops.
   void tell(remembered_pace& remembered) const noexcept {
     if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));
+  }
+
+  // The same at the end of a piece, whose last block of `done` iterations nobody has looked at. A piece of
+  // one block is measured, or loops of few iterations would never be.
+  void tell_at_end(remembered_pace& remembered, std::int64_t done) noexcept {
+    if (done_ == 0) look(done);
+    tell(remembered);
   }
 
   static constexpr std::uint64_t aligned = 64;

@@ -3,6 +3,7 @@
 
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/loops/pace.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/join.hpp>
 
 #include <algorithm>
@@ -26,9 +27,7 @@ class splitting_loop {
 
   void run(I first, I last) {
     auto piece = blocks_.piece();
-    // Outside the workers all is one block.
-    const auto given = self.head() == nullptr ? std::uint64_t{loop_distance(first, last)} : grain_;
-    run(piece, first, last, loop_pace<>(pace_of<Body>, given));
+    run(piece, first, last, loop_pace<>(pace_of<Body>, grain_));
   }
 
  private:
@@ -45,7 +44,7 @@ class splitting_loop {
         piece(first, next);
       }
       left -= block;
-      if (left == 0) return pace.tell(pace_of<Body>);
+      if (left == 0) return pace.tell_at_end(pace_of<Body>, static_cast<std::int64_t>(block));
       first = next;
       pace.look(static_cast<std::int64_t>(block));
     }
@@ -54,7 +53,8 @@ class splitting_loop {
   }
 
   static bool wants_a_share(const loop_pace<>& pace, std::uint64_t left) noexcept {
-    return self.asked() && self.asked_to_share() && pace.pays(left);
+    return self.asked() && self.asked_to_share() && pace.pays(left) &&
+           (pace.pays_a_wake(left) || shares_without_wake());
   }
 
   template <class Piece>
@@ -83,8 +83,10 @@ template <class Body, loop_index I, class Blocks>
 void run_loop(I first, I last, Blocks blocks, std::uint64_t grain) {
   if (first == last) return;
   splitting_loop<I, Body, Blocks> loop(blocks, grain);
-  const traced_span span(event_kind::loop, name_of<Body>());
-  loop.run(first, last);
+  on_workers([&] {
+    const traced_span span(event_kind::loop, name_of<Body>());
+    loop.run(first, last);
+  });
 }
 
 }  // namespace teff::detail

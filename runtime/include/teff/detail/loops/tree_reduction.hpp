@@ -46,7 +46,8 @@ class counted_pace {
   }
   // Whether another worker wants a share, and `left` iterations are worth one.
   [[nodiscard]] bool wants_a_share(std::uint64_t left) const noexcept {
-    return self.asked() && self.asked_to_share() && pace_.pays(left);
+    return self.asked() && self.asked_to_share() && pace_.pays(left) &&
+           (pace_.pays_a_wake(left) || shares_without_wake());
   }
   void tell(remembered_pace& remembered) const noexcept { pace_.tell(remembered); }
 

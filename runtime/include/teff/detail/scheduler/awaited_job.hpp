@@ -8,7 +8,8 @@
 
 namespace teff::detail {
 
-// Its submitter runs it itself if it can, as a guest (src/scheduler/guests.md); else sleeps until it has ended.
+// Its submitter runs it itself if it can, as a guest (src/scheduler/guests.md); else sleeps until it has
+// ended.
 struct awaited_job : job {
   std::atomic<std::uint32_t> ended{0};
   place submitter{};        // if it is a worker: it looks for other work until it is woken

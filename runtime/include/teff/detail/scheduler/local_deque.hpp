@@ -72,6 +72,10 @@ inline unsigned exceptions_in_flight() noexcept {
 // traced_span.
 [[gnu::cold]] bool share() noexcept;
 
+// Whether a loop is to share what is left of it though that does not pay a wake: another worker searches, or
+// as much has been kept for lack of one, in this loop and those before it, as would have paid.
+[[gnu::cold]] bool shares_without_wake() noexcept;
+
 // After self.take(slot) said no to a join: true if the slot is the caller's after all. If it was stolen,
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
 [[gnu::cold]] bool settle(task_slot* slot) noexcept;

@@ -1,0 +1,21 @@
+// How a loop gets to the workers from a thread that is none.
+#pragma once
+
+#include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/runtime.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// Returns f(), which is called on a worker: the calling thread if it is one, else one of the default runtime.
+// Throws what f throws, and what default_runtime() and run() throw.
+template <class F>
+std::invoke_result_t<F&> on_workers(F&& f) {
+  if (self.head() != nullptr) [[likely]]
+    return f();
+  return default_runtime().run(f);
+}
+
+}  // namespace teff::detail

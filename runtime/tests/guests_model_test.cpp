@@ -1,0 +1,179 @@
+// The gate with guests on its interleavings: two threads are never one worker at a time, and no published
+// work is left while everybody sleeps.
+#include <gtest/gtest.h>
+
+#include "interleavings.hpp"
+#include "scheduler/idle_gate.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+using checked::checker;
+using checked::futex;
+using detail::wake_for;
+
+// Pieces of work for any worker, and others for worker 0 only. What a worker's thread or guest may touch is
+// one variable, whose races the checker finds.
+struct world {
+  world() : gate(2) { futex::wakes.clear(); }
+  detail::idle_gate<futex> gate;
+  checked::atomic<int> work{0};
+  checked::atomic<int> named{0};
+  std::array<checked::plain, 2> state;
+  bool guests_look = true;
+  bool guests_touch_after = false;
+
+  static bool take_from(checked::atomic<int>& pieces) {
+    int there = pieces.load();
+    while (there > 0) {
+      if (pieces.compare_exchange_strong(there, there - 1)) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool sees_work(unsigned me) const { return work.load() > 0 || (me == 0 && named.load() > 0); }
+  void touch(unsigned me) { state[me].write(state[me].read() + 1); }
+  void hand_over(unsigned me) {
+    if (sees_work(me)) gate.wake_any(0);
+  }
+  void publish() {
+    work.fetch_add(1);
+    gate.notify_work(0);
+  }
+  void publish_to_first() {
+    named.fetch_add(1);
+    gate.wake(0);
+  }
+
+  // What worker_loop.cpp does at the top of a worker's own stack, without the spinning: until it has found so
+  // many pieces.
+  void search(unsigned me, int pieces) {
+    for (int found = 0; found < pieces; ++found) {
+      gate.start_search();
+      gate.offer(me);
+      touch(me);
+      while (!take_from(work) && !(me == 0 && take_from(named))) {
+        gate.prepare_sleep(me, wake_for::work);
+        touch(me);
+        if (sees_work(me)) {
+          gate.cancel_sleep(me, wake_for::work);
+        } else {
+          gate.sleep_vacant(me);
+        }
+        touch(me);
+        gate.offer(me);
+      }
+      gate.withdraw_offer(me);
+      if (gate.stop_search()) hand_over(me);
+    }
+  }
+  // What guest.cpp and worker::end_guest() do: if the worker is vacant, or becomes so soon.
+  void visit(unsigned worker, const std::function<void()>& call) {
+    const bool asked = gate.ask_for(worker);
+    if (asked && !gate.refuses(worker)) checker::now().pause();
+    if (!gate.enter(worker, [&] { touch(worker); })) return;
+    call();
+    gate.prepare_leave(worker);
+    touch(worker);
+    const bool stays = guests_look && sees_work(worker);
+    if (stays) gate.cancel_sleep(worker, wake_for::work);
+    if (!stays && gate.leave(worker)) {
+      if (guests_touch_after) touch(worker);
+      return;
+    }
+    touch(worker);
+    gate.call_home(worker);
+  }
+};
+
+checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads,
+                       const std::function<void(world&)>& before = {}) {
+  return checker::check(
+      [&]() -> checker::program {
+        auto shared = std::make_shared<world>();
+        if (before) before(*shared);
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
+        program.emplace_back([shared] {
+          if (shared->work.load() != 0 || shared->named.load() != 0) checker::fail("work was left");
+        });
+        return program;
+      },
+      preemptions, 3'000'000);
+}
+
+void expect_no_fault(const checker::outcome& outcome) {
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
+  EXPECT_GT(outcome.runs, 100U);
+}
+
+const auto owner = [](world& w) { w.search(0, 1); };
+const auto visitor = [](world& w) { w.visit(0, [] {}); };
+
+TEST(guests_model, what_is_published_while_a_guest_is_in_gets_done) {
+  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish(); }}));
+}
+
+TEST(guests_model, what_only_the_guests_worker_may_do_gets_done) {
+  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish_to_first(); }}));
+}
+
+TEST(guests_model, what_a_guest_publishes_gets_done) {
+  expect_no_fault(check(3, {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
+                            [](world& w) {
+                              w.visit(0, [&] { w.publish(); });
+                              w.publish();
+                            }}));
+}
+
+TEST(guests_model, of_two_guests_one_enters_at_a_time) {
+  expect_no_fault(check(3, {owner, visitor, visitor, [](world& w) { w.publish(); }}));
+}
+
+TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) {
+  const auto sleeper = [](world& w) {
+    w.visit(0, [&] {
+      w.gate.start_search();
+      while (!world::take_from(w.named)) {
+        if (w.gate.prepare_sleep(0, wake_for::name)) w.hand_over(0);
+        w.touch(0);
+        if (w.named.load() > 0) {
+          w.gate.cancel_sleep(0, wake_for::name);
+        } else {
+          w.gate.sleep(0);
+        }
+        w.touch(0);
+      }
+      if (w.gate.stop_search()) w.hand_over(0);
+    });
+  };
+  expect_no_fault(check(3,
+                        {[](world& w) { w.search(0, 1); }, sleeper,
+                         [](world& w) {
+                           w.publish_to_first();
+                           w.publish_to_first();
+                         }},
+                        [](world& w) { w.named.fetch_add(0); }));
+}
+
+TEST(guests_model, finds_a_guest_that_does_not_look_before_it_leaves) {
+  EXPECT_NE(check(3, {owner, visitor, [](world& w) { w.publish_to_first(); }},
+                  [](world& w) { w.guests_look = false; })
+                .fault,
+            "");
+}
+
+TEST(guests_model, finds_a_guest_that_is_still_the_worker_after_it_has_left) {
+  EXPECT_NE(
+      check(3, {owner, visitor, [](world& w) { w.publish(); }}, [](world& w) { w.guests_touch_after = true; })
+          .fault,
+      "");
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,251 @@
+// Threads that are no workers call the runtime: they take part as guests of its workers.
+#include "workers.hpp"
+
+#include <atomic>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+// Until all of its workers' own threads sleep: their places are free.
+void wait_until_parked(runtime& rt) {
+  while (rt.counters().parks < rt.workers()) std::this_thread::yield();
+}
+
+TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
+  runtime rt{{.workers = 3}};
+  wait_until_parked(rt);
+  const auto me = std::this_thread::get_id();
+  for (int i = 0; i < 100; ++i) {
+    rt.run([&] {
+      EXPECT_EQ(std::this_thread::get_id(), me);
+      EXPECT_LT(worker_index(), 3U);
+      EXPECT_EQ(detail::here().runtime, &rt.internals());
+      EXPECT_EQ(rt.run([] { return fib(5); }), 5);
+    });
+    EXPECT_EQ(detail::here().runtime, nullptr);
+  }
+}
+
+TEST(guests, calls_that_share_nothing_wake_nobody) {
+  runtime rt{{.workers = 3}};
+  wait_until_parked(rt);
+  const auto before = rt.counters();
+  for (int i = 0; i < 1000; ++i) rt.run([] {});
+  const auto after = rt.counters();
+  EXPECT_EQ(after.wakes, before.wakes);
+  EXPECT_EQ(after.parks, before.parks);
+  EXPECT_EQ(after.jobs, before.jobs + 1000);
+}
+
+TEST(guests, a_worker_that_spins_gives_its_place_to_a_caller) {
+  runtime rt{{.workers = 1, .spin = std::chrono::microseconds::max()}};
+  const auto me = std::this_thread::get_id();
+  bool here = false;
+  while (!here) here = rt.run([] { return std::this_thread::get_id(); }) == me;
+}
+
+struct link {
+  const link* before;
+  std::byte room[512];
+};
+// Stands on `depth` links on the stack.
+long dive(int depth, const link* before) {
+  const link mine{before, {}};
+  if (depth == 0) {
+    long links = 0;
+    for (const auto* each = &mine; each != nullptr; each = each->before) ++links;
+    return links;
+  }
+  auto [a, b] = join([&] { return dive(depth - 1, &mine); }, [] { return 0L; });
+  return a + b;
+}
+
+TEST(guests, have_as_much_stack_as_workers) {
+  const int depth = under_thread_sanitizer ? 20'000 : 100'000;
+  for (const unsigned workers : {1U, 2U}) {
+    runtime rt{{.workers = workers}};
+    wait_until_parked(rt);
+    EXPECT_EQ(rt.run([=] { return dive(depth, nullptr); }), depth + 1);
+  }
+}
+
+TEST(guests, pass_on_exceptions_that_tasks_throw) {
+  on_runtimes([](runtime& rt) {
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_THROW(rt.run([] { join([] { fib(10); }, [] { throw std::out_of_range("thrown"); }); }),
+                   std::out_of_range);
+      EXPECT_THROW(rt.run([] { scope().spawn([] { throw std::string("thrown"); }); }), std::string);
+    }
+  });
+}
+
+TEST(guests, called_while_an_exception_leaves_a_block_run_scopes_to_their_end) {
+  runtime rt{{.workers = 2}};
+  struct calls_at_end {
+    runtime& rt;
+    int& ran;
+    ~calls_at_end() {
+      rt.run([this] {
+        scope all;
+        for (int i = 0; i < 10; ++i) all.spawn([this] { ++ran; });
+      });
+    }
+  };
+  int ran = 0;
+  EXPECT_THROW(
+      {
+        const calls_at_end at_end{rt, ran};
+        throw std::out_of_range("thrown");
+      },
+      std::out_of_range);
+  EXPECT_EQ(ran, 10);
+}
+
+TEST(guests, have_scopes_of_their_own_beside_one_that_is_open_outside) {
+  runtime rt{{.workers = 2}};
+  int outside = 0;
+  std::atomic<int> inside{0};
+  scope open;
+  open.spawn([&] { ++outside; });
+  rt.run([&] {
+    scope all;
+    for (int i = 0; i < 100; ++i) all.spawn([&] { ++inside; });
+  });
+  open.spawn([&] { ++outside; });
+  open.wait();
+  EXPECT_EQ(outside, 2);
+  EXPECT_EQ(inside, 100);
+}
+
+TEST(guests, come_from_many_threads_that_end) {
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    runtime rt{{.workers = workers}};
+    std::atomic<long> sum{0};
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::thread> callers;
+      for (int caller = 0; caller < 6; ++caller) {
+        callers.emplace_back([&] {
+          for (int i = 0; i < 10; ++i) sum += rt.run([] { return fib(12); });
+        });
+      }
+      for (auto& each : callers) each.join();
+    }
+    EXPECT_EQ(sum, 20 * 6 * 10 * 144);
+  }
+}
+
+TEST(guests, go_from_one_runtime_to_another_and_outlive_them) {
+  std::vector<std::unique_ptr<runtime>> runtimes;
+  for (int i = 0; i < 3; ++i) runtimes.push_back(std::make_unique<runtime>(options{.workers = 2}));
+  for (int i = 0; i < 300; ++i) {
+    auto& rt = runtimes[static_cast<std::size_t>(i % 3)];
+    EXPECT_EQ(rt->run([] { return fib(10); }), 55);
+    if (i % 30 == 0) rt = std::make_unique<runtime>(options{.workers = 2});
+  }
+}
+
+TEST(guests, of_one_runtime_may_call_another) {
+  runtime outer{{.workers = 2}}, inner{{.workers = 2}};
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(outer.run([&] {
+      const auto before = detail::here();
+      const auto value = inner.run([] { return fib(10); });
+      EXPECT_EQ(detail::here().runtime, before.runtime);
+      EXPECT_EQ(detail::here().index, before.index);
+      return value + fib(5);
+    }),
+              60);
+  }
+}
+
+TEST(guests, leave_the_work_that_came_for_their_worker_to_its_own_thread) {
+  runtime rt{{.workers = 2}};
+  struct told_job : detail::job {
+    std::atomic<bool> ran{false};
+    unsigned on = 99;
+  };
+  for (int i = 0; i < 200; ++i) {
+    told_job told;
+    told.run = [](detail::job& self) noexcept {
+      auto& me = static_cast<told_job&>(self);
+      me.on = worker_index();
+      me.ran = true;
+    };
+    const auto mine = rt.run([&] {
+      detail::submit_to(rt.internals(), worker_index(), told);
+      return worker_index();
+    });
+    while (!told.ran) std::this_thread::yield();
+    EXPECT_EQ(told.on, mine);
+  }
+}
+
+TEST(guests, that_wait_for_a_graph_run_its_tasks) {
+  runtime rt{{.workers = 1}};
+  wait_until_parked(rt);
+  std::atomic<int> ran{0};
+  task_graph<int> graph{rt};
+  graph.indegree([](int) { return 1; }).place([](int) { return 0U; }).body([&](int key) {
+    ++ran;
+    if (key % 100 != 0) graph.fulfill(key - 1);
+  });
+  for (int round = 0; round < 50; ++round) {
+    graph.fulfill(99);
+    graph.wait();
+  }
+  EXPECT_EQ(ran, 50 * 100);
+}
+
+TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {
+  runtime rt{{.workers = 1}};
+  task_graph<int> graph{rt};
+  std::atomic<bool> submitted{false}, waited{false};
+  graph.indegree([](int) { return 1; }).body([&](int) {
+    while (!submitted) std::this_thread::yield();
+    for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  });
+  graph.fulfill(0);
+  std::thread caller([&] {
+    submitted = true;
+    rt.run([&] {
+      while (!waited) std::this_thread::yield();
+    });
+  });
+  graph.wait();  // whoever runs the call meanwhile needs this thread to go on
+  waited = true;
+  caller.join();
+}
+
+TEST(default_runtime, is_what_loops_outside_any_runtime_use) {
+  std::vector<long> numbers(100'000);
+  std::atomic<detail::scheduler*> on{nullptr};
+  parallel_for(std::size_t{0}, numbers.size(), [&](std::size_t i) {
+    numbers[i] = static_cast<long>(i);
+    on = detail::here().runtime;
+  });
+  EXPECT_EQ(on, &default_runtime().internals());
+  EXPECT_EQ(detail::here().runtime, nullptr);
+  EXPECT_EQ(parallel_reduce(numbers, 0L), 100'000L * 99'999 / 2);
+  parallel_sort(numbers, std::greater<>{});
+  EXPECT_EQ(numbers.front(), 99'999);
+  EXPECT_EQ(&default_runtime(), &default_runtime());
+  EXPECT_THROW(parallel_for(0, 10, [](int) { throw std::out_of_range("thrown"); }), std::out_of_range);
+}
+
+TEST(default_runtime, is_not_used_within_another) {
+  runtime rt{{.workers = 2}};
+  std::atomic<int> elsewhere{0};
+  rt.run([&] {
+    parallel_for(0, 1000, [&](int) { elsewhere += detail::here().runtime != &rt.internals() ? 1 : 0; });
+  });
+  EXPECT_EQ(elsewhere, 0);
+}
+
+}  // namespace
+}  // namespace teff::test
