@@ -114,7 +114,9 @@ class idle_gate {
 
   // Asks for a worker that searches. Returns whether it is about to become vacant.
   bool ask_for(unsigned worker) noexcept {
-    auto expected = offered;
+    auto& state = waiters_[worker].state;
+    auto expected = state.load(std::memory_order_relaxed);
+    if (expected != offered) return expected == asked_for;
     return waiters_[worker].state.compare_exchange_strong(expected, asked_for, std::memory_order_relaxed) ||
            expected == asked_for;
   }

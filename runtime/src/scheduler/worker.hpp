@@ -166,7 +166,7 @@ class worker {
   std::optional<call_stack> guest_stack_;  // made by the first guest
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
-  unsigned kept_blocks_ = 0;  // of loops, since one was shared
+  unsigned kept_blocks_ = 0;  // how often shares_without_wake() has said no since it said yes
   class activities activities_;
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
