@@ -98,12 +98,11 @@ TEST(guests, called_while_an_exception_leaves_a_block_run_scopes_to_their_end) {
     }
   };
   int ran = 0;
-  EXPECT_THROW(
-      {
-        const calls_at_end at_end{rt, ran};
-        throw std::out_of_range("thrown");
-      },
-      std::out_of_range);
+  const auto throws = [&] {
+    const calls_at_end at_end{rt, ran};
+    throw std::out_of_range("thrown");
+  };
+  EXPECT_THROW(throws(), std::out_of_range);
   EXPECT_EQ(ran, 10);
 }
 
