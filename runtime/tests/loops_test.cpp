@@ -272,16 +272,19 @@ TEST(parallel_for, makes_one_state_where_nobody_shares) {
     ++made;
     return 0L;
   };
-  parallel_for(0, 1000, with_state(make, [&](long& calls, int) { sum = ++calls; }));
-  EXPECT_EQ(sum, 1000);
-  parallel_for(values, with_state(make, [&](long& calls, int value) { sum = calls += value; }));
-  EXPECT_EQ(sum, 1000);
-  parallel_for(0, 1000, 2, with_state(make, [&](long& calls, int) { sum = ++calls; }));
-  EXPECT_EQ(sum, 500);
-  parallel_for(values, with_state(make, [&](long& calls, std::span<int> part) {
-                 sum = calls += static_cast<long>(part.size());
-               }));
-  EXPECT_EQ(sum, 1000);
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    parallel_for(0, 1000, with_state(make, [&](long& calls, int) { sum = ++calls; }));
+    EXPECT_EQ(sum, 1000);
+    parallel_for(values, with_state(make, [&](long& calls, int value) { sum = calls += value; }));
+    EXPECT_EQ(sum, 1000);
+    parallel_for(0, 1000, 2, with_state(make, [&](long& calls, int) { sum = ++calls; }));
+    EXPECT_EQ(sum, 500);
+    parallel_for(values, with_state(make, [&](long& calls, std::span<int> part) {
+                   sum = calls += static_cast<long>(part.size());
+                 }));
+    EXPECT_EQ(sum, 1000);
+  });
   EXPECT_EQ(made, 4);
 }
 

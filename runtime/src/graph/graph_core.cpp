@@ -54,6 +54,10 @@ bool graph_core::nothing_left() const noexcept {
   return waiting == 0 && !cancelled();
 }
 
+bool graph_core::is_at_rest(const void* graph) noexcept {
+  return static_cast<const graph_core*>(graph)->at_rest();
+}
+
 void graph_core::look_for_rest(unsigned worker) noexcept {
   auto& ended = accounts_[worker].ended;
   // seq_cst: before the look for waiters and at the other accounts. Of two workers that end last, one sees
@@ -71,7 +75,7 @@ void graph_core::wait_for_rest() {
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && wait_as_guest(runtime_, [this] { wait_for_rest_on(here().index); })) return;
+  if (at.runtime == nullptr && help_as_guest(runtime_, is_at_rest, this)) return;
   wait_for_rest_outside();
 }
 
@@ -81,7 +85,7 @@ void graph_core::wait_for_rest_on(unsigned worker) {
     waiting_workers_.push_back(worker);
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
-  help_until([](const void* self) { return static_cast<const graph_core*>(self)->at_rest(); }, this);
+  help_until(is_at_rest, this);
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   const std::lock_guard lock(mutex_);
   waiting_workers_.erase(std::ranges::find(waiting_workers_, worker));

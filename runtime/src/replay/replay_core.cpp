@@ -4,7 +4,6 @@
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
-#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/within_activity.hpp"
 
@@ -43,18 +42,15 @@ void replay_core::replay(part_runner runner) {
   if (jobs_.empty()) return;
   runner_ = runner;
   ended_.store(0, std::memory_order_relaxed);
-  if (at.runtime == &runtime_) {
-    wait_for_end(at);
-  } else {
-    const call_in_progress call(runtime_);
-    if (at.runtime != nullptr || !wait_as_guest(runtime_, [this] { wait_for_end(here()); })) wait_for_end({});
-  }
+  waiter_ = at.runtime == &runtime_ ? at : place{};
+  wait_for_end();
   failed_.store(false, std::memory_order_relaxed);
   if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
 }
 
-void replay_core::wait_for_end(place waiter) {
-  waiter_ = waiter;
+void replay_core::wait_for_end() {
+  std::optional<call_in_progress> call;
+  if (waiter_.runtime == nullptr) call.emplace(runtime_);
   submit(runtime_, gang_);
   wait_until_set(ended_, waiter_);
 }

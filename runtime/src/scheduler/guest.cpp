@@ -97,4 +97,18 @@ bool run_as_guest(scheduler& runtime, job& job) noexcept {
   return ran;
 }
 
+bool help_as_guest(scheduler& runtime, bool (*done)(const void*), const void* what) noexcept {
+  struct helping : job {
+    bool (*done)(const void*);
+    const void* what;
+  } help;
+  help.run = [](job& self_job) noexcept {
+    const auto& me = static_cast<helping&>(self_job);
+    worker::help_while_there_is_work(me.done, me.what);
+  };
+  help.done = done;
+  help.what = what;
+  return run_as_guest(runtime, help) && done(what);
+}
+
 }  // namespace teff::detail

@@ -5,6 +5,7 @@
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
 #include <algorithm>
@@ -38,6 +39,26 @@ void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = *current();
   // What it waits for may be work that only this worker can do.
   me.work_until([=] { return done(what); }, std::max(me.may_run_now(), may_run::sources), nullptr);
+}
+
+void worker::help_while_there_is_work(bool (*done)(const void*), const void* what) noexcept {
+  using clock = std::chrono::steady_clock;
+  auto& me = *current();
+  const within_activity here(me, {.of = &me});
+  const auto patience = std::min<clock::duration>(me.all_.settings().spin, std::chrono::milliseconds(1));
+  bool searching = false;
+  auto deadline = clock::now() + patience;
+  while (!done(what)) {
+    if (me.run_something(may_run::sources, nullptr, searching)) {
+      deadline = clock::now() + patience;
+      continue;
+    }
+    me.stolen_.tell();
+    if (clock::now() >= deadline) break;
+    if (me.all_.crowded()) std::this_thread::yield();
+    relax();
+  }
+  me.stolen_.tell();
 }
 
 void worker::wait_for_thief(task_slot& slot) noexcept {

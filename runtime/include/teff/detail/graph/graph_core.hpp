@@ -66,6 +66,7 @@ class graph_core : public source {
 
  private:
   [[nodiscard]] bool at_rest() const noexcept;
+  [[nodiscard]] static bool is_at_rest(const void* graph) noexcept;
   // Of a graph at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void wait_for_rest();

@@ -58,8 +58,7 @@ class replay_core {
   void start() noexcept;
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
-  // `waiter`: the calling worker of this runtime; none: the thread sleeps.
-  void wait_for_end(place waiter);
+  void wait_for_end();
 
   scheduler& runtime_;
   replay_plan plan_;
