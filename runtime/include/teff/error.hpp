@@ -17,6 +17,11 @@ struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();
 };
 
+// The indegree of a key of a task graph is negative.
+struct negative_indegree : misuse {
+  using misuse::misuse;
+};
+
 // A key of a task graph was fulfilled more often than its indegree says, before its task had ended.
 struct over_fulfilled : misuse {
   using misuse::misuse;

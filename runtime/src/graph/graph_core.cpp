@@ -67,12 +67,19 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
 void graph_core::wait_for_rest() {
   const auto at = here();
   if (at.runtime != &runtime_) return wait_for_rest_outside();
+  // Nobody else need know that it waits as long as it finds work itself.
+  auto& awaits = accounts_[at.index].awaits;
+  const bool outer = std::exchange(awaits, true);
+  bool rest = at_rest();
+  while (!rest && run_here(*this)) rest = at_rest();
+  awaits = outer;
+  if (rest) return;
   {
     const std::lock_guard lock(mutex_);
     waiting_workers_.push_back(at.index);
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
-  help_until([](const void* self) { return static_cast<const graph_core*>(self)->at_rest(); }, this);
+  help_until([](const void* graph) { return static_cast<const graph_core*>(graph)->at_rest(); }, this, this);
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   const std::lock_guard lock(mutex_);
   waiting_workers_.erase(std::ranges::find(waiting_workers_, at.index));

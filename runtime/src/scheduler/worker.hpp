@@ -19,6 +19,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,8 +30,15 @@ class scheduler;
 // What a waiting worker may run (README, "Waiting within an activity").
 enum class may_run : std::uint8_t {
   awaited_thief,  // what the thief of the awaited slot has in its deque
+  own_work,       // work of the awaited source; of others, and of jobs, what no other worker may do
   sources,        // besides, work of sources, tasks that belong to activities, and this worker's own jobs
   everything,     // besides, jobs for any worker, and any tasks
+};
+
+// What a waiting worker looks at first.
+struct awaited_work {
+  const task_slot* slot = nullptr;  // the stolen slot that it waits for
+  source* from = nullptr;           // the source whose work it waits for
 };
 
 class worker {
@@ -48,8 +56,10 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
-  // Runs other tasks on the calling worker, work of sources at least, until `done(what)`.
-  static void help_until(bool (*done)(const void*), const void* what) noexcept;
+  // Runs other tasks on the calling worker, work of sources at least, until `done(what)`: source.hpp.
+  static void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
+  // Runs some work of this source. Returns whether there was any.
+  bool run_source(source& each, may_run limit) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
 
@@ -85,9 +95,9 @@ class worker {
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
-  void work_until(Done done, may_run limit, const task_slot* awaited) noexcept;
+  void work_until(Done done, may_run limit, awaited_work awaited) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
-  bool run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept;
+  bool run_something(may_run limit, awaited_work awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
@@ -102,17 +112,18 @@ class worker {
   void hand_over() noexcept;
   void ask_everyone() noexcept;
   bool expose_anything() noexcept;
-  [[nodiscard]] bool sees_source_work() noexcept;
+  [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
+  [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
   [[nodiscard]] bool sees_work() noexcept;
-  void refresh_sources() noexcept;
-  [[nodiscard]] source::poll_time next_poll() const noexcept;
+  [[nodiscard]] source::poll_time next_poll() noexcept;
   void poll_sources(source::poll_time now) noexcept;
-  bool run_sources(bool& searching) noexcept;
+  bool run_awaited(source& awaited, bool& searching) noexcept;
+  bool run_sources(may_run limit, bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  bool park(Done& done, may_run limit, const task_slot* awaited) noexcept;
+  bool park(Done& done, may_run limit, awaited_work awaited) noexcept;
   template <class Done>
-  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work awaited) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   scheduler& all_;
@@ -120,8 +131,7 @@ class worker {
   slot_array slots_;
   local_deque* deque_ = nullptr;  // in the thread's own storage
   job_queue inbox_;
-  source_list sources_;  // as of `sources_version_`
-  std::uint64_t sources_version_ = 0;
+  std::size_t next_source_ = 0;  // where it looks first
   const std::byte* stack_middle_ = nullptr;
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
