@@ -277,9 +277,13 @@ TEST(key_chains_model, keys_are_counted_while_their_bucket_is_split) {
                                                  .grows_to = 4},
                                                 2));
   // Twice, and with keys that stay together after the first split.
-  expect_no_fault(check_chains<checked::atomic>(
-      {.fulfilled = {{0, 4, 8}, {8, 0, 4}}, .needed = std::vector<int>(9, 2), .run_at_the_end = true,
-       .runs = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .over = std::vector<int>(9), .grows_to = 16}, 2));
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0, 4, 8}, {8, 0, 4}},
+                                                 .needed = std::vector<int>(9, 2),
+                                                 .run_at_the_end = true,
+                                                 .runs = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                                 .over = std::vector<int>(9),
+                                                 .grows_to = 16},
+                                                2));
 }
 
 TEST(key_chains_model, a_key_of_a_bucket_that_is_split_is_found_until_its_task_has_run) {
@@ -300,14 +304,11 @@ TEST(key_chains_model, a_key_of_a_bucket_that_is_split_is_found_until_its_task_h
 }
 
 TEST(key_chains_model, finds_a_bucket_that_is_split_without_release) {
-  EXPECT_NE(check_chains<careless_atomic>({.fulfilled = {{0, 1}, {1, 0}},
-                                           .needed = {2, 2},
-                                           .runs = {1, 1},
-                                           .over = {0, 0},
-                                           .grows_to = 4},
-                                          4)
-                .fault,
-            "");
+  EXPECT_NE(
+      check_chains<careless_atomic>(
+          {.fulfilled = {{0, 1}, {1, 0}}, .needed = {2, 2}, .runs = {1, 1}, .over = {0, 0}, .grows_to = 4}, 4)
+          .fault,
+      "");
 }
 
 TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {

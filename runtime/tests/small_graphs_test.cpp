@@ -21,6 +21,7 @@ TEST(small_graphs, allocate_little_and_nothing_when_they_are_used_again) {
   runtime rt{{.workers = 1}};
   rt.run([&] {
     int ran = 0;
+    const task_graph<int> another{rt};  // the runtime's first
     const auto before = allocations();
     {
       task_graph<int> graph{rt};
@@ -89,22 +90,25 @@ TEST(small_graphs, that_tasks_of_a_graph_wait_for_do_not_nest_as_deep_as_there_a
   }
 }
 
-// Of a task that waits for a graph, deep within others, only its own worker can do what another one waits for.
+// Of a task that waits for a graph, deep within others, only its own worker can do what another one waits
+// for.
 TEST(small_graphs, with_places_are_served_however_deep_their_worker_waits) {
   for (const unsigned workers : {2U, 3U}) {
     runtime rt{{.workers = workers}};
     std::atomic<int> ran{0};
     task_graph<int> outer{rt};
-    outer.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); }).body([&](int) {
-      task_graph<int> inner{rt};
-      inner.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
-      inner.body([&](int i) {
-        ++ran;
-        if (i < 10) inner.fulfill(i + 1);
-      });
-      inner.fulfill(0);
-      inner.wait();
-    });
+    outer.indegree([](int) { return 1; })
+        .place([](int i) { return static_cast<unsigned>(i); })
+        .body([&](int) {
+          task_graph<int> inner{rt};
+          inner.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
+          inner.body([&](int i) {
+            ++ran;
+            if (i < 10) inner.fulfill(i + 1);
+          });
+          inner.fulfill(0);
+          inner.wait();
+        });
     for (int i = 0; i < 300; ++i) outer.fulfill(i);
     outer.wait();
     EXPECT_EQ(ran, 300 * 11);

@@ -17,11 +17,6 @@ struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();
 };
 
-// The indegree of a key of a task graph is negative.
-struct negative_indegree : misuse {
-  using misuse::misuse;
-};
-
 // A key of a task graph was fulfilled more often than its indegree says, before its task had ended.
 struct over_fulfilled : misuse {
   using misuse::misuse;
@@ -32,6 +27,11 @@ struct over_fulfilled : misuse {
 struct never_satisfied : misuse {
   never_satisfied(const std::string& message, std::size_t keys) : misuse(message), count(keys) {}
   std::size_t count;  // of such keys
+};
+
+// The indegree of a key of a task graph is negative.
+struct negative_indegree : misuse {
+  using misuse::misuse;
 };
 
 // task_graph::wait() was called where it could never return: within a task of the same graph, or where tasks

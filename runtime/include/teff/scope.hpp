@@ -47,8 +47,8 @@ class scope : detail::scope_state {
   void wait() { scope_state::wait(); }
 
   // Drops the tasks that have not begun. Tasks that run can ask cancelled(). It holds from cancel() or the
-  // first exception until wait() has ended all tasks: then the scope can be used again, whether wait() returns
-  // or throws.
+  // first exception until wait() has ended all tasks: then the scope can be used again, whether wait()
+  // returns or throws.
   void cancel() noexcept { scope_state::cancel(); }
   [[nodiscard]] bool cancelled() const noexcept { return scope_state::cancelled(); }
 

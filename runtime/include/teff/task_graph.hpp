@@ -138,7 +138,8 @@ class task_graph {
   // ended, the next call is the first one for a new task of that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
-  // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread blocks.
+  // Returns when all tasks have run that can. A worker runs tasks while it waits, those of this graph first;
+  // any other thread blocks.
   // Calls of fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for

@@ -73,7 +73,8 @@ void graph_core::wait_for_rest() {
   bool rest = at_rest();
   while (!rest && run_here(*this)) rest = at_rest();
   awaits = outer;
-  if (rest) return;
+  // Others may wait, too.
+  if (rest) return look_for_rest(at.index);
   {
     const std::lock_guard lock(mutex_);
     waiting_workers_.push_back(at.index);

@@ -124,8 +124,8 @@ may_run worker::may_run_now() const noexcept {
 }
 
 // The loop of a worker that has nothing of its own to do until `done()`: it runs what it finds within
-// `limit`, else it spins for a while, else it sleeps. It looks at `awaited` first: of a stolen slot, it steals
-// from the thief (leapfrogging).
+// `limit`, else it spins for a while, else it sleeps. It looks at `awaited` first: of a stolen slot, it
+// steals from the thief (leapfrogging).
 template <class Done>
 void worker::work_until(Done done, may_run limit, awaited_work awaited) noexcept {
   bool searching = false;
@@ -227,8 +227,7 @@ bool worker::sleep(wake_for what, source::poll_time deadline) noexcept {
 
 bool worker::sees_source_work(may_run limit) noexcept {
   if (!inbox_.empty()) return true;
-  return all_.sources().any_of(index_, next_source_,
-                               [&](source& each) { return sees_work_of(each, limit); });
+  return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
 }
 
 bool worker::sees_work_of(source& each, may_run limit) noexcept {

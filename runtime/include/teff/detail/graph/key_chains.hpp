@@ -17,10 +17,10 @@
 namespace teff::detail {
 
 // A bucket is a chain of nodes: all keys that were fulfilled and whose tasks have not run, and some whose
-// tasks have. To change it, a worker takes the whole chain out and puts it back. A worker that finds the chain
-// taken leaves a request there, and goes on; the one that has the chain sees to the request before it puts
-// the chain back. So all changes of a key have one order, and a worker that is interrupted while it has a
-// chain stops no other from counting.
+// tasks have. To change it, a worker takes the whole chain out and puts it back. A worker that finds the
+// chain taken leaves a request there, and goes on; the one that has the chain sees to the request before it
+// puts the chain back. So all changes of a key have one order, and a worker that is interrupted while it has
+// a chain stops no other from counting.
 //
 // `Node` has: Node* next, in the chain; next_in_line, a pointer to it or to its base, of its own while it is
 // ready or a request; std::size_t hash; int received, needed; Atomic<bool> ran, false at first; and
@@ -121,9 +121,9 @@ class key_chains {
     const std::size_t mask;
     const unsigned spread;
     const std::unique_ptr<Atomic<word>[]> words;
-    Atomic<table*> next{nullptr};                  // the larger one, while and after it grows
-    alignas(64) Atomic<std::size_t> to_move{0};    // the next bucket that somebody moves
-    Atomic<std::size_t> left;                      // buckets that were not moved
+    Atomic<table*> next{nullptr};                // the larger one, while and after it grows
+    alignas(64) Atomic<std::size_t> to_move{0};  // the next bucket that somebody moves
+    Atomic<std::size_t> left;                    // buckets that were not moved
   };
 
   static void push(Node* node, Node*& list) {

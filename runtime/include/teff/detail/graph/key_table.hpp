@@ -3,7 +3,6 @@
 
 #include <teff/detail/graph/graph_node.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -55,7 +54,7 @@ class key_table {
   node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & mask_]; }
   [[gnu::noinline]] void grow() {
     const auto old_size = mask_ + 1;
-    const auto new_size = std::max(2 * old_size, least_allocated);
+    const auto new_size = 2 * old_size;
     auto larger = std::make_unique<node*[]>(new_size);
     node** const old = std::exchange(buckets_, larger.get());
     mask_ = new_size - 1;
@@ -70,8 +69,7 @@ class key_table {
     allocated_ = std::move(larger);
   }
 
-  static constexpr std::size_t few = 4;
-  static constexpr std::size_t least_allocated = 64;
+  static constexpr std::size_t few = 64;
 
   node* first_[few] = {};  // so that a small graph allocates none
   std::unique_ptr<node*[]> allocated_;

@@ -37,9 +37,10 @@ class keyed_graph final : public graph_core {
 
  public:
   keyed_graph(scheduler& runtime, unsigned workers)
-      : graph_core(runtime, workers), states_(workers, [this](worker_state* at, std::size_t i) {
-          std::construct_at(at, static_cast<unsigned>(i), nodes_);
-        }), ready_(workers) {
+      : graph_core(runtime, workers),
+        states_(workers, [this](worker_state* at,
+                                std::size_t i) { std::construct_at(at, static_cast<unsigned>(i), nodes_); }),
+        ready_(workers) {
     for (auto& each : states_.all()) ready_.add(each.ready);
   }
 

@@ -61,9 +61,10 @@ void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
 
-// On a worker: runs whatever work there is until `done(what)` is true, work of `awaited` first. With `awaited`
-// a worker that is in the middle of many activities runs no other source's work that another worker may do;
-// so `done` must become true by work of `awaited`, and by work that is done meanwhile by those who wait for it.
+// On a worker: runs whatever work there is until `done(what)` is true, work of `awaited` first. With
+// `awaited` a worker that is in the middle of many activities runs no other source's work that another worker
+// may do; so `done` must become true by work of `awaited`, and by work that is done meanwhile by those who
+// wait for it.
 void help_until(bool (*done)(const void*), const void* what, source* awaited = nullptr) noexcept;
 // On a worker: runs some work of this source, as the worker does when it is free. Returns whether there was
 // any.
