@@ -13,10 +13,11 @@ struct numbered_node {
   numbered_node* next = nullptr;
   numbered_node* next_in_line = nullptr;
   std::size_t hash = 0;
+  std::size_t number = 0;
   int received = 1;
   int needed = 2;
   std::atomic<bool> ran{false};
-  [[nodiscard]] bool same_key(const numbered_node& other) const { return hash == other.hash; }
+  [[nodiscard]] bool same_key(const numbered_node& other) const { return number == other.number; }
 };
 
 // Keys whose hashes are their numbers, or all alike.
@@ -26,16 +27,18 @@ class keys_that_wait {
 
   // Fulfils key `number`; returns whether it is ready now.
   bool fulfill(std::size_t number) {
+    const std::size_t hash = all_alike_ ? 7 : number;
     const auto outcome = chains_.fulfill(
-        all_alike_ ? 7 : number,
+        hash,
         [&](const numbered_node& each) {
           ++looks;
-          return each.hash == number;
+          return each.number == number;
         },
         [&] {
           ++waiting;
           auto& made = nodes_.emplace_back();
-          made.hash = number;
+          made.hash = hash;
+          made.number = number;
           return &made;
         },
         [](const numbered_node&) { FAIL() << "fulfilled too often"; },

@@ -42,7 +42,7 @@ TEST(small_graphs, allocate_little_and_nothing_when_they_are_used_again) {
 
 TEST(small_graphs, destroy_what_their_functions_keep_before_they_are_gone) {
   on_runtimes([](runtime& rt) {
-    const int rounds = under_thread_sanitizer ? 100 : 1000;
+    const int rounds = under_thread_sanitizer ? 20 : 200;
     const auto live_and_die = [&] {
       const auto kept = std::make_shared<int>(7);
       for (int round = 0; round < rounds; ++round) {

@@ -34,10 +34,6 @@ class key_chains {
     unsigned long_chain = 6;   // a chain of so many nodes asks whether the table is crowded
   };
   explicit key_chains(shape of) : long_chain_(of.long_chain), first_(of.buckets, of.spread) {}
-  ~key_chains() {
-    table* next = first_.next.load(std::memory_order_relaxed);
-    while (next != nullptr) delete std::exchange(next, next->next.load(std::memory_order_relaxed));
-  }
   key_chains(const key_chains&) = delete;
   key_chains& operator=(const key_chains&) = delete;
 
@@ -121,7 +117,8 @@ class key_chains {
     const std::size_t mask;
     const unsigned spread;
     const std::unique_ptr<Atomic<word>[]> words;
-    Atomic<table*> next{nullptr};                // the larger one, while and after it grows
+    Atomic<table*> next{nullptr};   // the larger one, while and after it grows
+    std::unique_ptr<table> larger;  // the same, for who destroys them all; set by whoever made it
     alignas(64) Atomic<std::size_t> to_move{0};  // the next bucket that somebody moves
     Atomic<std::size_t> left;                    // buckets that were not moved
   };
@@ -254,7 +251,7 @@ class key_chains {
     // Release: the empty table, to whoever reads `next`.
     if (of.next.compare_exchange_strong(none, larger.get(), std::memory_order_release,
                                         std::memory_order_relaxed))
-      static_cast<void>(larger.release());
+      of.larger = std::move(larger);
   }
 
   // The caller has the chain: shares its nodes out among the buckets of the larger table. Nobody looks there
