@@ -45,6 +45,16 @@ struct with_array {
   int first[2];
   int second;
 };
+struct titled {
+  std::string title;
+  long number;
+  bool operator==(const titled&) const = default;
+};
+struct padded {
+  double value;
+  char unit;
+  bool operator==(const padded&) const = default;
+};
 struct long_one {
   int a, b, c, d, e, f, g;
   bool operator==(const long_one&) const = default;
@@ -156,6 +166,10 @@ TEST(graph_key, may_be_a_range_a_structure_or_an_enumeration) {
   EXPECT_FALSE(one_key(cell{3, 7}, cell{7, 3}));
   EXPECT_TRUE(one_key(long_one{1, 2, 3, 4, 5, 6, 7}, long_one{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_FALSE(one_key(long_one{1, 2, 3, 4, 5, 6, 7}, long_one{1, 2, 3, 4, 5, 6, 8}));
+  EXPECT_TRUE(one_key(titled{"sum", 1}, titled{"sum", 1}));
+  EXPECT_FALSE(one_key(titled{"sum", 1}, titled{"max", 1}));
+  EXPECT_TRUE(one_key(padded{0.0, 'x'}, padded{-0.0, 'x'}));
+  EXPECT_FALSE(one_key(padded{1.0, 'x'}, padded{1.0, 'y'}));
   EXPECT_FALSE(one_key(phase::first, phase::second));
   EXPECT_FALSE(one_key(std::tuple(phase::first, 'x'), std::tuple(phase::second, 'x')));
   EXPECT_FALSE(one_key(std::array<int, 40>{}, std::array<int, 40>{1}));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -66,6 +67,20 @@ TEST(grid, with_an_extent_of_nothing_or_less_is_empty) {
   parallel_for(grid{std::int8_t{127}, std::int8_t{127}}.tiles(100, 100),
                [&](std::int8_t, std::int8_t) { ++points; });
   EXPECT_EQ(points, 4 + 127 * 127);
+}
+
+TEST(grid, may_have_one_dimension) {
+  std::atomic<int> sum{0};
+  parallel_for(grid{5}, [&](int i) { sum += i; });
+  EXPECT_EQ(sum, 10);
+}
+
+TEST(grid, with_more_points_than_can_be_counted_is_refused) {
+  const auto nothing = [](long, long) {};
+  EXPECT_THROW(parallel_for(grid{LONG_MAX, LONG_MAX}, nothing), misuse);
+  EXPECT_THROW(parallel_for(grid{1L << 32, 1L << 32}, nothing), misuse);
+  EXPECT_THROW(parallel_for(grid{LONG_MAX, LONG_MAX}.tiles(1, 1), nothing), misuse);
+  EXPECT_NO_THROW(parallel_for(grid{LONG_MAX, 0L}, nothing));
 }
 
 TEST(grid, passes_on_states_and_exceptions) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -328,6 +329,31 @@ TEST(parallel_for, random_loops_run_each_iteration_once) {
       for (long i = 0; i < n; ++i) ASSERT_EQ(called[static_cast<std::size_t>(i)], 1 + (i % step == 0));
     }
   });
+}
+
+std::atomic<long> sum_of_functions{0};
+void add_to_sum(int i) {
+  sum_of_functions += i;
+}
+int twice(int i) {
+  return 2 * i;
+}
+bool is_nine(int i) {
+  return i == 9;
+}
+
+TEST(loops, take_functions_as_well_as_closures) {
+  sum_of_functions = 0;
+  parallel_for(0, 10, add_to_sum);
+  parallel_for(0, 10, 2, add_to_sum);
+  parallel_for(grid{10}, add_to_sum);
+  EXPECT_EQ(sum_of_functions, 45 + 20 + 45);
+  EXPECT_EQ(parallel_reduce(0, 10, 0, twice, std::plus<>{}), 90);
+  std::vector<int> numbers(20);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  EXPECT_EQ(parallel_find_if(numbers.begin(), numbers.end(), is_nine) - numbers.begin(), 9);
+  parallel_transform(numbers.begin(), numbers.end(), numbers.begin(), twice);
+  EXPECT_EQ(numbers.back(), 38);
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace teff {
 
-// The handle of a task that fork() has made. The task lies in the worker's deque and the handle in the
-// caller's frame; on a worker, nothing is allocated.
+// The handle of a task that fork() has made: get() returns the task's value, once. The task lies in the
+// worker's deque and the handle in the caller's frame; on a worker, nothing is allocated.
 //
 // Forks form a stack, as automatic variables do. Call get() on the handles, or let them end, in reverse order
 // of their making, on the worker that made them, and not while a scope or join that was made later is open.

@@ -13,10 +13,10 @@ namespace teff {
 // - integers, enumerations, pointers, and arrays, pairs and tuples of them without padding: by their bytes
 // - what std::hash is specialised for: by that
 // - arrays, pairs and tuples: by the key_hash of their parts
-// - structures without padding: by their bytes; or by the key_hash of their fields if the type of one needs
-//   that, which is found out for up to six fields, without arrays and base classes. Their == must compare all
-//   fields, as a defaulted one does; else specialise std::hash
 // - ranges whose == compares the elements in order, as std::vector's: by the key_hash of the elements
+// - structures of up to six fields, without arrays and base classes: by the key_hash of their fields. Other
+//   structures without padding: by their bytes. Their == must compare all fields, as a defaulted one does;
+//   else specialise std::hash
 //
 // For any other key, specialise std::hash or key_hash, or pass another class of this form as task_graph's
 // second argument.
@@ -33,6 +33,8 @@ struct key_hash {
       return detail::hash_of_structure(key);
     } else if constexpr (detail::sequence<Key>) {
       return detail::hash_of_elements(key);
+    } else if constexpr (detail::with_fields<Key>) {
+      return detail::hash_of_parts(detail::fields_of(key));
     } else {
       static_assert(
           detail::is_hashable<Key>,

@@ -45,7 +45,8 @@ grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
 // The type of the indices is common to all extents. A worker runs its points in the order of nested loops,
 // the last index fastest. The innermost loop goes along a row, or a part of one, and the compiler sees the
 // whole of it. In a grid of tiles, one worker runs a tile, in the same order. `grain` counts points, or
-// tiles. The rest, with_state() included, is as in parallel_for over indices.
+// tiles. The rest, with_state() included, is as in parallel_for over indices. Throws misuse if the grid has
+// 2^64 points or more.
 //
 //   teff::parallel_for(teff::grid{rows, columns}, [&](int row, int column) {
 //     image[row * columns + column] = shade(row, column);

@@ -32,9 +32,9 @@ struct loop_options {
 //       [&](std::vector<double>& scratch, int i) { solve(i, scratch); }));
 //
 // A piece is what one worker runs without a break. A loop that no other worker shares is one piece; each
-// share given away is one more. So there are as few states as steals, and no two calls use one at the same
-// time. One state for each worker would not be safe: a body that waits, in a loop of its own, may run another
-// piece of the outer loop meanwhile.
+// share given away is one more, stolen or not. No two calls use one state at the same time. One state for
+// each worker would not be safe: a body that waits, in a loop of its own, may run another piece of the outer
+// loop meanwhile.
 template <class Make, class Body>
 [[nodiscard]] auto with_state(Make&& make, Body&& body) {
   return detail::stateful_body<std::decay_t<Make>, std::decay_t<Body>>{std::forward<Make>(make),
@@ -88,7 +88,8 @@ struct stepping_blocks {
 // so it must be safe to call it on several threads; a body that is trivially copyable may run from copies.
 //
 // The type of i is the common type of both bounds (std::common_type): for 0 and a std::size_t, std::size_t.
-// Throws misuse if that type can't hold `first`: a negative number where `last` is unsigned.
+// Throws misuse if that type can't hold `first`: a negative number where `last` is unsigned. A negative
+// `last` where `first` is unsigned lies before it: nothing runs.
 //
 // A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
 // chooses: body(first, last), two indices or iterators; or, for iterators and ranges, body(std::span) or
@@ -117,7 +118,8 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
 }
 
 // The same for first, first + step, first + 2 * step and so on, as long as they lie before `last`; with a
-// negative step, as long as they lie after it. Throws misuse if the step is 0.
+// negative step, as long as they lie after it. The body is called with one iteration. Throws misuse if the
+// step is 0.
 //
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });

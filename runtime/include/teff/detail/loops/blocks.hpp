@@ -48,8 +48,8 @@ concept loop_body = body_of_iterations<Body, I> || body_of_bounds<Body, I> || bo
 // captured stays in registers, whatever its iterations write. A body that is callable as a constant behaves
 // the same.
 template <class Body, class... Arguments>
-inline constexpr bool runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&
-                                       sizeof(Body) <= 128 && std::invocable<const Body&, Arguments...>;
+concept runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&
+                         sizeof(Body) <= 128 && std::invocable<const Body&, Arguments...>;
 template <class Body, class... Arguments>
 using body_at_hand = std::conditional_t<runs_from_copy<Body, Arguments...>, std::remove_const_t<Body>, Body&>;
 
@@ -127,7 +127,8 @@ struct stateful_blocks {
     Body& body;
     const Of& of;
     void operator()(auto first, auto last) {
-      body_with_state with{state, body.body};
+      // Clang 14 can't deduce them.
+      body_with_state<state_of<Body>, std::remove_reference_t<decltype((body.body))>> with{state, body.body};
       of(with)(first, last);
     }
   };

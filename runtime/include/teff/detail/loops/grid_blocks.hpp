@@ -3,6 +3,7 @@
 #pragma once
 
 #include <teff/detail/loops/blocks.hpp>
+#include <teff/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -14,10 +15,15 @@
 
 namespace teff::detail {
 
+// Throws misuse if they are 2^64 or more.
 template <std::integral I, std::size_t Dimensions>
-std::uint64_t points_in(const std::array<I, Dimensions>& extents) noexcept {
+std::uint64_t points_in(const std::array<I, Dimensions>& extents) {
+  if (std::ranges::find(extents, I{0}) != extents.end()) return 0;
   std::uint64_t count = 1;
-  for (const I extent : extents) count *= static_cast<std::uint64_t>(extent);
+  for (const I extent : extents) {
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count))
+      throw misuse("teff::parallel_for: a grid has at most 2^64 - 1 points");
+  }
   return count;
 }
 
@@ -41,7 +47,7 @@ template <std::integral I, std::size_t Dimensions, class Body>
 void run_row(Body& body, const std::array<I, Dimensions>& row, I first, I last) {
   [&]<std::size_t... D>(std::index_sequence<D...>) {
     body_at_hand<Body, repeated<D, I>..., I> at_hand = body;
-    const std::array<I, sizeof...(D)> outer{row[D]...};
+    [[maybe_unused]] const std::array<I, sizeof...(D)> outer{row[D]...};
     for (; first < last; ++first) std::invoke(at_hand, I{outer[D]}..., I{first});
   }(std::make_index_sequence<Dimensions - 1>());
 }

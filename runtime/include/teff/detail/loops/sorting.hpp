@@ -32,8 +32,9 @@ class quicksort {
   // `splits`: how often at most, so that bad pivots can't make it quadratic.
   void sort(I first, I last, int splits) {
     if (last - first <= sorted_alone || splits == 0) return std::sort(first, last, std::ref(less_));
-    const auto [middle, right] = split(first, last);
-    join([=, this] { sort(first, middle, splits - 1); }, [=, this] { sort(right, last, splits - 1); });
+    const std::pair<I, I> halves = split(first, last);
+    join([=, this] { sort(first, halves.first, splits - 1); },
+         [=, this] { sort(halves.second, last, splits - 1); });
   }
 
   // Elements less than the pivot; equal ones, if there may be many; the others.

@@ -104,7 +104,7 @@ class tree_reduction {
       body_at_hand<Map, typename iteration_of<I>::type> map = map_;
       body_at_hand<Combine, T, T> combine = combine_;
       const I last = loop_advance(first, count);
-      if constexpr (std::floating_point<T> && commutes<std::remove_const_t<Combine>>) {
+      if constexpr (std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>>) {
         if (count >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
       }
       T sum = value(map, first);
