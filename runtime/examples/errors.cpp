@@ -38,6 +38,13 @@ int main() {
     graph.wait();
   });
 
+  expect<teff::negative_indegree>("negative_indegree", [&] {
+    teff::task_graph<int> graph{rt};
+    graph.indegree([](int k) { return k - 8; }).body([](int) {});
+    graph.fulfill(7);
+    graph.wait();
+  });
+
   expect<teff::graph_waits_for_itself>("graph_waits_for_itself", [&] {
     teff::task_graph<int> graph{rt};
     graph.indegree([](int) { return 0; }).body([&](int) { graph.wait(); });

@@ -99,12 +99,14 @@ TEST(message_ring_model, finds_a_flag_that_does_not_release_its_message) {
 
 // ---- Keys without a place ----
 
+template <template <class> class Atomic>
 struct counted_node {
   counted_node* next = nullptr;
   counted_node* next_in_line = nullptr;
+  std::size_t hash = 0;
   int received = 1;
   int needed = 0;
-  bool ran = false;
+  Atomic<bool> ran{false};
   int key = 0;
   bool spare = false;
   plain counting;  // written by whoever holds the chain
@@ -115,7 +117,7 @@ struct counted_node {
   }
 };
 
-// What threads do with keys of one bucket, and what must become of it.
+// What threads do with keys of one bucket, which may be split meanwhile, and what must become of it.
 struct key_story {
   std::vector<std::vector<int>> fulfilled;  // by each thread, which runs what that makes ready
   std::vector<int> needed;                  // by each key
@@ -124,18 +126,20 @@ struct key_story {
   int afterwards = -1;                      // one that a thread fulfils when it has run it for the first time
   std::vector<int> runs;                    // of each key
   std::vector<int> over;                    // times that each key was found to be fulfilled once too often
+  std::size_t grows_to = 1;                 // so many buckets, as soon as a key is added to another
 };
 
 template <template <class> class Atomic>
 struct key_world {
-  using chains_of_keys = detail::key_chains<counted_node, Atomic>;
+  using node = counted_node<Atomic>;
+  using chains_of_keys = detail::key_chains<node, Atomic>;
 
   explicit key_world(const key_story& told) : story(told) {}
 
-  void fulfill(int key, std::vector<counted_node*>& line) {
+  void fulfill(int key, std::vector<node*>& line) {
     settle(chains.fulfill(
-               0,
-               [key](counted_node& each) {
+               static_cast<std::size_t>(key),
+               [key](node& each) {
                  each.counting.write(1);
                  return each.key == key;
                },
@@ -143,47 +147,52 @@ struct key_world {
                  auto& made = nodes.emplace_back();
                  made.needed = story.needed[static_cast<std::size_t>(key)];
                  made.key = key;
+                 made.hash = static_cast<std::size_t>(key);
                  made.counting.write(1);
                  made.running.write(1);
                  return &made;
                },
-               [this](counted_node& each) { count_over(each); }),
+               [this](node& each) { count_over(each); },
+               [this](std::size_t buckets) { return buckets < story.grows_to; }),
            line);
   }
-  void run(std::vector<counted_node*>& line) {
+  void run(std::vector<node*>& line) {
     while (!line.empty()) {
-      counted_node& task = *line.back();
+      node& task = *line.back();
       line.pop_back();
       task.running.write(1);
       const int key = task.key;
       const bool first = runs[static_cast<std::size_t>(key)]++ == 0;
       if (first && key == story.within) fulfill(key, line);
-      settle(chains.forget(0, task, [this](counted_node& each) { count_over(each); }), line);
+      task.ran.store(true, std::memory_order_release);
       if (first && key == story.afterwards) fulfill(key, line);
     }
   }
   void check_the_end() {
     if (runs != story.runs) checker::fail("a key did not run as often as it should have");
     if (over != story.over) checker::fail("not every fulfilment too many was found, or one that was not");
-    chains.clear([](counted_node*) { checker::fail("a task that has run is in a chain"); });
+    chains.clear([](node* each) {
+      if (!each->ran.load(std::memory_order_relaxed)) checker::fail("a task that has not run is in a chain");
+      if (std::exchange(each->spare, true)) checker::fail("a node is in a chain that was given back");
+    });
     for (const auto& each : nodes) {
       if (!each.spare) checker::fail("a node was lost");
     }
   }
 
   const key_story& story;
-  chains_of_keys chains{1};
-  std::deque<counted_node> nodes;
+  chains_of_keys chains{{.buckets = 1, .spread = 0, .long_chain = 1}};
+  std::deque<node> nodes;
   std::vector<int> runs = std::vector<int>(story.needed.size());
   std::vector<int> over = std::vector<int>(story.needed.size());
-  std::vector<counted_node*> left;
+  std::vector<node*> left;
 
  private:
-  void count_over(counted_node& task) {
+  void count_over(node& task) {
     task.counting.write(1);
     ++over[static_cast<std::size_t>(task.key)];
   }
-  static void settle(typename chains_of_keys::outcome outcome, std::vector<counted_node*>& line) {
+  static void settle(typename chains_of_keys::outcome outcome, std::vector<node*>& line) {
     for (auto* each = outcome.spare; each != nullptr; each = each->next) {
       each->counting.write(1);
       each->running.write(1);
@@ -204,7 +213,7 @@ checker::outcome check_chains(const key_story& story, int preemptions) {
         checker::program program;
         for (const auto& keys : story.fulfilled) {
           program.emplace_back([&story, &keys, shared] {
-            std::vector<counted_node*> line;
+            std::vector<counted_node<Atomic>*> line;
             for (const int key : keys) {
               shared->fulfill(key, line);
               if (!story.run_at_the_end) shared->run(line);
@@ -258,6 +267,50 @@ TEST(key_chains_model, a_key_that_is_fulfilled_after_its_run_runs_again_whoever_
                                                 2));
 }
 
+TEST(key_chains_model, keys_are_counted_while_their_bucket_is_split) {
+  expect_no_fault(check_chains<checked::atomic>(
+      {.fulfilled = {{0, 1}, {1, 0}}, .needed = {2, 2}, .runs = {1, 1}, .over = {0, 0}, .grows_to = 4}, 4));
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0, 1}, {1, 2}, {2, 0}},
+                                                 .needed = {2, 2, 2},
+                                                 .runs = {1, 1, 1},
+                                                 .over = {0, 0, 0},
+                                                 .grows_to = 4},
+                                                2));
+  // Twice, and with keys that stay together after the first split.
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0, 4, 8}, {8, 0, 4}},
+                                                 .needed = std::vector<int>(9, 2),
+                                                 .run_at_the_end = true,
+                                                 .runs = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                                 .over = std::vector<int>(9),
+                                                 .grows_to = 16},
+                                                2));
+}
+
+TEST(key_chains_model, a_key_of_a_bucket_that_is_split_is_found_until_its_task_has_run) {
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0, 1}, {0, 1}},
+                                                 .needed = {1, 2},
+                                                 .run_at_the_end = true,
+                                                 .runs = {1, 1},
+                                                 .over = {1, 0},
+                                                 .grows_to = 4},
+                                                4));
+  expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0, 1}, {2, 1}},
+                                                 .needed = {1, 2, 1},
+                                                 .afterwards = 0,
+                                                 .runs = {2, 1, 1},
+                                                 .over = {0, 0, 0},
+                                                 .grows_to = 4},
+                                                4));
+}
+
+TEST(key_chains_model, finds_a_bucket_that_is_split_without_release) {
+  EXPECT_NE(
+      check_chains<careless_atomic>(
+          {.fulfilled = {{0, 1}, {1, 0}}, .needed = {2, 2}, .runs = {1, 1}, .over = {0, 0}, .grows_to = 4}, 4)
+          .fault,
+      "");
+}
+
 TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
   EXPECT_NE(
       check_chains<careless_atomic>({.fulfilled = {{0}, {0}}, .needed = {2}, .runs = {1}, .over = {0}}, 3)
@@ -270,7 +323,7 @@ TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
 template <template <class> class Atomic>
 checker::outcome check_deque(int thieves, int preemptions) {
   struct world {
-    detail::ready_deque<plain, Atomic> tasks{1};
+    detail::ready_deque<plain, Atomic, 1> tasks;
     plain contents[3];
     std::vector<int> ran = std::vector<int>(3);
     void run(plain* task) {

@@ -29,6 +29,11 @@ struct never_satisfied : misuse {
   std::size_t count;  // of such keys
 };
 
+// The indegree of a key of a task graph is negative.
+struct negative_indegree : misuse {
+  using misuse::misuse;
+};
+
 // task_graph::wait() was called where it could never return: within a task of the same graph, or where tasks
 // of several graphs would wait for each other in a circle.
 struct graph_waits_for_itself : misuse {

@@ -46,7 +46,9 @@ class scope : detail::scope_state {
   // a join, where it could never end, or while a scope or fork that the same task made later lives.
   void wait() { scope_state::wait(); }
 
-  // Drops the tasks that have not begun. Tasks that run can ask cancelled().
+  // Drops the tasks that have not begun. Tasks that run can ask cancelled(). It holds from cancel() or the
+  // first exception until wait() has ended all tasks: then the scope can be used again, whether wait()
+  // returns or throws.
   void cancel() noexcept { scope_state::cancel(); }
   [[nodiscard]] bool cancelled() const noexcept { return scope_state::cancelled(); }
 

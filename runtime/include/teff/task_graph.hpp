@@ -53,7 +53,7 @@ class task_graph {
     detail::attach(rt.internals(), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr.
+  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     detail::detach(graph_->runtime(), *graph_);
@@ -61,7 +61,8 @@ class task_graph {
   task_graph(const task_graph&) = delete;
   task_graph& operator=(const task_graph&) = delete;
 
-  // Sets how many calls of fulfill() the task of a key needs.
+  // Sets how many calls of fulfill() the task of a key needs. Where it is negative, fulfill() throws
+  // negative_indegree, or wait() does: as if the function had thrown it.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
   task_graph& indegree(F&& f) {
@@ -80,11 +81,11 @@ class task_graph {
   // workers, or `anywhere`, as without place().
   //
   // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
-  // table of 65,536 chains: if more than that wait at a time, fulfilments take longer.
+  // table that all workers share.
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f) {
-    graph_->functions.place.set(std::forward<F>(f));
+    graph_->set_place(std::forward<F>(f));
     return *this;
   }
   // Sets the priority of a key's task, 0 by default. Of the tasks that are ready on one worker, the one with
@@ -137,7 +138,8 @@ class task_graph {
   // ended, the next call is the first one for a new task of that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
-  // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread blocks.
+  // Returns when all tasks have run that can. A worker runs tasks while it waits, those of this graph first;
+  // any other thread blocks.
   // Calls of fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for

@@ -80,12 +80,20 @@ void graph_core::wait_for_rest() {
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {
+  // Nobody else need know that it waits as long as it finds work itself.
+  auto& awaits = accounts_[worker].awaits;
+  const bool outer = std::exchange(awaits, true);
+  bool rest = at_rest();
+  while (!rest && run_here(*this)) rest = at_rest();
+  awaits = outer;
+  // Others may wait, too.
+  if (rest) return look_for_rest(worker);
   {
     const std::lock_guard lock(mutex_);
     waiting_workers_.push_back(worker);
   }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
-  help_until(is_at_rest, this);
+  help_until(is_at_rest, this, this);
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   const std::lock_guard lock(mutex_);
   waiting_workers_.erase(std::ranges::find(waiting_workers_, worker));

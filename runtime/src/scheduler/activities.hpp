@@ -37,7 +37,9 @@ class activities {
   }
   void end() noexcept { depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
 
-  [[nodiscard]] bool any() const noexcept { return depth_.load(std::memory_order_relaxed) != 0; }
+  [[nodiscard]] bool any() const noexcept { return depth() != 0; }
+  // How many there are. Asked by the worker itself.
+  [[nodiscard]] std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool any_of_gang() const noexcept {
     return any_of([](const entry& each) { return each.of_gang.load(std::memory_order_relaxed); });
   }

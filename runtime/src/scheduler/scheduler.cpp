@@ -46,6 +46,7 @@ scheduler::scheduler(const options& given)
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
       gate_(settings_.workers),
+      sources_(settings_.workers),
       arrived_(settings_.workers),
       left_(settings_.workers) {
   const auto count = settings_.workers;
@@ -218,9 +219,6 @@ void end_gang(scheduler& runtime) noexcept {
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
   runtime.sources().add(std::move(added));
-  // A worker that did not see the new version at its last look was about to sleep before this: who brings
-  // the source something sees that it sleeps.
-  runtime.fences().everywhere();
 }
 void detach(scheduler& runtime, const source& removed) noexcept {
   runtime.sources().remove(removed);

@@ -5,48 +5,119 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
+#include <bit>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
 
-using source_list = std::vector<std::shared_ptr<source>>;
-
-// Each worker has a copy of the list, and makes a new one when the version has changed: so a worker looks at
-// its sources without touching anything shared but the version, and a removed source lives until no worker
-// has it in its list.
+// A table of slots, which all workers read and nobody copies. A worker says which source it looks at, then
+// looks whether the source is still in its slot. Who removes a source takes it out of the slot, then waits
+// for the workers that look at it: so when remove() returns no worker uses it (README, "Sources").
 class sources {
  public:
+  explicit sources(unsigned workers) : looking_(workers) {}
+
+  // Throws std::bad_alloc.
   void add(std::shared_ptr<source> added) {
     const std::lock_guard lock(mutex_);
-    list_.push_back(std::move(added));
-    next_version();
-  }
-  void remove(const source& removed) noexcept {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(list_, [&](const auto& each) { return each.get() == &removed; });
-    next_version();
+    if (free_.empty()) add_slots();
+    std::ranges::pop_heap(free_, std::greater<>{});
+    const std::size_t at = free_.back();
+    free_.pop_back();
+    added->slot_ = at;
+    // Release: the source, to the acquire in look_at().
+    slot_of(at).current.store(added.get(), std::memory_order_release);
+    slot_of(at).owner = std::move(added);
+    // seq_cst: before the look at sleepers of whoever brings the source something. A worker that found the
+    // table empty after it had said that it sleeps is seen by that look.
+    if (at >= end_.load(std::memory_order_relaxed)) end_.store(at + 1, std::memory_order_seq_cst);
   }
 
-  // Relaxed: who brings a source something wakes the worker by the gate, or is ordered before its last look
-  // by a fence; both have it see the version of before.
-  [[nodiscard]] std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-  // The list, of the version that was read before or a later one.
-  [[nodiscard]] source_list list() const {
-    const std::lock_guard lock(mutex_);
-    return list_;
+  // No worker uses the source when this returns. Not to be called within that source's functions.
+  void remove(const source& removed) noexcept {
+    std::shared_ptr<source> owner;
+    {
+      const std::lock_guard lock(mutex_);
+      auto& left = slot_of(removed.slot_);
+      // seq_cst: before the looks at `looking_` below. Of this and a worker that looks, one sees the other.
+      left.current.store(nullptr, std::memory_order_seq_cst);
+      owner = std::move(left.owner);
+      free_.push_back(removed.slot_);  // within its capacity
+      std::ranges::push_heap(free_, std::greater<>{});
+      auto end = end_.load(std::memory_order_relaxed);
+      while (end != 0 && slot_of(end - 1).owner == nullptr) --end;
+      end_.store(end, std::memory_order_relaxed);
+    }
+    for (const auto& each : looking_) {
+      // Acquire, as part of seq_cst: all that the worker did with the source.
+      while (each.at.load(std::memory_order_seq_cst) == &removed) std::this_thread::yield();
+    }
+  }
+
+  // seq_cst: after the caller has said that it sleeps, against add().
+  [[nodiscard]] bool empty() const noexcept { return end_.load(std::memory_order_seq_cst) == 0; }
+
+  // Calls visit(source) for each, from the place after the one where `next` was on, until it returns true;
+  // returns whether it did, and leaves in `next` where to go on. `visit` may look again.
+  template <class Visit>
+  bool any_of(unsigned worker, std::size_t& next, Visit visit) {
+    auto& mine = looking_[worker].at;
+    const source* const outer = mine.load(std::memory_order_relaxed);
+    bool found = false;
+    // Acquire: the slots. The number may be out of date: who adds a source and brings it something wakes the
+    // worker by the gate, or is seen by its last look.
+    const auto end = end_.load(std::memory_order_acquire);
+    for (std::size_t i = 0, at = next; i < end && !found; ++i) {
+      if (at >= end) at = 0;
+      auto& in = slot_of(at++);
+      source* const each = in.current.load(std::memory_order_relaxed);
+      if (each == nullptr) continue;
+      // seq_cst, both: against remove().
+      mine.store(each, std::memory_order_seq_cst);
+      if (in.current.load(std::memory_order_seq_cst) == each) found = visit(*each);
+      next = at;
+      // Release: what was done with the source, to remove().
+      mine.store(outer, std::memory_order_release);
+    }
+    return found;
   }
 
  private:
-  void next_version() noexcept {
-    version_.store(version_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  struct slot {
+    std::atomic<source*> current{nullptr};
+    std::shared_ptr<source> owner;  // guarded by the mutex
+  };
+  // Slots come in blocks of 32, 64, 128, ..., so that none moves.
+  static constexpr std::size_t first_block = 32;
+  [[nodiscard]] slot& slot_of(std::size_t at) noexcept {
+    const auto block = static_cast<std::size_t>(std::bit_width(at / first_block + 1)) - 1;
+    return blocks_[block][at - first_block * ((std::size_t{1} << block) - 1)];
+  }
+  void add_slots() {
+    const auto size = first_block << blocks_made_;
+    const auto first = size - first_block;
+    free_.reserve(first + size);
+    blocks_[blocks_made_] = std::make_unique<slot[]>(size);
+    ++blocks_made_;
+    for (auto at = first; at < first + size; ++at) free_.push_back(at);
+    std::ranges::make_heap(free_, std::greater<>{});
   }
 
-  mutable std::mutex mutex_;
-  source_list list_;
-  alignas(64) std::atomic<std::uint64_t> version_{0};
+  struct alignas(64) looking {
+    std::atomic<const source*> at{nullptr};
+  };
+  std::vector<looking> looking_;  // by worker: what it looks at
+  std::mutex mutex_;
+  std::unique_ptr<slot[]> blocks_[48];
+  std::size_t blocks_made_ = 0;
+  std::vector<std::size_t> free_;  // a heap: the first slot is used first
+  alignas(64) std::atomic<std::size_t> end_{0};
 };
 
 }  // namespace teff::detail

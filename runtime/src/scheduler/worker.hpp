@@ -21,6 +21,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -32,8 +33,15 @@ class scheduler;
 // What a waiting worker may run (README, "Waiting within an activity").
 enum class may_run : std::uint8_t {
   awaited_thief,  // what the thief of the awaited slot has in its deque
+  own_work,       // work of the awaited source; of others, and of jobs, what no other worker may do
   sources,        // besides, work of sources, tasks that belong to activities, and this worker's own jobs
   everything,     // besides, jobs for any worker, and any tasks
+};
+
+// What a waiting worker looks at first.
+struct awaited_work {
+  const task_slot* slot = nullptr;  // the stolen slot that it waits for
+  source* from = nullptr;           // the source whose work it waits for
 };
 
 class worker {
@@ -63,11 +71,13 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
-  // Runs other tasks on the calling worker, work of sources at least, until `done(what)`.
-  static void help_until(bool (*done)(const void*), const void* what) noexcept;
+  // Runs other tasks on the calling worker, work of sources at least, until `done(what)`: source.hpp.
+  static void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
   // Runs work of sources, and nothing that might wait for what the calling thread does next, until
   // `done(what)`, or until it has found none for as long as a worker looks before it parks.
   static void help_while_there_is_work(bool (*done)(const void*), const void* what) noexcept;
+  // Runs some work of this source. Returns whether there was any.
+  bool run_source(source& each, may_run limit) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
 
@@ -121,10 +131,9 @@ class worker {
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
-  void work_until(Done done, may_run limit, const task_slot* awaited,
-                  waits where = waits::within_task) noexcept;
+  void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
-  bool run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept;
+  bool run_something(may_run limit, awaited_work awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
@@ -141,17 +150,18 @@ class worker {
   bool expose_anything() noexcept;
   [[nodiscard]] bool sees_private_work() noexcept;
   [[nodiscard]] bool finds_reason_to_call_home() noexcept;
-  [[nodiscard]] bool sees_source_work() noexcept;
+  [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
+  [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
   [[nodiscard]] bool sees_work() noexcept;
-  void refresh_sources() noexcept;
-  [[nodiscard]] source::poll_time next_poll() const noexcept;
+  [[nodiscard]] source::poll_time next_poll() noexcept;
   void poll_sources(source::poll_time now) noexcept;
-  bool run_sources(bool& searching) noexcept;
+  bool run_awaited(source& awaited, bool& searching) noexcept;
+  bool run_sources(may_run limit, bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
-  bool park(Done& done, may_run limit, const task_slot* awaited, waits where) noexcept;
+  bool park(Done& done, may_run limit, awaited_work awaited, waits where) noexcept;
   template <class Done>
-  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited,
+  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work awaited,
                                                 bool for_guest) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
@@ -162,8 +172,7 @@ class worker {
   local_deque* own_deque_ = nullptr;          // in that of its own thread
   std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
-  source_list sources_;  // as of `sources_version_`
-  std::uint64_t sources_version_ = 0;
+  std::size_t next_source_ = 0;  // where it looks first
   const std::byte* stack_middle_ = nullptr;
   const std::byte* own_stack_middle_ = nullptr;
   std::optional<call_stack> guest_stack_;  // made by the first guest

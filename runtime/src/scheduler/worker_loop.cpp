@@ -17,8 +17,20 @@
 
 namespace teff::detail {
 
-void help_until(bool (*done)(const void*), const void* what) noexcept {
-  worker::help_until(done, what);
+namespace {
+
+// A worker in so many that waits for a source runs no other source's work that another worker may do: else
+// each such task might wait in its turn, and so on until the stack is used up.
+constexpr std::size_t most_activities_to_run_anything = 16;
+
+}  // namespace
+
+void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
+  worker::help_until(done, what, awaited);
+}
+
+bool run_here(source& each) noexcept {
+  return worker::current()->run_source(each, may_run::sources);
 }
 
 void block_until(bool (*done)(const void*), const void* what) noexcept {
@@ -26,19 +38,23 @@ void block_until(bool (*done)(const void*), const void* what) noexcept {
 }
 
 void worker::work_until_stopped() noexcept {
-  work_until([this] { return all_.stopping(); }, may_run::everything, nullptr, waits::at_top);
+  work_until([this] { return all_.stopping(); }, may_run::everything, {}, waits::at_top);
 }
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   const traced_span span(event_kind::waiting, nullptr);
   // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
-  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), nullptr);
+  work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), {});
 }
 
-void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
+void worker::help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
   auto& me = *current();
+  const bool deep =
+      me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
   // What it waits for may be work that only this worker can do.
-  me.work_until([=] { return done(what); }, std::max(me.may_run_now(), may_run::sources), nullptr);
+  const auto limit =
+      deep && awaited != nullptr ? may_run::own_work : std::max(me.may_run_now(), may_run::sources);
+  me.work_until([=] { return done(what); }, limit, {.from = awaited});
 }
 
 void worker::help_while_there_is_work(bool (*done)(const void*), const void* what) noexcept {
@@ -49,7 +65,7 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   bool searching = false;
   auto deadline = clock::now() + patience;
   while (!done(what)) {
-    if (me.run_something(may_run::sources, nullptr, searching)) {
+    if (me.run_something(may_run::sources, {}, searching)) {
       deadline = clock::now() + patience;
       continue;
     }
@@ -69,7 +85,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
         const auto state = slot.state.load(std::memory_order_seq_cst);
         return state == slot_state::ended || state == slot_state::failed;
       },
-      may_run_now(), &slot);
+      may_run_now(), {.slot = &slot});
 }
 
 // It does not count as a searcher, who would be expected to find what others publish, but for the moment
@@ -118,10 +134,10 @@ may_run worker::may_run_now() const noexcept {
 }
 
 // The loop of a worker that has nothing of its own to do until `done()`: it runs what it finds within
-// `limit`, else it spins for a while, else it sleeps. `awaited` is the stolen slot it waits for, if it waits
-// for one: it steals from that slot's thief first (leapfrogging).
+// `limit`, else it spins for a while, else it sleeps. It looks at `awaited` first: of a stolen slot, it
+// steals from the thief (leapfrogging).
 template <class Done>
-void worker::work_until(Done done, may_run limit, const task_slot* awaited, waits where) noexcept {
+void worker::work_until(Done done, may_run limit, awaited_work awaited, waits where) noexcept {
   bool searching = false;
   constexpr unsigned looks_between_clock_readings = 16;
   constexpr unsigned looks_between_exposures = 128;
@@ -138,7 +154,7 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited, wait
     if (!searching) {
       // A source's next work is often on its way from another core: for as long as a cache line takes, the
       // idle counters, which all workers share, are left alone.
-      if (!sources_.empty() && ++fruitless < looks_before_search) {
+      if (!all_.sources().empty() && ++fruitless < looks_before_search) {
         relax();
         continue;
       }
@@ -178,11 +194,12 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited, wait
 
 // Returns whether it woke to poll a source, and has done so.
 template <class Done>
-bool worker::park(Done& done, may_run limit, const task_slot* awaited, waits where) noexcept {
+bool worker::park(Done& done, may_run limit, awaited_work awaited, waits where) noexcept {
   auto& gate = all_.gate();
   const bool for_guest = where == waits::at_top && gate.is_asked_for(index_);
   const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
-  if (limit == may_run::sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
+  const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
+  if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (gate.prepare_sleep(index_, wakes)) hand_over();
   bool for_poll = false;
   if (finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
@@ -191,27 +208,27 @@ bool worker::park(Done& done, may_run limit, const task_slot* awaited, waits whe
     for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where);
   }
   if (where == waits::at_top) gate.offer(index_);
-  if (limit == may_run::sources) all_.end_sleep_for_sources(sleeps_for_sources_);
+  if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (for_poll) poll_sources(std::chrono::steady_clock::now());
   return for_poll;
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end.
 template <class Done>
-bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, const task_slot* awaited,
+bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work awaited,
                                         bool for_guest) noexcept {
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
   // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
-  refresh_sources();
-  if (limit != may_run::awaited_thief && !sources_.empty()) all_.fences().everywhere();
+  if (limit != may_run::awaited_thief && !all_.sources().empty()) all_.fences().everywhere();
   if (done()) return true;
+  if (awaited.from != nullptr && awaited.from->sees_work(index_)) return true;
   if (limit == may_run::everything)
     return sees_work() || (for_guest ? sees_private_work() : expose_anything());
-  auto* const thief = thief_of(awaited);
+  auto* const thief = thief_of(awaited.slot);
   const look here(*this);
   return (thief != nullptr && thief->deque().has_public()) ||
-         (limit == may_run::sources && sees_source_work());
+         (limit != may_run::awaited_thief && sees_source_work(limit));
 }
 
 // Returns whether it woke because of the deadline.
@@ -232,17 +249,17 @@ bool worker::sleep(wake_for what, source::poll_time deadline, waits where) noexc
   return !in_time;
 }
 
-bool worker::sees_source_work() noexcept {
+bool worker::sees_source_work(may_run limit) noexcept {
   if (!inbox_.empty()) return true;
-  refresh_sources();
-  for (const auto& each : sources_) {
-    if (each->sees_work(index_)) return true;
-  }
-  return false;
+  return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
+}
+
+bool worker::sees_work_of(source& each, may_run limit) noexcept {
+  return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
 bool worker::sees_work() noexcept {
-  if (!all_.jobs().empty() || sees_source_work()) return true;
+  if (!all_.jobs().empty() || sees_source_work(may_run::everything)) return true;
   const look here(*this);
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
@@ -260,8 +277,7 @@ bool worker::sees_private_work() noexcept {
 // The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
 bool worker::finds_reason_to_call_home() noexcept {
   ask_everyone();
-  refresh_sources();
-  if (!sources_.empty()) {
+  if (!all_.sources().empty()) {
     all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }

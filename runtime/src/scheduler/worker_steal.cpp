@@ -43,55 +43,61 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
   return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
 }
 
-void worker::refresh_sources() noexcept {
-  const auto version = all_.sources().version();
-  if (version == sources_version_) return;
-  sources_ = all_.sources().list();
-  sources_version_ = version;
-}
-
 // The earliest time for which a source asks; `never` if none does.
-source::poll_time worker::next_poll() const noexcept {
+source::poll_time worker::next_poll() noexcept {
   auto earliest = futex::never;
-  for (const auto& each : sources_) {
-    if (const auto at = each->next_poll()) earliest = std::min(earliest, *at);
-  }
+  all_.sources().any_of(index_, next_source_, [&](source& each) {
+    if (const auto at = each.next_poll()) earliest = std::min(earliest, *at);
+    return false;
+  });
   return earliest;
 }
 
 void worker::poll_sources(source::poll_time now) noexcept {
-  for (const auto& each : sources_) {
-    if (const auto at = each->next_poll(); at && *at <= now) {
+  all_.sources().any_of(index_, next_source_, [&](source& each) {
+    if (const auto at = each.next_poll(); at && *at <= now) {
       const on_its_own here;
-      each->poll(index_);
+      each.poll(index_);
     }
-  }
+    return false;
+  });
 }
 
-// What they run may call this again, and find another list of sources.
-bool worker::run_sources(bool& searching) noexcept {
-  refresh_sources();
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    auto& each = *sources_[i];
+bool worker::run_source(source& each, may_run limit) noexcept {
+  stolen_.tell();
+  const on_its_own here;
+  const within_activity enclosing(*this, {&each});
+  return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
+}
+
+// Who waits for the source keeps it alive.
+bool worker::run_awaited(source& awaited, bool& searching) noexcept {
+  if (searching) {
+    if (!awaited.sees_work(index_)) return false;
+    stop_search(searching);
+  }
+  return run_source(awaited, may_run::sources);
+}
+
+// What they run may call this again.
+bool worker::run_sources(may_run limit, bool& searching) noexcept {
+  return all_.sources().any_of(index_, next_source_, [&](source& each) {
     if (searching) {
-      if (!each.sees_work(index_)) continue;
+      if (!sees_work_of(each, limit)) return false;
       stop_search(searching);
     }
-    stolen_.tell();
-    const on_its_own here;
-    const within_activity enclosing(*this, {&each});
-    if (each.run(index_)) return true;
-  }
-  return false;
+    return run_source(each, limit);
+  });
 }
 
-bool worker::run_something(may_run limit, const task_slot* awaited, bool& searching) noexcept {
-  if (limit != may_run::awaited_thief && run_sources(searching)) return true;
-  worker* victim = thief_of(awaited);
+bool worker::run_something(may_run limit, awaited_work awaited, bool& searching) noexcept {
+  if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
+  if (limit != may_run::awaited_thief && run_sources(limit, searching)) return true;
+  worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && limit == may_run::everything && run_job_of(all_.jobs(), searching)) return true;
-  if (slot == nullptr && limit != may_run::awaited_thief && has_room_for_foreign_tasks())
+  if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks())
     slot = steal_from_anyone(victim);
   if (slot == nullptr) return false;
   stop_search(searching);

@@ -17,6 +17,8 @@ struct alignas(128) graph_account {
   // Whether the worker is using its own tables; and whether a waiter uses them, or wants to (enter()).
   std::atomic<bool> inside{false};
   std::atomic<bool> visited{false};
+  // Whether the worker runs the graph because it waits for it. Its own.
+  bool awaits = false;
 
   void begin_one() noexcept {
     // Relaxed: the message that follows is released, and so is `ended` of the worker that takes it.

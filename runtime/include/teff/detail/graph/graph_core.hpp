@@ -43,6 +43,8 @@ class graph_core : public source {
   void fail(std::exception_ptr error) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
+  // Whether nothing goes on any more (src/graph/rest.md).
+  [[nodiscard]] bool at_rest() const noexcept;
   // Worker `worker` has found nothing to do, so all that it took has ended. If the graph is at rest, wakes
   // those who wait for that.
   void look_for_rest(unsigned worker) noexcept;
@@ -65,7 +67,6 @@ class graph_core : public source {
   [[nodiscard]] virtual std::string running_key(unsigned worker) const = 0;
 
  private:
-  [[nodiscard]] bool at_rest() const noexcept;
   [[nodiscard]] static bool is_at_rest(const void* graph) noexcept;
   // Of a graph at rest.
   [[nodiscard]] bool nothing_left() const noexcept;

@@ -4,19 +4,20 @@
 #include <teff/detail/graph/key_text.hpp>
 #include <teff/detail/ready/ready_node.hpp>
 
+#include <atomic>
 #include <cstddef>
 
 namespace teff::detail {
 
-// It exists from its first fulfilment until it has run. It stays in a chain of a table for that time, so that
-// one fulfilment too many finds it; `next_in_line` and the key belong to the worker that runs it.
+// It exists from its first fulfilment until it has run, or longer. It stays in a chain of a table for that
+// time, so that one fulfilment too many finds it; `next_in_line` belongs to the worker that runs it.
 // `next_in_line` also links requests to key_chains.
 template <class Key>
 struct graph_node : ready_node {
   int received;
   int needed;
-  bool placed;
-  bool ran;                    // the task has run; of a node without a place, for key_chains
+  bool own;                    // in its worker's own table, not in key_chains
+  std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain, or among the free
   std::size_t hash;
   union {

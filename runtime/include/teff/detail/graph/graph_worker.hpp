@@ -27,8 +27,9 @@ struct alignas(64) graph_worker {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, unsigned workers, node_exchange<node>& nodes)
-      : index(worker), pool(nodes), ready(worker), to(workers), from(workers) {}
+  graph_worker(unsigned worker, node_exchange<node>& nodes) : index(worker), pool(nodes), ready(worker) {}
+  graph_worker(const graph_worker&) = delete;
+  graph_worker& operator=(const graph_worker&) = delete;
   ~graph_worker() {
     message left;
     for (auto& each : from) {
@@ -38,6 +39,13 @@ struct alignas(64) graph_worker {
       }
       delete source;
     }
+  }
+
+  // Before keys with a place are sent. Throws std::bad_alloc.
+  void make_ways(unsigned workers) {
+    if (!to.empty()) return;
+    to.resize(workers);
+    from = std::vector<std::atomic<ring*>>(workers);
   }
 
   // Throws what copying the key throws, std::bad_alloc.
@@ -53,7 +61,7 @@ struct alignas(64) graph_worker {
     made->received = 0;
     made->needed = std::max(indegree, 1);
     made->priority = priority;
-    made->ran = false;
+    made->ran.store(false, std::memory_order_relaxed);
     return made;
   }
   void drop_node(node* gone) noexcept {
@@ -68,9 +76,14 @@ struct alignas(64) graph_worker {
   key_table<Key> placed;
   ready_tasks ready;             // those placed here are its own, the others are shared
   const Key* running = nullptr;  // key of the innermost body that runs
-  std::int64_t unplaced = 0;     // nodes for keys without a place: made less dropped
+  // Nodes for keys without a place: made, less those that have run or were merged with others. Read by who
+  // asks whether the table is crowded.
+  std::atomic<std::int64_t> unplaced{0};
+  void count_unplaced(std::int64_t more) noexcept {
+    unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
   std::uint64_t messages_taken = 0;
-  std::vector<ring*> to;  // by the worker that reads, which owns the ring
+  std::vector<ring*> to;  // by the worker that reads, which owns the ring; empty without places
 
   // Used by other workers, too.
   std::vector<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring

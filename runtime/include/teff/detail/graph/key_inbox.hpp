@@ -7,6 +7,7 @@
 #include <deque>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace teff::detail {
@@ -18,24 +19,26 @@ class key_inbox {
   // Throws std::bad_alloc.
   void push(const Key& key) {
     const std::lock_guard lock(mutex_);
-    keys_.push_back(key);
+    if (!keys_) keys_.emplace();
+    keys_->push_back(key);
     // Release: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
-    count_.store(keys_.size(), std::memory_order_release);
+    count_.store(keys_->size(), std::memory_order_release);
   }
   [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
   // Up to `most` of the oldest.
   [[nodiscard]] std::vector<Key> take(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    const auto end = keys_.begin() + static_cast<std::ptrdiff_t>(std::min(most, keys_.size()));
-    std::vector<Key> taken(std::make_move_iterator(keys_.begin()), std::make_move_iterator(end));
-    keys_.erase(keys_.begin(), end);
-    count_.store(keys_.size(), std::memory_order_release);
+    if (!keys_) return {};
+    const auto end = keys_->begin() + static_cast<std::ptrdiff_t>(std::min(most, keys_->size()));
+    std::vector<Key> taken(std::make_move_iterator(keys_->begin()), std::make_move_iterator(end));
+    keys_->erase(keys_->begin(), end);
+    count_.store(keys_->size(), std::memory_order_release);
     return taken;
   }
 
  private:
   std::mutex mutex_;
-  std::deque<Key> keys_;
+  std::optional<std::deque<Key>> keys_;  // made when it is needed: it allocates at once
   std::atomic<std::size_t> count_{0};
 };
 

@@ -4,8 +4,8 @@
 #include <teff/detail/graph/graph_node.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
@@ -15,6 +15,10 @@ class key_table {
   using node = graph_node<Key>;
 
  public:
+  key_table() = default;
+  key_table(const key_table&) = delete;
+  key_table& operator=(const key_table&) = delete;
+
   [[nodiscard]] node* find(std::size_t hash, const Key& key) const {
     node* at = buckets_[hash & mask_];
     while (at != nullptr && !(at->hash == hash && equal_keys(at->key, key))) at = at->next;
@@ -39,8 +43,9 @@ class key_table {
   // Forgets all of them.
   template <class Each>
   void clear(Each each) {
-    for (auto*& bucket : buckets_) {
-      while (bucket != nullptr) each(std::exchange(bucket, bucket->next));
+    if (size_ == 0) return;
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      while (buckets_[i] != nullptr) each(std::exchange(buckets_[i], buckets_[i]->next));
     }
     size_ = 0;
   }
@@ -48,21 +53,28 @@ class key_table {
  private:
   node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & mask_]; }
   [[gnu::noinline]] void grow() {
-    std::vector<node*> old(2 * buckets_.size());
-    old.swap(buckets_);
-    mask_ = buckets_.size() - 1;
-    for (node* chain : old) {
-      while (chain != nullptr) {
+    const auto old_size = mask_ + 1;
+    const auto new_size = 2 * old_size;
+    auto larger = std::make_unique<node*[]>(new_size);
+    node** const old = std::exchange(buckets_, larger.get());
+    mask_ = new_size - 1;
+    for (std::size_t i = 0; i < old_size; ++i) {
+      for (node* chain = old[i]; chain != nullptr;) {
         node* const moved = std::exchange(chain, chain->next);
         auto*& bucket = bucket_of(*moved);
         moved->next = bucket;
         bucket = moved;
       }
     }
+    allocated_ = std::move(larger);
   }
 
-  std::vector<node*> buckets_ = std::vector<node*>(64);
-  std::size_t mask_ = 63;
+  static constexpr std::size_t few = 64;
+
+  node* first_[few] = {};  // so that a small graph allocates none
+  std::unique_ptr<node*[]> allocated_;
+  node** buckets_ = first_;
+  std::size_t mask_ = few - 1;
   std::size_t size_ = 0;
 };
 

@@ -6,8 +6,10 @@
 #include <teff/detail/graph/graph_worker.hpp>
 #include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/unmoved_array.hpp>
 #include <teff/detail/ready/ready_group.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
+#include <teff/error.hpp>
 #include <teff/graph_key.hpp>
 
 #include <atomic>
@@ -16,7 +18,6 @@
 #include <mutex>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace teff::detail {
 
@@ -35,21 +36,29 @@ class keyed_graph final : public graph_core {
   using chains = key_chains<node>;
 
  public:
-  keyed_graph(scheduler& runtime, unsigned workers) : graph_core(runtime, workers) {
-    for (unsigned i = 0; i < workers; ++i) {
-      states_.push_back(std::make_unique<worker_state>(i, workers, nodes_));
-      ready_.add(states_.back()->ready);
-    }
+  keyed_graph(scheduler& runtime, unsigned workers)
+      : graph_core(runtime, workers),
+        states_(workers, [this](worker_state* at,
+                                std::size_t i) { std::construct_at(at, static_cast<unsigned>(i), nodes_); }),
+        ready_(workers) {
+    for (auto& each : states_.all()) ready_.add(each.ready);
   }
 
   // Destroys the keys that are left in a graph whose runtime was shut down.
   ~keyed_graph() override {
     const auto destroy = [](node* left) { left->key.~Key(); };
-    for (auto& each : states_) each->placed.clear(destroy);
+    for (auto& each : states_.all()) each.placed.clear(destroy);
     if (unplaced_owner_) unplaced_owner_->clear(destroy);
   }
 
   graph_functions<Key> functions;
+  // Sets functions.place. Throws std::bad_alloc, and what moving or copying the callable throws.
+  template <class F>
+  void set_place(F&& f) {
+    for (auto& each : states_.all()) each.make_ways(workers());
+    functions.place.set(std::forward<F>(f));
+  }
+
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
@@ -63,6 +72,8 @@ class keyed_graph final : public graph_core {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
+  bool run_own(unsigned worker) noexcept override;
+  bool sees_own_work(unsigned worker) noexcept override;
 
  private:
   // Within a task of this graph, on the worker of `here`.
@@ -90,6 +101,16 @@ class keyed_graph final : public graph_core {
     return place < workers() || place == any_worker ? place : place % workers();
   }
 
+  [[nodiscard]] int indegree_of(const Key& key) const {
+    const int indegree = functions.indegree(key);
+    if (indegree < 0) [[unlikely]]
+      refuse_indegree(key, indegree);
+    return indegree;
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_indegree(const Key& key, int indegree) {
+    throw negative_indegree("teff::task_graph: the indegree of the task " + key_text(key) + " is " +
+                            std::to_string(indegree));
+  }
   [[nodiscard]] int priority_of(const Key& key) const {
     return functions.priority ? functions.priority(key) : 0;
   }
@@ -100,8 +121,8 @@ class keyed_graph final : public graph_core {
   void count_placed(worker_state& here, const Key& key);
   [[gnu::noinline]] void make_placed(worker_state& here, std::size_t hash, const Key& key);
   [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
+  void count_alone(worker_state& here, const Key& key);
   void count_unplaced(worker_state& here, const Key& key);
-  void forget_ran(worker_state& here, node& task);
   void settle(worker_state& here, typename chains::outcome outcome) {
     if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
     while (outcome.ready != nullptr)
@@ -121,13 +142,13 @@ class keyed_graph final : public graph_core {
   void execute(worker_state& here, node* task) noexcept;
   void say_ended(worker_state& here) noexcept;
   chains& unplaced();
+  [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 
   void forget_placed(unsigned worker, leftovers& all) override;
   void forget_unplaced(leftovers& all) override;
   [[nodiscard]] std::string running_key(unsigned worker) const override;
   void note(const node& left, leftovers& all) const;
 
-  static constexpr std::size_t unplaced_buckets = std::size_t{1} << 16;
   static constexpr std::size_t inbox_batch = 64;
   // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
   static constexpr unsigned tasks_a_run = 256;
@@ -137,7 +158,7 @@ class keyed_graph final : public graph_core {
 
   Hash hash_;
   node_exchange<node> nodes_;
-  std::vector<std::unique_ptr<worker_state>> states_;
+  unmoved_array<worker_state> states_;
   ready_group ready_;
   key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
   std::once_flag unplaced_made_;
@@ -162,7 +183,7 @@ void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
     note(*left, all);
     here.drop_node(left);
   });
-  here.unplaced = 0;  // forget_unplaced() comes next
+  here.unplaced.store(0, std::memory_order_relaxed);  // forget_unplaced() comes next
   account(worker).waiting.store(0, std::memory_order_relaxed);
 }
 
@@ -171,7 +192,7 @@ void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
   if (auto* const made = unplaced_.load(std::memory_order_acquire)) {
     node* free = nullptr;
     made->clear([&](node* left) {
-      note(*left, all);
+      if (!left->ran.load(std::memory_order_relaxed)) note(*left, all);
       left->key.~Key();
       left->next = std::exchange(free, left);
     });

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -28,8 +29,8 @@ void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
-  node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
-  made->placed = true;
+  node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
+  made->own = true;
   made->received = 1;
   here.placed.insert(made);
   if (made->needed == 1) ready_placed(here, *made);
@@ -42,39 +43,59 @@ void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   here.ready.push_own(&task);
 }
 
+// Keys without a place where there is one worker: in its own table, without an atomic operation.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_alone(worker_state& here, const Key& key) {
+  const std::size_t hash = hash_(key);
+  node* task = here.placed.find(hash, key);
+  if (task == nullptr) {
+    task = here.make_node(hash, key, indegree_of(key), priority_of(key));
+    task->own = true;
+    here.placed.insert(task);
+  }
+  if (++task->received < task->needed) return;
+  if (task->received > task->needed) [[unlikely]]
+    return fail_over_fulfilled(*task);
+  ready_unplaced(here, task);
+}
+
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) {
+  if (workers() == 1) return count_alone(here, key);
   const std::size_t hash = hash_(key);
   std::exception_ptr error;
   const auto outcome = unplaced().fulfill(
       hash, [&](const node& each) { return each.hash == hash && equal_keys(each.key, key); },
       [&]() -> node* {
         try {
-          node* const made = here.make_node(hash, key, functions.indegree(key), priority_of(key));
+          node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
           made->received = 1;
-          made->placed = false;
-          ++here.unplaced;
+          made->own = false;
+          here.count_unplaced(1);
           return made;
         } catch (...) {
           error = std::current_exception();
           return nullptr;
         }
       },
-      [this](const node& task) { fail_over_fulfilled(task); });
+      [this](const node& task) { fail_over_fulfilled(task); },
+      [this](std::size_t buckets) { return unplaced_keys() > buckets; });
   settle(here, outcome);
   if (error) std::rethrow_exception(std::move(error));
 }
 
+// About so many.
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::forget_ran(worker_state& here, node& task) {
-  settle(here,
-         unplaced().forget(task.hash, task, [this](const node& another) { fail_over_fulfilled(another); }));
+std::size_t keyed_graph<Key, Hash>::unplaced_keys() const noexcept {
+  std::int64_t sum = 0;
+  for (const auto& each : states_.all()) sum += each.unplaced.load(std::memory_order_relaxed);
+  return sum < 0 ? 0 : static_cast<std::size_t>(sum);
 }
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcept {
   while (spare != nullptr) {
-    --here.unplaced;
+    if (!spare->ran.load(std::memory_order_relaxed)) here.count_unplaced(-1);
     here.drop_node(std::exchange(spare, spare->next));
   }
 }
@@ -156,7 +177,7 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
   // Acquire: pairs with the release below.
   if (auto* const made = unplaced_.load(std::memory_order_acquire)) return *made;
   std::call_once(unplaced_made_, [this] {
-    unplaced_owner_ = std::make_unique<chains>(unplaced_buckets);
+    unplaced_owner_ = std::make_unique<chains>(typename chains::shape{});
     unplaced_.store(unplaced_owner_.get(), std::memory_order_release);
   });
   return *unplaced_owner_;

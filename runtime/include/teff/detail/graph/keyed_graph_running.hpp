@@ -84,9 +84,14 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
     here.running = outer;
   }
   // Not before: as long as the node is there, another fulfilment is known to be one too many.
-  if (!task->placed) return forget_ran(here, *task);
-  here.placed.erase(task);
-  here.drop_node(task);
+  if (task->own) [[likely]] {
+    here.placed.erase(task);
+    here.drop_node(task);
+  } else {
+    here.count_unplaced(-1);
+    // Release: this worker is done with the node, to whoever finds it in its chain.
+    task->ran.store(true, std::memory_order_release);
+  }
 }
 
 // Says that all items which this worker took have ended. Not to be called while a task of this graph lies
@@ -94,8 +99,9 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
   auto& mine = account(here.index);
-  mine.waiting.store(static_cast<std::int64_t>(here.placed.size()) + here.unplaced,
-                     std::memory_order_relaxed);
+  mine.waiting.store(
+      static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed),
+      std::memory_order_relaxed);
   // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
   mine.ended.store(here.messages_taken + here.ready.shared_taken(), std::memory_order_release);
 }
@@ -107,6 +113,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   unsigned tasks = 0;
+  // Once only: the others write what at_rest() reads.
+  bool asks_for_rest = account(worker).awaits && !nested;
   for (unsigned looks = 0; looks < looks_a_run;) {
     if (!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
     if (node* const task = find_task(here)) {
@@ -121,8 +129,10 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
+    } else if (tasks == 0 || (std::exchange(asks_for_rest, false) && at_rest())) {
+      break;
     } else {
-      looks += tasks == 0 ? looks_a_run : 1;
+      ++looks;
     }
   }
   running_on = outer;
@@ -133,15 +143,39 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
 }
 
 template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
+  auto& here = *states_[worker];
+  const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
+  const auto outer = std::exchange(running_on, {this, &here});
+  const bool received = receive(here);
+  node* const task = static_cast<node*>(here.ready.take_own());
+  if (task != nullptr) {
+    execute(here, task);
+  } else if (!nested) {
+    say_ended(here);
+  }
+  running_on = outer;
+  if (!nested) this->leave(worker);
+  if (task == nullptr && !nested) look_for_rest(worker);
+  return task != nullptr || received;
+}
+
+template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
+  return sees_own_work(worker) || !outside_.empty() || ready_.sees_shared();
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::sees_own_work(unsigned worker) noexcept {
   auto& here = *states_[worker];
   if (here.running == nullptr) look_for_rest(worker);
-  if (here.ready.sees_own() || !here.inbox.empty() || !outside_.empty()) return true;
+  if (here.ready.sees_own() || !here.inbox.empty()) return true;
   for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
   }
-  return ready_.sees_shared();
+  return false;
 }
 
 }  // namespace teff::detail

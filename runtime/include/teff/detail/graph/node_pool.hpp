@@ -2,6 +2,7 @@
 // on nodes that one of them has too many of.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -16,19 +17,27 @@ class node_exchange {
  public:
   static constexpr std::size_t batch = 64;
 
-  // Returns a chain of `batch` nodes or more that no pool holds. Throws std::bad_alloc.
-  Node* take() {
-    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock && !batches_.empty()) {
-      Node* const chain = batches_.back();
-      batches_.pop_back();
-      return chain;
+  struct fetched {
+    Node* first;
+    std::size_t nodes;  // or more
+  };
+  // Returns nodes that no pool holds. Throws std::bad_alloc.
+  fetched take() {
+    std::size_t size = batch;
+    if (const std::unique_lock lock(mutex_, std::try_to_lock); lock) {
+      if (!batches_.empty()) {
+        Node* const first = batches_.back();
+        batches_.pop_back();
+        return {first, batch};
+      }
+      size = std::exchange(next_slab_, std::min(2 * next_slab_, batch));
     }
-    auto slab = std::make_unique<Node[]>(batch);
-    for (std::size_t i = 0; i + 1 < batch; ++i) slab[i].next = &slab[i + 1];
+    auto slab = std::make_unique_for_overwrite<Node[]>(size);
+    for (std::size_t i = 0; i + 1 < size; ++i) slab[i].next = &slab[i + 1];
     const std::lock_guard lock(mutex_);
+    reserve_batch();
     slabs_.push_back(std::move(slab));
-    batches_.reserve(batches_.capacity() + 1);  // so that give() need not: a batch is a slab or more
-    return slabs_.back().get();
+    return {slabs_.back().get(), size};
   }
 
   // Takes a chain of `batch` nodes or more back. Returns false, and takes nothing, if another worker uses the
@@ -41,14 +50,21 @@ class node_exchange {
   // The same for any chain. Throws std::bad_alloc.
   void put(Node* chain) {
     const std::lock_guard lock(mutex_);
-    batches_.reserve(batches_.capacity() + 1);
+    reserve_batch();
     batches_.push_back(chain);
   }
 
  private:
+  // So that give() need not: a batch that it is given has as many nodes as the largest slab, or more.
+  void reserve_batch() {
+    if (++most_batches_ > batches_.capacity()) batches_.reserve(2 * most_batches_);
+  }
+
   std::mutex mutex_;
   std::vector<Node*> batches_;
   std::vector<std::unique_ptr<Node[]>> slabs_;
+  std::size_t most_batches_ = 0;
+  std::size_t next_slab_ = 8;  // nodes: a small graph needs few
 };
 
 // One worker's. A node may be taken from one pool and given to another.
@@ -78,8 +94,14 @@ class node_pool {
  private:
   // Not inline, as they are rare.
   [[gnu::noinline]] void fetch() {
-    free_ = full_ != nullptr ? std::exchange(full_, nullptr) : exchange_.take();
-    count_ = node_exchange<Node>::batch;
+    if (full_ != nullptr) {
+      free_ = std::exchange(full_, nullptr);
+      count_ = node_exchange<Node>::batch;
+    } else {
+      const auto [first, nodes] = exchange_.take();
+      free_ = first;
+      count_ = nodes;
+    }
   }
   [[gnu::noinline]] void put_aside() noexcept {
     if (full_ != nullptr && !exchange_.give(full_)) return;

@@ -4,6 +4,7 @@
 // src/ready/README.md. tests/graph_model_test.cpp checks this very code.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +13,11 @@
 
 namespace teff::detail {
 
-template <class T, template <class> class Atomic = std::atomic>
+// `few`, a power of two, is how many items it holds before it allocates memory.
+template <class T, template <class> class Atomic = std::atomic, std::size_t few = 16>
 class ready_deque {
  public:
-  // `capacity`, a power of two, is what it begins with.
-  explicit ready_deque(std::int64_t capacity = 256) {
-    items_.store(rings_.emplace_back(std::make_unique<ring>(capacity)).get(), std::memory_order_relaxed);
-  }
+  ready_deque() noexcept = default;
   ready_deque(const ready_deque&) = delete;
   ready_deque& operator=(const ready_deque&) = delete;
 
@@ -28,7 +27,7 @@ class ready_deque {
     // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
     const auto top = top_.load(std::memory_order_acquire);
     auto* items = items_.load(std::memory_order_relaxed);
-    if (bottom - top >= items->capacity) items = grow(2 * items->capacity, top, bottom);
+    if (bottom - top >= items->capacity) items = grow(top, bottom);
     items->at(bottom).store(item, std::memory_order_relaxed);
     // Release: the item, to the acquire of a thief's load.
     bottom_.store(bottom + 1, std::memory_order_release);
@@ -75,18 +74,24 @@ class ready_deque {
 
  private:
   struct ring {
-    explicit ring(std::int64_t size)
-        : capacity(size), items(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {}
     Atomic<T*>& at(std::int64_t position) noexcept {
       return items[static_cast<std::size_t>(position & (capacity - 1))];
     }
     std::int64_t capacity;
-    std::unique_ptr<Atomic<T*>[]> items;
+    Atomic<T*>* items;
+  };
+  struct allocated_ring : ring {
+    explicit allocated_ring(std::int64_t size)
+        : ring{size, nullptr}, memory(std::make_unique<Atomic<T*>[]>(static_cast<std::size_t>(size))) {
+      this->items = memory.get();
+    }
+    std::unique_ptr<Atomic<T*>[]> memory;
   };
 
-  ring* grow(std::int64_t capacity, std::int64_t top, std::int64_t bottom) {
-    auto* const larger = rings_.emplace_back(std::make_unique<ring>(capacity)).get();
+  [[gnu::noinline]] ring* grow(std::int64_t top, std::int64_t bottom) {
     auto* const old = items_.load(std::memory_order_relaxed);
+    const auto capacity = std::max(2 * old->capacity, least_allocated);
+    ring* const larger = rings_.emplace_back(std::make_unique<allocated_ring>(capacity)).get();
     for (auto i = top; i < bottom; ++i)
       larger->at(i).store(old->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
     // Release: the items, to the acquire in steal().
@@ -94,10 +99,14 @@ class ready_deque {
     return larger;
   }
 
+  static constexpr std::int64_t least_allocated = 16 * few;
+
   alignas(64) Atomic<std::int64_t> top_{0};
   alignas(64) Atomic<std::int64_t> bottom_{0};
-  Atomic<ring*> items_{nullptr};
-  std::vector<std::unique_ptr<ring>> rings_;  // thieves may still read the old ones
+  Atomic<ring*> items_{&first_};
+  std::vector<std::unique_ptr<allocated_ring>> rings_;  // thieves may still read the old ones
+  Atomic<T*> few_[few] = {};
+  ring first_{few, few_};
 };
 
 }  // namespace teff::detail

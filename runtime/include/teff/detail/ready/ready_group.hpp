@@ -3,12 +3,15 @@
 
 #include <teff/detail/ready/ready_tasks.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace teff::detail {
 
 class ready_group {
  public:
+  explicit ready_group(std::size_t workers) { members_.reserve(workers); }
+
   // Adds the tasks of the next worker; before any of the queues is used. Throws std::bad_alloc.
   void add(ready_tasks& of_a_worker) { members_.push_back(&of_a_worker); }
 

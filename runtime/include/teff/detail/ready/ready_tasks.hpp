@@ -48,6 +48,11 @@ class ready_tasks {
     return nullptr;
   }
 
+  // Of the tasks that no other worker may take, the one to run next, or null.
+  [[nodiscard]] ready_node* take_own() noexcept {
+    return next_ != nullptr ? std::exchange(next_, nullptr) : own_.pop();
+  }
+
   // Whether this worker has tasks that it alone may run.
   [[nodiscard]] bool has_own() const noexcept { return !own_.empty(); }
   // Whether it has such tasks, or has kept one to run next.

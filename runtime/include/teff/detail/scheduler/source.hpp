@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 
@@ -26,6 +27,11 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
+  // The same for the work that no other worker may do. Only this is asked of a worker that waits for another
+  // source, and is in the middle of many activities: so its stack stays short.
+  virtual bool run_own(unsigned worker) noexcept { return run(worker); }
+  virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
+
   // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
   // sources: never. Asked by a worker that looks for work in vain. A thread that makes the time earlier does
   // so under a lock or by a seq_cst operation, then calls published().
@@ -37,11 +43,16 @@ class source {
   // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
   // called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
+
+ private:
+  friend class sources;
+  std::size_t slot_ = 0;  // while it is attached
 };
 
 // From now on the workers look at the source. Throws std::bad_alloc.
 void attach(scheduler&, std::shared_ptr<source>);
-// From now on the workers need not look at the source. Some may look once more.
+// When this returns no worker uses the source, and none will. To be called when nothing goes on that its
+// functions have begun.
 void detach(scheduler&, const source&) noexcept;
 
 // The caller has stored work that any worker may do, by a release store or a stronger operation: wakes a
@@ -50,8 +61,14 @@ void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
 
-// On a worker: runs whatever work there is until `done(what)` is true.
-void help_until(bool (*done)(const void*), const void* what) noexcept;
+// On a worker: runs whatever work there is until `done(what)` is true, work of `awaited` first. With
+// `awaited` a worker that is in the middle of many activities runs no other source's work that another worker
+// may do; so `done` must become true by work of `awaited`, and by work that is done meanwhile by those who
+// wait for it.
+void help_until(bool (*done)(const void*), const void* what, source* awaited = nullptr) noexcept;
+// On a worker: runs some work of this source, as the worker does when it is free. Returns whether there was
+// any.
+bool run_here(source&) noexcept;
 
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
 // runtime_was_shut_down.

@@ -1,0 +1,138 @@
+// Graphs of a few tasks, many of them: what they allocate, and that nothing of them stays.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "allocations.hpp"
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+void fulfil_four(task_graph<int>& graph) {
+  for (int i = 0; i < 4; ++i) graph.fulfill(i);
+}
+
+TEST(small_graphs, allocate_little_and_nothing_when_they_are_used_again) {
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    int ran = 0;
+    const task_graph<int> another{rt};  // the runtime's first
+    const auto before = allocations();
+    {
+      task_graph<int> graph{rt};
+      graph.indegree([](int) { return 1; }).body([&ran](int) { ++ran; });
+      fulfil_four(graph);
+      graph.wait();
+      EXPECT_LE(allocations() - before, 10U);
+      const auto used = allocations();
+      for (int i = 0; i < 10; ++i) {
+        fulfil_four(graph);
+        graph.wait();
+      }
+      EXPECT_EQ(allocations(), used);
+    }
+    EXPECT_EQ(ran, 44);
+  });
+}
+
+TEST(small_graphs, destroy_what_their_functions_keep_before_they_are_gone) {
+  on_runtimes([](runtime& rt) {
+    const int rounds = under_thread_sanitizer ? 20 : 200;
+    const auto live_and_die = [&] {
+      const auto kept = std::make_shared<int>(7);
+      for (int round = 0; round < rounds; ++round) {
+        {
+          std::atomic<int> ran{0};
+          task_graph<int> graph{rt};
+          graph.indegree([kept](int) { return 1; }).body([kept, &ran](int) { ++ran; });
+          fulfil_four(graph);
+          graph.wait();
+          ASSERT_EQ(ran, 4);
+        }
+        ASSERT_EQ(kept.use_count(), 1);
+      }
+    };
+    live_and_die();
+    rt.run(live_and_die);
+  });
+}
+
+// How deep the calling thread is within tasks of the outer graph.
+thread_local int depth = 0;
+
+TEST(small_graphs, that_tasks_of_a_graph_wait_for_do_not_nest_as_deep_as_there_are_such_tasks) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    constexpr int tasks = 2000;
+    std::atomic<int> ran{0}, deepest{0};
+    task_graph<int> outer{rt};
+    outer.indegree([](int) { return 1; }).body([&](int) {
+      int seen = deepest;
+      for (++depth; seen < depth && !deepest.compare_exchange_weak(seen, depth);) continue;
+      task_graph<int> inner{rt};
+      inner.indegree([](int) { return 1; }).body([&](int) {
+        ++ran;
+        for (int i = 0; i < 3; ++i) std::this_thread::yield();  // so that others come upon it
+      });
+      fulfil_four(inner);
+      inner.wait();
+      --depth;
+    });
+    for (int i = 0; i < tasks; ++i) outer.fulfill(i);
+    outer.wait();
+    EXPECT_EQ(ran, 4 * tasks);
+    EXPECT_LE(deepest, 20);
+  }
+}
+
+// Of a task that waits for a graph, deep within others, only its own worker can do what another one waits
+// for.
+TEST(small_graphs, with_places_are_served_however_deep_their_worker_waits) {
+  for (const unsigned workers : {2U, 3U}) {
+    runtime rt{{.workers = workers}};
+    std::atomic<int> ran{0};
+    task_graph<int> outer{rt};
+    outer.indegree([](int) { return 1; })
+        .place([](int i) { return static_cast<unsigned>(i); })
+        .body([&](int) {
+          task_graph<int> inner{rt};
+          inner.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
+          inner.body([&](int i) {
+            ++ran;
+            if (i < 10) inner.fulfill(i + 1);
+          });
+          inner.fulfill(0);
+          inner.wait();
+        });
+    for (int i = 0; i < 300; ++i) outer.fulfill(i);
+    outer.wait();
+    EXPECT_EQ(ran, 300 * 11);
+  }
+}
+
+TEST(small_graphs, refuse_a_negative_indegree) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      task_graph<int> graph{rt};
+      graph.indegree([](int i) { return i == 7 ? -1 : 0; }).body([&](int i) {
+        if (i == 1) graph.fulfill(7);
+      });
+      if (placed) graph.place([](int i) { return static_cast<unsigned>(i); });
+      graph.fulfill(1);
+      try {
+        graph.wait();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const negative_indegree& error) {
+        EXPECT_NE(std::string(error.what()).find("the task 7 is -1"), std::string::npos) << error.what();
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace teff::test

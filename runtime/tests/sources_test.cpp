@@ -1,0 +1,100 @@
+// Sources of work come and go while workers look at them.
+#include <teff/detail/scheduler/source.hpp>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+// Counts the calls of run(), and knows whether one is in progress.
+class counting_source : public detail::source {
+ public:
+  bool run(unsigned) noexcept override {
+    ++inside;
+    std::this_thread::yield();
+    const bool worked = ++runs <= work;
+    --inside;
+    return worked;
+  }
+  bool sees_work(unsigned) noexcept override {
+    ++inside;
+    std::this_thread::yield();
+    --inside;
+    return runs < work;
+  }
+  std::atomic<int> inside{0};
+  std::atomic<int> runs{0};
+  std::atomic<int> work{0};  // run() finds something so many times
+};
+
+TEST(sources, no_worker_uses_a_source_that_was_detached) {
+  on_runtimes([](runtime& rt) {
+    auto& of = rt.internals();
+    // Others stay.
+    const auto before = std::make_shared<counting_source>();
+    before->work = 1'000'000'000;  // so that no worker sleeps
+    detail::attach(of, before);
+    detail::published(of);
+    const int rounds = under_thread_sanitizer ? 20 : 100;
+    for (int round = 0; round < rounds; ++round) {
+      const auto each = std::make_shared<counting_source>();
+      each->work = 1'000'000'000;
+      detail::attach(of, each);
+      if (round % 2 == 0) {
+        while (each->runs == 0) std::this_thread::yield();
+      }
+      detail::detach(of, *each);
+      ASSERT_EQ(each.use_count(), 1);
+      ASSERT_EQ(each->inside, 0);
+      const int runs = each->runs;
+      std::this_thread::yield();
+      ASSERT_EQ(each->runs, runs);
+    }
+    detail::detach(of, *before);
+  });
+}
+
+TEST(sources, all_are_looked_at_however_many_there_are) {
+  runtime rt{{.workers = 2}};
+  auto& of = rt.internals();
+  std::vector<std::shared_ptr<counting_source>> all;
+  for (int i = 0; i < 200; ++i) {
+    all.push_back(std::make_shared<counting_source>());
+    all.back()->work = 1;
+    detail::attach(of, all.back());
+    // Some go before others come.
+    if (i % 3 == 2) {
+      detail::detach(of, *all[all.size() - 2]);
+      all.erase(all.end() - 2);
+    }
+  }
+  detail::published(of);
+  for (const auto& each : all) {
+    while (each->runs == 0) std::this_thread::yield();
+  }
+  for (const auto& each : all) detail::detach(of, *each);
+}
+
+TEST(sources, one_that_always_has_work_does_not_keep_others_from_being_looked_at) {
+  runtime rt{{.workers = 1}};
+  auto& of = rt.internals();
+  const auto greedy = std::make_shared<counting_source>();
+  const auto modest = std::make_shared<counting_source>();
+  greedy->work = 100'000;
+  modest->work = 1;
+  detail::attach(of, greedy);
+  detail::attach(of, modest);
+  detail::published(of);
+  while (modest->runs == 0) std::this_thread::yield();
+  EXPECT_LT(greedy->runs, 100'000);
+  detail::detach(of, *greedy);
+  detail::detach(of, *modest);
+}
+
+}  // namespace
+}  // namespace teff::test
