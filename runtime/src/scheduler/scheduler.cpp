@@ -1,4 +1,5 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/scheduler/requests.hpp>
 #include "scheduler/runtime_registry.hpp"
 
 #include <memory>
@@ -16,6 +17,7 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
         },
         &ended);
   } else {
+    const thread_blocks here;
     // Acquire: pairs with the release in set_and_wake(): what was done before.
     while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
   }
@@ -35,6 +37,7 @@ scheduler::scheduler(const options& given)
     : settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
       gate_(settings_.workers),
+      requests_(settings_.spare_threads, machine_),
       arrived_(settings_.workers),
       left_(settings_.workers) {
   const auto count = settings_.workers;
@@ -98,7 +101,7 @@ void scheduler::run_and_wait(awaited_job& job) {
 
 void scheduler::begin_call() {
   const std::lock_guard lock(calls_mutex_);
-  if (shut_down_) throw runtime_was_shut_down();
+  if (shut_down_ && calls_ == 0) throw runtime_was_shut_down();
   ++calls_;
 }
 
@@ -109,7 +112,7 @@ void scheduler::end_call() noexcept {
 
 void scheduler::shut_down() {
   const auto* const caller = worker::current();
-  if (caller != nullptr && &caller->all() == this) {
+  if ((caller != nullptr && &caller->all() == this) || requests::run_here() == &requests_) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
   }
@@ -121,13 +124,27 @@ void scheduler::shut_down() {
     if (!first) return;
   }
   stop_workers(workers_.size());
+  requests_.stop();
   bound_.reset();
   if (trace_) trace_->write(scale_);
 }
 
 void scheduler::submit(job& job) noexcept {
   jobs_.push(job);
-  gate_.notify_work(0);
+  if (!gate_.notify_work(0)) ask_busy_workers();
+}
+
+// A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell of
+// those that search only for what they may run.
+void scheduler::submit_request(job& job) noexcept {
+  requests_.queue().push(job);
+  if (gate_.notify_work(0)) return;
+  ask_busy_workers();
+  requests_.lend_for_sleepers();
+}
+
+void scheduler::ask_busy_workers() noexcept {
+  for (const auto& each : workers_) each->deque().ask();
 }
 
 void scheduler::submit_to(unsigned index, job& job) noexcept {

@@ -1,0 +1,55 @@
+// The requests of one runtime, and the spare threads that run them where workers may not.
+//
+// Which thread runs what, and why that can't deadlock: requests.md.
+#pragma once
+
+#include "scheduler/job_queue.hpp"
+#include "scheduler/spare_threads.hpp"
+
+#include <atomic>
+
+namespace teff::detail {
+
+class requests {
+ public:
+  requests(unsigned most_spare_threads, const topology& machine) : spare_(most_spare_threads, machine) {}
+
+  [[nodiscard]] job_queue& queue() noexcept { return queue_; }
+  [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
+
+  // A worker may run no request now: a spare thread is to run them, if there are any.
+  void lend() noexcept;
+  // A worker that may run no request is about to sleep; it has woken up.
+  void begin_sleep() noexcept;
+  void end_sleep() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
+  // A request has been pushed: lends it if a worker sleeps that may not run it.
+  void lend_for_sleepers() noexcept;
+
+  // Has a spare thread run the job at once. False: none can be had.
+  [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
+
+  // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
+  void stop() noexcept;
+
+  // The requests that the calling thread, a spare one, is running; null on other threads.
+  [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
+  // On such a thread: it blocks, so that another may take its place; it goes on.
+  void leave() noexcept;
+  void come_back() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
+
+ private:
+  struct lent_thread;
+
+  // Whether one more spare thread may run requests: one for each worker that sleeps, and one at least.
+  [[nodiscard]] bool enter() noexcept;
+  void run_all() noexcept;
+
+  static constinit thread_local requests* run_here_;
+
+  job_queue queue_;
+  std::atomic<unsigned> sleepers_{0};
+  std::atomic<unsigned> running_{0};  // spare threads that run requests and do not block
+  spare_threads spare_;
+};
+
+}  // namespace teff::detail
