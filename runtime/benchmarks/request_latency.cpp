@@ -69,7 +69,8 @@ void measure(const char* system, double load, unsigned workers, double seconds, 
       ended.fetch_add(1, std::memory_order_release);
     });
   }
-  while (ended.load(std::memory_order_acquire) != count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (ended.load(std::memory_order_acquire) != count)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::vector<double> waited;
   std::vector<double> late;
   for (const auto& each : all) {
@@ -106,9 +107,7 @@ void measure_teff(const char* name, unsigned workers, double seconds, bool enclo
       rt.run(recursion);
     }
   });
-  at_all_loads([&](double load) {
-    measure(name, load, workers, seconds, [&](auto f) { rt.submit(f); });
-  });
+  at_all_loads([&](double load) { measure(name, load, workers, seconds, [&](auto f) { rt.submit(f); }); });
   stop = true;
   caller.join();
 }
@@ -131,9 +130,8 @@ void measure_tbb(unsigned workers, double seconds) {
     while (!stop) tbb_fib(20);
     stopped = true;
   });
-  at_all_loads([&](double load) {
-    measure("tbb", load, workers, seconds, [&](auto f) { arena.enqueue(f); });
-  });
+  at_all_loads(
+      [&](double load) { measure("tbb", load, workers, seconds, [&](auto f) { arena.enqueue(f); }); });
   stop = true;
   while (!stopped) std::this_thread::yield();
 }
@@ -145,8 +143,8 @@ int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 1;
   const unsigned workers = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 2;
   ::prctl(PR_SET_TIMERSLACK, 1000UL);  // nanoseconds: the submitting thread wakes in time
-  std::printf("%-6s %6s %8s %10s %10s %10s %10s %10s\n", "system", "load", "requests", "50 %", "90 %", "99 %", "most",
-              "late");
+  std::printf("%-6s %6s %8s %10s %10s %10s %10s %10s\n", "system", "load", "requests", "50 %", "90 %", "99 %",
+              "most", "late");
   measure_teff("teff", workers, seconds, false);
   measure_teff("nested", workers, seconds, true);
 #if defined(WITH_TBB)

@@ -36,7 +36,8 @@ int main() {
   teff::runtime rt{{.workers = 2}};
 
   teff::future<int> order = total(rt, {1, 2, 3, 4, 5});
-  teff::future<std::string> bill = total(rt, {6, 7}).then([](int sum) { return "pay " + std::to_string(sum); });
+  teff::future<std::string> bill =
+      total(rt, {6, 7}).then([](int sum) { return "pay " + std::to_string(sum); });
 
   auto [index, asked] = teff::when_any(rt.submit([] { return price(8); }), rt.submit([] { return 9; })).get();
 

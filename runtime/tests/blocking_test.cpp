@@ -119,8 +119,9 @@ TEST(blocking, nests_with_joins_and_futures) {
   on_runtimes([](runtime& rt) {
     const auto value = rt.submit([&] {
                            auto inner = rt.submit([] { return blocking([] { return fib(10); }); });
-                           auto [a, b] = join([&] { return blocking([&] { return rt.run([] { return fib(10); }); }); },
-                                              [&] { return inner.get(); });
+                           auto [a, b] =
+                               join([&] { return blocking([&] { return rt.run([] { return fib(10); }); }); },
+                                    [&] { return inner.get(); });
                            return a + b;
                          }).get();
     EXPECT_EQ(value, 110);

@@ -160,13 +160,17 @@ TEST(future, is_valid_until_its_value_has_been_taken) {
 
 TEST(future, then_has_the_value_and_passes_exceptions_on) {
   on_runtimes([](runtime& rt) {
-    EXPECT_EQ(rt.submit([] { return 20; }).then([](int x) { return x + 1; }).then([](int x) { return 2 * x; }).get(),
+    EXPECT_EQ(rt.submit([] { return 20; })
+                  .then([](int x) { return x + 1; })
+                  .then([](int x) { return 2 * x; })
+                  .get(),
               42);
     int seen = 0;
     rt.submit([&] { seen = 1; }).then([&] { seen += 1; }).get();
     EXPECT_EQ(seen, 2);
     bool called = false;
-    auto failed = rt.submit([]() -> int { throw std::out_of_range("first"); }).then([&](int) { called = true; });
+    auto failed =
+        rt.submit([]() -> int { throw std::out_of_range("first"); }).then([&](int) { called = true; });
     EXPECT_THROW(failed.get(), std::out_of_range);
     EXPECT_FALSE(called);
     EXPECT_THROW(rt.submit([] { return 1; }).then([](int) { throw std::length_error("second"); }).get(),
@@ -192,8 +196,9 @@ TEST(future, a_long_chain_needs_no_stack) {
 
 TEST(future, when_all_has_all_values_in_order) {
   on_runtimes([](runtime& rt) {
-    auto [a, b, c] =
-        when_all(rt.submit([] { return 1; }), rt.submit([] {}), rt.submit([] { return std::string("c"); })).get();
+    auto [a, b, c] = when_all(rt.submit([] { return 1; }), rt.submit([] {}), rt.submit([] {
+                       return std::string("c");
+                     })).get();
     EXPECT_EQ(a, 1);
     EXPECT_EQ(b, std::monostate{});
     EXPECT_EQ(c, "c");
@@ -244,9 +249,9 @@ TEST(future, when_any_has_the_first_and_gives_the_others_back) {
     if (rt.workers() == 1) return;  // which could not run the second beside the first
     std::atomic<bool> go{false};
     auto any = when_any(rt.submit([&] {
-                          while (!go) std::this_thread::yield();
-                          return 1;
-                        }),
+      while (!go) std::this_thread::yield();
+      return 1;
+    }),
                         rt.submit([] { return 2; }));
     auto [index, futures] = any.get();
     EXPECT_EQ(index, 1U);
@@ -412,7 +417,8 @@ TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {
   runtime other{{.workers = 2}};
   std::vector<future<long>> sums;
   for (int i = 0; i < 20; ++i) {
-    sums.push_back(one.submit([&] { return other.submit([&] { return one.submit([] { return fib(10); }).get(); }).get(); }));
+    sums.push_back(one.submit(
+        [&] { return other.submit([&] { return one.submit([] { return fib(10); }).get(); }).get(); }));
   }
   for (auto& each : sums) EXPECT_EQ(each.get(), 55);
 }

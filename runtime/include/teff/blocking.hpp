@@ -15,10 +15,11 @@ namespace teff {
 //   const auto size = teff::blocking([&] { return ::read(socket, buffer, sizeof buffer); });
 //
 // - On a worker: f is called on a spare thread of the runtime (options::spare_threads), and the worker runs
-//   other work until f has ended. So f sees that thread's thread-locals, and joins, scopes and loops in it run
-//   in order. If there are as many spare threads as may be and all are busy, the worker calls f itself.
+//   other work until f has ended. So f sees that thread's thread-locals, and joins, scopes and loops in it
+//   run in order. If there are as many spare threads as may be and all are busy, the worker calls f itself.
 // - Elsewhere: calls f.
-// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If that
+// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If
+// that
 //   calls blocking() or waits for something, the waits on one worker end in reverse order of their beginning.
 // - A loop's worker that blocks in an iteration does not begin the next one meanwhile, since it runs its part
 //   of the loop in order: spawn or submit what is to block side by side.

@@ -69,12 +69,12 @@ class future {
     return mine->take();
   }
 
-  // Has a worker call f(value) when the value is there, or f() if T is void: as if it were submitted then. The
-  // future of that has what f returns or throws. If this one has an exception, so does that one, and f is not
-  // called. Throws runtime_was_shut_down, std::bad_alloc, and what copying or moving f throws.
+  // Has a worker call f(value) when the value is there, or f() if T is void: as if it were submitted then.
+  // The future of that has what f returns or throws. If this one has an exception, so does that one, and f is
+  // not called. Throws runtime_was_shut_down, std::bad_alloc, and what copying or moving f throws.
   //
-  // If what this future stands for was submitted to no runtime (a coroutine that awaited no future, when_all()
-  // of nothing), f is called at once on the thread that has the value.
+  // If what this future stands for was submitted to no runtime (a coroutine that awaited no future,
+  // when_all() of nothing), f is called at once on the thread that has the value.
   template <class F>
   auto then(F&& f) -> future<typename detail::result_of_then<std::decay_t<F>, T>::type> {
     using closure = std::decay_t<F>;

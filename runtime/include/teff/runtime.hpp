@@ -50,8 +50,8 @@ struct options {
   // How many events each worker keeps for the trace: its last ones, of 32 bytes each. 0: TEFF_TRACE_EVENTS,
   // else 262144.
   std::size_t trace_events = 0;
-  // Threads beside the workers, at most: for what blocking() is given, and for requests that no worker may run
-  // while it waits. They are made when needed. 0: TEFF_SPARE_THREADS, else 256.
+  // Threads beside the workers, at most: for what blocking() is given, and for requests that no worker may
+  // run while it waits. They are made when needed. 0: TEFF_SPARE_THREADS, else 256.
   unsigned spare_threads = 0;
 };
 
@@ -94,7 +94,8 @@ class runtime {
 
   // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, and several may
   // at once. The calling thread sleeps until f has ended. But a worker of this runtime runs f itself, at
-  // once; a worker of another runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
+  // once, as does one of its spare threads; a worker of another runtime runs other tasks of its own
+  // meanwhile. Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
@@ -157,7 +158,7 @@ auto runtime::submit(std::stop_token token, F&& f) -> future<detail::stoppable_r
 
 template <class F>
 std::invoke_result_t<F&&> runtime::run(F&& f) {
-  if (detail::here().runtime == scheduler_.get()) return std::forward<F>(f)();
+  if (detail::works_for(*scheduler_)) return std::forward<F>(f)();
   detail::call<F> call(f);
   detail::run_and_wait(*scheduler_, call);
   if constexpr (detail::yields_void<F>) {

@@ -57,11 +57,12 @@ void shared_outcome::wait() {
   help();
   if (ended()) return;
   std::optional<blocked_activities> blocked;
-  if (const auto* const me = worker::current()) {
-    blocked.emplace(const_cast<worker*>(me)->activities(), this);
+  if (auto* const me = worker::current()) {
+    blocked.emplace(me->activities(), this);
     if (blocked->for_ever()) {
       throw future_waits_for_itself(
-          "teff::future: waited for where that would never end: its task, or one that it waits for, waits for "
+          "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
+          "for "
           "the task that waits");
     }
   }

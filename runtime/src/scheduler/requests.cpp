@@ -87,6 +87,11 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
   }
 }
 
+bool works_for(const scheduler& runtime) noexcept {
+  const auto* const me = worker::current();
+  return (me != nullptr && &me->all() == &runtime) || runtime.requests().owns_this_thread();
+}
+
 bool has_room_for_awaited(const scheduler* runtime) noexcept {
   const auto* const me = worker::current();
   return me != nullptr && &me->all() == runtime && me->has_room_for_foreign_tasks();

@@ -28,6 +28,9 @@ class requests {
   // Has a spare thread run the job at once. False: none can be had.
   [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
 
+  // Whether the calling thread is one of the spare threads.
+  [[nodiscard]] bool owns_this_thread() const noexcept { return spare_.owns_this_thread(); }
+
   // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
   void stop() noexcept;
 

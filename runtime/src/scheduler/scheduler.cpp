@@ -111,8 +111,7 @@ void scheduler::end_call() noexcept {
 }
 
 void scheduler::shut_down() {
-  const auto* const caller = worker::current();
-  if ((caller != nullptr && &caller->all() == this) || requests::run_here() == &requests_) {
+  if (works_for(*this)) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
   }
@@ -134,8 +133,8 @@ void scheduler::submit(job& job) noexcept {
   if (!gate_.notify_work(0)) ask_busy_workers();
 }
 
-// A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell of
-// those that search only for what they may run.
+// A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
+// of those that search only for what they may run.
 void scheduler::submit_request(job& job) noexcept {
   requests_.queue().push(job);
   if (gate_.notify_work(0)) return;

@@ -59,6 +59,7 @@ class scheduler {
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
   [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
   [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
+  [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }

@@ -43,7 +43,10 @@ bool spare_threads::run(job& wanted) noexcept {
   return true;
 }
 
+constinit thread_local const spare_threads* spare_threads::here_ = nullptr;
+
 void spare_threads::main(threads::iterator me) noexcept {
+  here_ = this;
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
   while (wait_for_job(lock)) {

@@ -22,6 +22,8 @@ class spare_threads {
 
   // Has a thread run the job at once. False: all are busy and there can't be more.
   [[nodiscard]] bool run(job& wanted) noexcept;
+  // Whether the calling thread is one of them.
+  [[nodiscard]] bool owns_this_thread() const noexcept { return here_ == this; }
   // Waits until they have ended what they run, and ends them.
   void stop() noexcept;
 
@@ -31,6 +33,8 @@ class spare_threads {
   void main(threads::iterator me) noexcept;
   // With the lock: false if it is time to end.
   bool wait_for_job(std::unique_lock<std::mutex>& lock);
+
+  static constinit thread_local const spare_threads* here_;
 
   const unsigned most_;
   const topology& machine_;

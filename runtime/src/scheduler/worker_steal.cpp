@@ -129,7 +129,10 @@ task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
 // Who waits for something that it did not spawn may have tasks of the frames below in its own deque. It runs
 // the oldest as a thief would; the frame that pushed it finds it stolen.
 task_slot* worker::take_oldest_of_own() noexcept {
-  if (!deque_->has_public() && !deque_->share()) return nullptr;
+  if (!deque_->has_public()) {
+    if (!deque_->share()) return nullptr;
+    published();
+  }
   return steal_from(*this);
 }
 

@@ -17,7 +17,9 @@ template <class T>
 class awaited_outcome : continuation, job {
  public:
   explicit awaited_outcome(outcome_owner<T> awaited) noexcept
-      : continuation{[](continuation& this_one) noexcept { static_cast<awaited_outcome&>(this_one).follow(); }},
+      : continuation{[](continuation& this_one) noexcept {
+          static_cast<awaited_outcome&>(this_one).follow();
+        }},
         job{[](job& this_job) noexcept { static_cast<awaited_outcome&>(this_job).resume(); }},
         awaited_(std::move(awaited)) {}
   awaited_outcome(const awaited_outcome&) = delete;

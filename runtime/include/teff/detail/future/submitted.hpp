@@ -1,4 +1,5 @@
-// Closures whose value a future has: submitted to a runtime, or to be called with the value of another future.
+// Closures whose value a future has: submitted to a runtime, or to be called with the value of another
+// future.
 #pragma once
 
 #include <teff/detail/future/outcome.hpp>
@@ -78,8 +79,8 @@ class submitted final : public outcome<T>, job {
   bool claim() noexcept { return !begun_.exchange(true, std::memory_order_relaxed); }
   void execute() noexcept {
     run_as_activity(
-        static_cast<shared_outcome*>(this), [](void* made) noexcept { static_cast<submitted*>(made)->call(); },
-        this);
+        static_cast<shared_outcome*>(this),
+        [](void* made) noexcept { static_cast<submitted*>(made)->call(); }, this);
   }
   void call() noexcept {
     auto& runtime = *this->runtime();
@@ -116,8 +117,8 @@ future<T> submitted_to(scheduler& runtime, F f) {
 // A closure that is not called if stop was requested.
 template <class F>
 using stoppable_result =
-    typename std::conditional_t<std::is_invocable_v<F, std::stop_token>, std::invoke_result<F, std::stop_token>,
-                                std::invoke_result<F>>::type;
+    typename std::conditional_t<std::is_invocable_v<F, std::stop_token>,
+                                std::invoke_result<F, std::stop_token>, std::invoke_result<F>>::type;
 template <class F>
 struct stoppable {
   template <class G>

@@ -19,6 +19,9 @@ void begin_call_if_alive(scheduler&);
 // waits, the worker runs nothing that might wait for it.
 void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
 
+// Whether the calling thread is a worker of this runtime, or one of its spare threads.
+[[nodiscard]] bool works_for(const scheduler&) noexcept;
+
 // Whether the calling thread is a worker of this runtime, with room on its stack for work that it waits for.
 [[nodiscard]] bool has_room_for_awaited(const scheduler*) noexcept;
 
