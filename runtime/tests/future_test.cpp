@@ -1,3 +1,4 @@
+#include "allocations.hpp"
 #include "workers.hpp"
 
 #include <algorithm>
@@ -410,6 +411,18 @@ TEST(future, a_hundred_thousand_at_a_time) {
     });
     EXPECT_EQ(sum, count * (count - 1) / 2);
   }
+}
+
+TEST(future, costs_one_allocation) {
+  runtime rt{{.workers = 1}};
+  rt.submit([] {}).get();
+  const auto before = allocations();
+  auto value = rt.submit([] { return 1; });
+  EXPECT_EQ(value.get(), 1);
+  EXPECT_EQ(allocations(), before + 1);
+  auto next = rt.submit([] { return 1; }).then([](int x) { return x; });
+  next.wait();
+  EXPECT_EQ(allocations(), before + 3);
 }
 
 TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {

@@ -25,33 +25,6 @@ struct waiting_thread : continuation {
 
 }  // namespace
 
-bool shared_outcome::when_ended(continuation& then) noexcept {
-  auto* first = first_.load(std::memory_order_acquire);
-  do {
-    if (first == over()) return false;
-    then.next = first;
-    // Release: `then`, to the acquire in end(). Acquire: as in ended().
-  } while (!first_.compare_exchange_weak(first, &then, std::memory_order_release, std::memory_order_acquire));
-  return true;
-}
-
-void shared_outcome::end() noexcept {
-  // Release: the value, to ended(). Acquire: what the continuations are, from when_ended().
-  auto* each = first_.exchange(over(), std::memory_order_acq_rel);
-  continuation* oldest = nullptr;
-  while (each != nullptr) {
-    auto* const older = each->next;
-    each->next = oldest;
-    oldest = each;
-    each = older;
-  }
-  while (oldest != nullptr) {
-    auto* const next = oldest->next;  // it may be gone once it has run
-    oldest->run(*oldest);
-    oldest = next;
-  }
-}
-
 void shared_outcome::wait() {
   if (ended()) return;
   help();

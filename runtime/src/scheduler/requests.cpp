@@ -6,7 +6,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -25,44 +24,37 @@ struct requests::lent_thread : job {
   requests& of;
 };
 
-// seq_cst, here and where `running_` and `sleepers_` change: who pushes a request and sees that a thread runs
-// requests is seen by the last look of that thread; who pushes one and sees no sleeper is seen by that.
-bool requests::enter() noexcept {
-  auto running = running_.load(std::memory_order_seq_cst);
-  while (running < std::max(1U, sleepers_.load(std::memory_order_seq_cst))) {
-    if (running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst)) return true;
-  }
-  return false;
-}
-
 void requests::lend() noexcept {
-  if (queue_.empty() || !enter()) return;
+  if (queue_.empty() || !lent_.enter()) return;
   auto* const turn = new (std::nothrow) lent_thread(*this);
   if (turn != nullptr && spare_.run(*turn)) return;
   delete turn;
-  running_.fetch_sub(1, std::memory_order_seq_cst);
+  lent_.leave();
 }
 
 void requests::run_all() noexcept {
   run_here_ = this;
-  do {
-    while (auto* const next = queue_.pop()) next->run(*next);
-    running_.fetch_sub(1, std::memory_order_seq_cst);
-  } while (!queue_.empty() && enter());
+  lent_.run_all(
+      [this] {
+        auto* const next = queue_.pop();
+        if (next != nullptr) next->run(*next);
+        return next != nullptr;
+      },
+      [this] { return queue_.empty(); });
   run_here_ = nullptr;
 }
 
 void requests::begin_sleep() noexcept {
-  sleepers_.fetch_add(1, std::memory_order_seq_cst);
+  lent_.begin_sleep();
   lend();
 }
 
 void requests::lend_for_sleepers() noexcept {
-  if (sleepers_.load(std::memory_order_seq_cst) != 0) lend();
+  if (lent_.anybody_sleeps()) lend();
 }
 
 void requests::leave() noexcept {
-  running_.fetch_sub(1, std::memory_order_seq_cst);
+  lent_.leave();
   lend();
 }
 

@@ -4,9 +4,8 @@
 #pragma once
 
 #include "scheduler/job_queue.hpp"
+#include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
-
-#include <atomic>
 
 namespace teff::detail {
 
@@ -21,7 +20,7 @@ class requests {
   void lend() noexcept;
   // A worker that may run no request is about to sleep; it has woken up.
   void begin_sleep() noexcept;
-  void end_sleep() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
+  void end_sleep() noexcept { lent_.end_sleep(); }
   // A request has been pushed: lends it if a worker sleeps that may not run it.
   void lend_for_sleepers() noexcept;
 
@@ -38,20 +37,17 @@ class requests {
   [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
   // On such a thread: it blocks, so that another may take its place; it goes on.
   void leave() noexcept;
-  void come_back() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
+  void come_back() noexcept { lent_.come_back(); }
 
  private:
   struct lent_thread;
 
-  // Whether one more spare thread may run requests: one for each worker that sleeps, and one at least.
-  [[nodiscard]] bool enter() noexcept;
   void run_all() noexcept;
 
   static constinit thread_local requests* run_here_;
 
   job_queue queue_;
-  std::atomic<unsigned> sleepers_{0};
-  std::atomic<unsigned> running_{0};  // spare threads that run requests and do not block
+  lending<> lent_;
   spare_threads spare_;
 };
 

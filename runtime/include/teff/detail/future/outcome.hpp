@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/future/continuations.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include <atomic>
@@ -15,29 +16,22 @@
 
 namespace teff::detail {
 
-// Called once when an outcome is there, on the thread that brought it. Intrusive: kept alive until then.
-struct continuation {
-  void (*run)(continuation&) noexcept;
-  continuation* next = nullptr;
-};
-
 // What does not depend on the type of the value. Owned by its future and by what makes the value.
 class shared_outcome {
  public:
   shared_outcome(const shared_outcome&) = delete;
   shared_outcome& operator=(const shared_outcome&) = delete;
 
-  // Acquire: pairs with end(): the value.
-  [[nodiscard]] bool ended() const noexcept { return first_.load(std::memory_order_acquire) == over(); }
+  [[nodiscard]] bool ended() const noexcept { return then_.ended(); }
   // Has `then` called when the outcome is there. False: it is there already, and nothing has been done.
-  [[nodiscard]] bool when_ended(continuation& then) noexcept;
+  [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.push(then); }
   // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself.
   void wait();
   // Does here what brings the outcome, if that is a request that has not begun, and the caller waits for it.
   virtual void help() noexcept {}
 
   // The value or the exception has been stored; the maker still owns it.
-  void end() noexcept;
+  void end() noexcept { then_.end(); }
   // An owner lets go of it.
   void release() noexcept {
     // Release, acquire: what the owners did, before the last of them destroys it.
@@ -63,10 +57,7 @@ class shared_outcome {
   virtual void dispose() noexcept { delete this; }
 
  private:
-  // Never dereferenced: what `first_` is when the outcome is there.
-  static continuation* over() noexcept { return reinterpret_cast<continuation*>(1); }
-
-  std::atomic<continuation*> first_{nullptr};  // a stack of what is to happen
+  continuation_stack<> then_;
   std::atomic<unsigned> owners_;
   std::atomic<scheduler*> runtime_;
   std::exception_ptr error_;  // written before end()
