@@ -101,7 +101,7 @@ struct a_queue {
     if (queued.load() != 0) checker::fail("a request was left");
   }
 
-  detail::lending<checked::atomic> lent;
+  detail::lending<checked::atomic> lent{1};
   checked::atomic<int> queued{0};
 };
 

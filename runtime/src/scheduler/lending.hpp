@@ -2,7 +2,6 @@
 // this code on its interleavings.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 
 namespace teff::detail {
@@ -12,6 +11,9 @@ namespace teff::detail {
 template <template <class> class Atomic = std::atomic>
 class lending {
  public:
+  // At most `most` threads run requests at a time, apart from those that block.
+  explicit lending(unsigned most) noexcept : most_(most) {}
+
   // A worker that may run no request is about to sleep, and looks at the requests after this.
   void begin_sleep() noexcept { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
   void end_sleep() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
@@ -19,11 +21,10 @@ class lending {
     return sleepers_.load(std::memory_order_seq_cst) != 0;
   }
 
-  // Whether one more thread may run requests: one for each worker that sleeps, and one at least. It has begun
-  // then.
+  // Whether one more thread may run requests. It has begun then.
   [[nodiscard]] bool enter() noexcept {
     auto running = running_.load(std::memory_order_seq_cst);
-    while (running < std::max(1U, sleepers_.load(std::memory_order_seq_cst))) {
+    while (running < most_) {
       if (running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst,
                                          std::memory_order_seq_cst)) {
         return true;
@@ -46,6 +47,7 @@ class lending {
   }
 
  private:
+  const unsigned most_;
   Atomic<unsigned> sleepers_{0};
   Atomic<unsigned> running_{0};  // threads that run requests and do not block
 };

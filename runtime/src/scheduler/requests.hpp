@@ -11,7 +11,8 @@ namespace teff::detail {
 
 class requests {
  public:
-  requests(unsigned most_spare_threads, const topology& machine) : spare_(most_spare_threads, machine) {}
+  requests(unsigned workers, unsigned most_spare_threads, const topology& machine)
+      : lent_(workers), spare_(most_spare_threads, machine) {}
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }

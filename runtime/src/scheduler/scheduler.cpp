@@ -37,7 +37,7 @@ scheduler::scheduler(const options& given)
     : settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
       gate_(settings_.workers),
-      requests_(settings_.spare_threads, machine_),
+      requests_(settings_.workers, settings_.spare_threads, machine_),
       arrived_(settings_.workers),
       left_(settings_.workers) {
   const auto count = settings_.workers;
