@@ -13,14 +13,14 @@ namespace {
 void endless_joins(const std::atomic<bool>& stop) {
   while (!stop) fib(15);
 }
-void spawn_tree(int depth) {
+void spawn_in_pairs(int depth) {
   if (depth == 0) return;
   scope s;
-  s.spawn([=] { spawn_tree(depth - 1); });
-  s.spawn([=] { spawn_tree(depth - 1); });
+  s.spawn([=] { spawn_in_pairs(depth - 1); });
+  s.spawn([=] { spawn_in_pairs(depth - 1); });
 }
 void endless_scopes(const std::atomic<bool>& stop) {
-  while (!stop) spawn_tree(10);
+  while (!stop) spawn_in_pairs(10);
 }
 long forked_fib(long n) {
   if (n < 2) return n;

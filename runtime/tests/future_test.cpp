@@ -17,13 +17,13 @@ namespace teff::test {
 namespace {
 
 // Counts how many of these live.
-class counted {
+class counted_copy {
  public:
-  explicit counted(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
-  counted(const counted& other) : alive_(other.alive_) { ++*alive_; }
-  counted(counted&& other) noexcept : alive_(other.alive_) { ++*alive_; }
-  counted& operator=(const counted&) = default;
-  ~counted() { --*alive_; }
+  explicit counted_copy(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
+  counted_copy(const counted_copy& other) : alive_(other.alive_) { ++*alive_; }
+  counted_copy(counted_copy&& other) noexcept : alive_(other.alive_) { ++*alive_; }
+  counted_copy& operator=(const counted_copy&) = default;
+  ~counted_copy() { --*alive_; }
 
  private:
   std::atomic<int>* alive_;
@@ -362,21 +362,21 @@ TEST(future, closures_and_values_are_destroyed_once_and_closures_at_once) {
   std::atomic<int> values{0};
   {
     runtime rt{{.workers = 4}};
-    std::vector<future<counted>> kept;
+    std::vector<future<counted_copy>> kept;
     for (int i = 0; i < 100; ++i) {
-      auto f = [c = counted(closures), &values, i] {
+      auto f = [c = counted_copy(closures), &values, i] {
         if (i % 5 == 0) throw std::out_of_range("f");
-        return counted(values);
+        return counted_copy(values);
       };
       auto made = rt.submit(std::move(f));
       if (i % 3 == 0) {
         kept.push_back(std::move(made));
       } else if (i % 3 == 1) {
-        static_cast<void>(made.then([c = counted(closures)](counted value) { return value; }));
+        static_cast<void>(made.then([c = counted_copy(closures)](counted_copy value) { return value; }));
       }
     }
     for (auto& each : kept) each.wait();
-    auto last = rt.submit([c = counted(closures)] {});
+    auto last = rt.submit([c = counted_copy(closures)] {});
     last.wait();
     int failed = 0;
     for (auto& each : kept) {
@@ -487,14 +487,14 @@ TEST(coroutine, that_is_dropped_runs_to_its_end_and_is_destroyed) {
   std::atomic<int> ended{0};
   {
     runtime rt{{.workers = 2}};
-    const auto coroutine = [](runtime& on, counted held, std::atomic<int>& count) -> future<int> {
+    const auto coroutine = [](runtime& on, counted_copy held, std::atomic<int>& count) -> future<int> {
       co_await on.submit([] {});
-      const counted copy = held;
+      const counted_copy copy = held;
       co_await on.submit([] {});
       ++count;
       co_return 1;
     };
-    for (int i = 0; i < 100; ++i) static_cast<void>(coroutine(rt, counted(alive), ended));
+    for (int i = 0; i < 100; ++i) static_cast<void>(coroutine(rt, counted_copy(alive), ended));
   }
   EXPECT_EQ(ended, 100);
   EXPECT_EQ(alive, 0);

@@ -1,4 +1,4 @@
-// Which spare threads run requests, and for which workers: requests.md. tests/future_model_test.cpp checks
+// Which spare threads run requests, and for which workers: requests.md. tests/request_model_test.cpp checks
 // this code on its interleavings.
 #pragma once
 

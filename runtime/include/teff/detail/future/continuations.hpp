@@ -1,4 +1,4 @@
-// What is to happen when an outcome is there. tests/future_model_test.cpp checks this code on its
+// What is to happen when an outcome is there. tests/request_model_test.cpp checks this code on its
 // interleavings.
 #pragma once
 

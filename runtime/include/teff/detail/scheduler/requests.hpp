@@ -8,7 +8,7 @@
 
 namespace teff::detail {
 
-// As submit(job). But the job may also be run by a spare thread, where joins, scopes and loops run in order;
+// As submit(job). But the job may also be run by a spare thread, where what it spawns runs in order;
 // and a busy worker that may run it does so between two of its tasks.
 void submit_request(scheduler&, job&) noexcept;
 

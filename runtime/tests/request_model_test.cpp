@@ -69,7 +69,7 @@ struct an_outcome {
   std::array<reader, 2> readers;
 };
 
-TEST(future_model, each_continuation_is_called_once_and_sees_the_value) {
+TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
   expect_no_fault(check<an_outcome>(4, {[](an_outcome& o) { o.bring(); }, [](an_outcome& o) { o.follow(0); },
                                         [](an_outcome& o) { o.follow(1); }}));
 }
@@ -105,12 +105,12 @@ struct a_queue {
   checked::atomic<int> queued{0};
 };
 
-TEST(future_model, no_request_is_left_beside_a_worker_that_sleeps) {
+TEST(request_model, no_request_is_left_beside_a_worker_that_sleeps) {
   expect_no_fault(check<a_queue>(
       4, {[](a_queue& q) { q.sleep(); }, [](a_queue& q) { q.submit(); }, [](a_queue& q) { q.submit(); }}));
 }
 
-TEST(future_model, a_thread_that_blocks_has_another_run_what_comes) {
+TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
   const auto blocks = [](a_queue& q) {
     q.sleep();
     q.lent.come_back();  // as if it had run requests all the time
@@ -121,7 +121,7 @@ TEST(future_model, a_thread_that_blocks_has_another_run_what_comes) {
       check<a_queue>(4, {blocks, [](a_queue& q) { q.submit(); }, [](a_queue& q) { q.submit(); }}));
 }
 
-TEST(future_model, finds_a_worker_that_does_not_look_before_it_sleeps) {
+TEST(request_model, finds_a_worker_that_does_not_look_before_it_sleeps) {
   EXPECT_NE(check<a_queue>(4, {[](a_queue& q) { q.sleep(false); }, [](a_queue& q) { q.submit(); }}).fault,
             "");
 }
