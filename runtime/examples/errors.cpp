@@ -2,8 +2,10 @@
 #include <teff/teff.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <exception>
+#include <stop_token>
 
 namespace {
 
@@ -69,6 +71,24 @@ int main() {
     auto recorded = teff::record(graph, [&] { graph.fulfill({0, 0}); });
     width = 3;
     recorded.replay();
+  });
+
+  expect<teff::request_stopped>("request_stopped", [&] {
+    std::stop_source stop;
+    stop.request_stop();
+    rt.submit(stop.get_token(), [] {}).get();
+  });
+
+  expect<teff::future_waits_for_itself>("future_waits_for_itself", [&] {
+    teff::future<void> itself;
+    std::atomic<bool> known{false};
+    itself = rt.submit([&] {
+      known.wait(false);
+      itself.wait();
+    });
+    known = true;
+    known.notify_one();
+    itself.get();
   });
 
   expect<teff::misuse>("misuse", [&] {

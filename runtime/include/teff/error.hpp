@@ -12,6 +12,17 @@ struct misuse : std::logic_error {
   using std::logic_error::logic_error;
 };
 
+// Stop was requested of a request before it had begun, so that it did not begin.
+struct request_stopped : std::runtime_error {
+  request_stopped() : std::runtime_error("teff::runtime::submit: stopped before it had begun") {}
+};
+
+// A future was waited for where that could never end: its task, or one that it waits for, waits for the very
+// task that waits.
+struct future_waits_for_itself : misuse {
+  using misuse::misuse;
+};
+
 // A runtime was used after its shutdown.
 struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();

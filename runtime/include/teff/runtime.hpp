@@ -8,6 +8,7 @@
 // - run(f) calls f() on a worker and returns when f has ended. It returns what f returns, or throws what f
 //   throws. The calling thread takes part: for the length of the call it is a worker in the place of one
 //   whose own thread sleeps.
+// - submit(f) has a worker call f(), and returns at once a future of what f returns (future.hpp).
 // - Tasks that f makes with the other headers run on the workers of the same runtime. On a thread that is no
 //   worker, loops use default_runtime(); joins, forks and scopes run on that thread alone.
 #pragma once
@@ -15,11 +16,14 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
+#include <teff/future.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -47,6 +51,9 @@ struct options {
   // How many events each worker keeps for the trace: its last ones, of 32 bytes each. 0: TEFF_TRACE_EVENTS,
   // else 262144.
   std::size_t trace_events = 0;
+  // Threads beside the workers, at most: for what blocking() is given, and for requests that no worker may
+  // run while it waits. They are made when needed. 0: TEFF_SPARE_THREADS, else 256.
+  unsigned spare_threads = 0;
 };
 
 // What the workers of a runtime have done since it began. Exact when no task runs.
@@ -90,12 +97,32 @@ class runtime {
   // at once. The calling thread becomes a worker for as long, if the place of one is free: one that is out of
   // work lends it. f then runs on the calling thread, on a stack as large as the workers'; while f waits for
   // its tasks, that thread may run other tasks of this runtime. If all workers are busy, the calling thread
-  // sleeps until one of them has run f. A worker of this runtime runs f itself, at once; a worker of another
-  // runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
+  // sleeps until one of them has run f. A worker of this runtime runs f itself, at once, as does one of its
+  // spare threads; a worker of another runtime runs other tasks of its own meanwhile. Throws
+  // runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
-  // Waits for the calls of run() that are in progress, then ends the workers. May be called again.
+  // Has a worker call f() and returns at once. The future has f's value, or its exception, when f has ended.
+  // Any thread may call it. Requests begin in the order of their submission, as soon as a worker is free; a
+  // busy worker begins one between two of its tasks, or blocks of a loop, and goes on after it. While all
+  // workers are in the middle of other requests, a spare thread may call f: there joins, scopes and loops run
+  // in order. f is copied or moved, and destroyed before the future is ready. A worker that wants a value
+  // whose request has not begun runs it itself. Throws runtime_was_shut_down, std::bad_alloc, and what moving
+  // or copying f throws.
+  //
+  //   teff::future<int> answer = rt.submit([=] { return price(order); });
+  //   ...
+  //   reply(answer.get());
+  template <class F>
+  auto submit(F&& f) -> future<std::invoke_result_t<std::decay_t<F>>>;
+  // The same; but if stop was requested before f begins, f is not called and get() throws request_stopped. f
+  // may take the token, to end early if stop is requested while it runs.
+  template <class F>
+  auto submit(std::stop_token token, F&& f) -> future<detail::stoppable_result<std::decay_t<F>>>;
+
+  // Waits for the calls of run() that are in progress, and for all that was submitted; then ends the workers.
+  // What those do may still submit more and wait for it. May be called again.
   // Throws misuse if called by one of the workers.
   void shutdown();
 
@@ -118,14 +145,31 @@ class runtime {
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
 [[nodiscard]] runtime& default_runtime();
 
-// The index of the worker that the calling thread is, in [0, workers()); 0 on other threads.
+// The index of the worker that the calling thread is, in [0, workers()); nothing on other threads.
+[[nodiscard]] inline std::optional<unsigned> this_worker() noexcept {
+  const auto here = detail::here();
+  return here.runtime == nullptr ? std::nullopt : std::optional(here.index);
+}
+
+// The same where the calling thread is known to be a worker; 0 on other threads, as on worker 0.
 [[nodiscard]] inline unsigned worker_index() noexcept {
   return detail::here().index;
 }
 
 template <class F>
+auto runtime::submit(F&& f) -> future<std::invoke_result_t<std::decay_t<F>>> {
+  return detail::submitted_to(*scheduler_, std::decay_t<F>(std::forward<F>(f)));
+}
+
+template <class F>
+auto runtime::submit(std::stop_token token, F&& f) -> future<detail::stoppable_result<std::decay_t<F>>> {
+  return detail::submitted_to(*scheduler_,
+                              detail::stoppable<std::decay_t<F>>(std::move(token), std::forward<F>(f)));
+}
+
+template <class F>
 std::invoke_result_t<F&&> runtime::run(F&& f) {
-  if (detail::here().runtime == scheduler_.get()) return std::forward<F>(f)();
+  if (detail::works_for(*scheduler_)) return std::forward<F>(f)();
   detail::call<F> call(f);
   detail::run_and_wait(*scheduler_, call);
   if constexpr (detail::yields_void<F>) {

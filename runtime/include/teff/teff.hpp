@@ -1,7 +1,9 @@
 // All of libteff.
 #pragma once
 
+#include <teff/blocking.hpp>
 #include <teff/fork_join.hpp>
+#include <teff/future.hpp>
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>

@@ -126,4 +126,12 @@ void topology::bind_this_thread(unsigned processor) const noexcept {
   hwloc_bitmap_free(set);
 }
 
+void topology::free_this_thread() const noexcept {
+  const auto set = hwloc_bitmap_alloc();
+  if (set == nullptr) return;
+  for (const unsigned each : processors_) hwloc_bitmap_set(set, each);
+  hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
+  hwloc_bitmap_free(set);
+}
+
 }  // namespace teff::detail

@@ -30,6 +30,8 @@ class topology {
 
   // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
   void bind_this_thread(unsigned processor) const noexcept;
+  // Lets the calling thread run on any processor that this process may use, whatever mask it has inherited.
+  void free_this_thread() const noexcept;
 
  private:
   struct tree;

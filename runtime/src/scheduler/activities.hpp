@@ -17,6 +17,9 @@ namespace teff::detail {
 struct enclosing_activity {
   const void* of = nullptr;  // what can't end before the activity does; null: nothing
   bool of_gang = false;      // a part of a gang: no other gang can start before it has ended
+  // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
+  // this worker alone may be able to do. Anything else might wait for the request.
+  bool exclusive = false;
 };
 
 // The activities of one worker, the outermost first. Written by the worker; thieves read which one a slot of
@@ -31,17 +34,29 @@ class activities {
       // that stole an older slot it is all the same which of several later ones it sees.
       entries_[at].of.store(what.of, std::memory_order_relaxed);
       entries_[at].of_gang.store(what.of_gang, std::memory_order_relaxed);
+      entries_[at].exclusive.store(what.exclusive, std::memory_order_relaxed);
       entries_[at].head.store(head, std::memory_order_relaxed);
     }
     depth_.store(at + 1, std::memory_order_release);  // pairs with the acquire in of_slot()
+    if (what.exclusive) ++exclusive_;
   }
-  void end() noexcept { depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+  void end(bool exclusive) noexcept {
+    depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    if (exclusive) --exclusive_;
+  }
 
   [[nodiscard]] bool any() const noexcept { return depth() != 0; }
   // How many there are. Asked by the worker itself.
   [[nodiscard]] std::size_t depth() const noexcept { return depth_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool any_of_gang() const noexcept {
     return any_of([](const entry& each) { return each.of_gang.load(std::memory_order_relaxed); });
+  }
+  // Whether a task of the activity `of` (null: of none) may run on top of these.
+  [[nodiscard]] bool admit(const void* of) const noexcept {
+    if (!any()) return true;
+    if (exclusive_ == 0) return of != nullptr;
+    const auto depth = std::min(depth_.load(std::memory_order_relaxed), most);
+    return of == entries_[depth - 1].of.load(std::memory_order_relaxed);
   }
   // Calls visit(enclosing_activity::of) for each.
   template <class Visit>
@@ -60,7 +75,8 @@ class activities {
     for (std::size_t i = 0; i < depth; ++i) {
       const auto& each = entries_[i];
       if (each.head.load(std::memory_order_relaxed) > slot) break;
-      found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed)};
+      found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed),
+               each.exclusive.load(std::memory_order_relaxed)};
     }
     return found;
   }
@@ -70,6 +86,7 @@ class activities {
     std::atomic<const void*> of{nullptr};
     std::atomic<const task_slot*> head{nullptr};
     std::atomic<bool> of_gang{false};
+    std::atomic<bool> exclusive{false};
   };
   // Of those that are nested deeper, only the number is kept.
   static constexpr std::size_t most = 64;
@@ -82,6 +99,7 @@ class activities {
 
   std::array<entry, most> entries_;
   std::atomic<std::size_t> depth_{0};
+  std::size_t exclusive_ = 0;  // so many of them; the worker's own
 };
 
 }  // namespace teff::detail

@@ -13,7 +13,9 @@ namespace teff::detail {
 constinit thread_local local_deque self;
 
 bool share() noexcept {
-  if (self.asked_to_share() && self.share()) worker::current()->published();
+  auto& me = *worker::current();
+  if (self.asked_to_share() && self.share()) me.published();
+  me.look_outside();
   if (self.ring == nullptr) return false;
   record_spawn(*self.ring);
   return true;
@@ -23,19 +25,33 @@ bool shares_without_wake() noexcept {
   return worker::current()->shares_without_wake();
 }
 
+namespace {
+
+// The caller may not run anything now.
+void answer() noexcept {
+  if (!self.asked_to_share()) return;
+  auto& me = *worker::current();
+  if (self.share()) {
+    me.published();
+  } else if (self.has_public()) {
+    self.withdraw();
+  }
+  // The request may have been for what came from outside: the next push looks there.
+  if (me.has_work_from_outside()) self.ask();
+}
+
+}  // namespace
+
+// The slot's closure lies at the head, where another push would overwrite it.
 bool calling_worker::take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
-  answer_request();
+  answer();
   return true;
 }
 
 void calling_worker::answer_request() noexcept {
-  if (!self.asked_to_share()) return;
-  if (self.share()) {
-    worker::current()->published();
-  } else if (self.has_public()) {
-    self.withdraw();
-  }
+  answer();
+  worker::current()->look_outside();
 }
 
 bool settle(task_slot* slot) noexcept {

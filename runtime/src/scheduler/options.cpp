@@ -18,6 +18,8 @@ constexpr std::size_t most_stack = std::size_t{960} << 20;  // a deque has at mo
 constexpr std::size_t page = 4096;
 constexpr std::chrono::microseconds default_spin{50};
 constexpr std::chrono::microseconds most_spin = std::chrono::hours(24) * 365;  // added to a time, no overflow
+constexpr unsigned default_spare_threads = 256;
+constexpr unsigned most_spare_threads = 16384;
 constexpr std::size_t default_events = std::size_t{1} << 18;
 constexpr std::size_t most_events = std::size_t{1} << 28;  // 8 GiB a worker
 
@@ -62,6 +64,14 @@ options complete(options given, unsigned usable_cores) {
     given.spin = std::chrono::microseconds(wanted);
   }
   given.spin = std::min(given.spin, most_spin);
+  if (given.spare_threads == 0) {
+    const auto wanted = number_from("TEFF_SPARE_THREADS").value_or(default_spare_threads);
+    given.spare_threads =
+        wanted > most_spare_threads ? most_spare_threads + 1 : static_cast<unsigned>(wanted);
+  }
+  if (given.spare_threads == 0 || given.spare_threads > most_spare_threads) {
+    throw invalid_option("the number of spare threads must lie in 1.." + std::to_string(most_spare_threads));
+  }
   if (const char* const file = std::getenv("TEFF_TRACE"); file != nullptr && given.trace.empty()) {
     given.trace = file;
   }

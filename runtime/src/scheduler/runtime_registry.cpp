@@ -27,6 +27,14 @@ void remove(const scheduler& ended) noexcept {
   std::erase(all(), &ended);
 }
 
+void begin_call(const scheduler& runtime) {
+  const std::lock_guard lock(mutex);
+  for (auto* const each : all()) {
+    if (each == &runtime) return each->begin_call();
+  }
+  throw runtime_was_shut_down();
+}
+
 void wake(const scheduler& runtime, unsigned worker) noexcept {
   const std::lock_guard lock(mutex);
   for (auto* const each : all()) {

@@ -15,6 +15,9 @@ namespace runtime_registry {
 void add(scheduler& begun);
 void remove(const scheduler& ended) noexcept;
 
+// As scheduler::begin_call(), which may throw, if that runtime still lives; throws the same if it doesn't.
+void begin_call(const scheduler& runtime);
+
 // Wakes this worker, if its runtime still lives.
 void wake(const scheduler& runtime, unsigned worker) noexcept;
 // Wakes the worker whose deque has this slot, if it still lives.

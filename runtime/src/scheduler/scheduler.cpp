@@ -1,4 +1,6 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/scheduler/requests.hpp>
+
 #include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
 
@@ -26,6 +28,7 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
         },
         &ended);
   } else {
+    const thread_blocks here;
     // Acquire: pairs with the release in set_and_wake(): what was done before.
     while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
   }
@@ -46,6 +49,7 @@ scheduler::scheduler(const options& given)
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
       gate_(settings_.workers),
+      requests_(settings_.workers, settings_.spare_threads, machine_),
       sources_(settings_.workers),
       arrived_(settings_.workers),
       left_(settings_.workers) {
@@ -120,10 +124,12 @@ worker* scheduler::worker_of_this_processor() const noexcept {
   return processor < by_processor_.size() ? by_processor_[processor] : nullptr;
 }
 
+// What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
 void scheduler::begin_call() {
-  if ((calls_.fetch_add(one_call, std::memory_order_relaxed) & shut_down_flag) == 0) return;
-  end_call();
-  throw runtime_was_shut_down();
+  auto now = calls_.load(std::memory_order_relaxed);
+  do {
+    if (now == shut_down_flag) throw runtime_was_shut_down();
+  } while (!calls_.compare_exchange_weak(now, now + one_call, std::memory_order_relaxed));
 }
 
 // The scheduler may be gone when this returns.
@@ -142,8 +148,7 @@ void scheduler::wait_for_calls() noexcept {
 }
 
 void scheduler::shut_down() {
-  const auto* const caller = worker::current();
-  if (caller != nullptr && &caller->all() == this) {
+  if (works_for(*this)) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
   }
@@ -163,13 +168,27 @@ void scheduler::shut_down_at_exit() noexcept {
 
 void scheduler::end_workers() noexcept {
   stop_workers(workers_.size());
+  requests_.stop();
   bound_.reset();
   if (trace_) trace_->write(scale_);
 }
 
 void scheduler::submit(job& job) noexcept {
   jobs_.push(job);
-  gate_.notify_work(0);
+  if (!gate_.notify_work(0)) ask_busy_workers();
+}
+
+// A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
+// of those that search only for what they may run.
+void scheduler::submit_request(job& job) noexcept {
+  requests_.queue().push(job);
+  if (gate_.notify_work(0)) return;
+  ask_busy_workers();
+  requests_.lend_for_sleepers();
+}
+
+void scheduler::ask_busy_workers() noexcept {
+  for (const auto& each : workers_) each->deque().ask();
 }
 
 void scheduler::submit_to(unsigned index, job& job) noexcept {

@@ -10,6 +10,7 @@
 #include "scheduler/gang_queue.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
+#include "scheduler/requests.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/worker.hpp"
 #include "trace/trace.hpp"
@@ -40,7 +41,8 @@ class scheduler {
   scheduler& operator=(const scheduler&) = delete;
 
   void run_and_wait(awaited_job& job);
-  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down.
+  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as others
+  // are between the two: what they do may need more calls.
   void begin_call();
   void end_call() noexcept;
   void shut_down();
@@ -48,6 +50,7 @@ class scheduler {
   void shut_down_at_exit() noexcept;
 
   void submit(job& job) noexcept;
+  void submit_request(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.
@@ -60,6 +63,8 @@ class scheduler {
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
   [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
+  [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
+  [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
@@ -81,6 +86,8 @@ class scheduler {
 
  private:
   void stop_workers(std::size_t started) noexcept;
+  // Every busy worker is to look outside at its next push.
+  void ask_busy_workers() noexcept;
 
   void wait_for_calls() noexcept;
   void end_workers() noexcept;
@@ -96,6 +103,7 @@ class scheduler {
   std::vector<worker*> by_processor_;     // null where none is bound
   idle_gate<futex> gate_;
   job_queue jobs_;
+  detail::requests requests_;
   gang_queue gangs_;
   detail::sources sources_;
   std::atomic<bool> stop_{false};

@@ -90,6 +90,13 @@ class worker {
   void wake_owner(const task_slot* slot) noexcept;
   [[nodiscard]] bool shares_without_wake() noexcept;
   void ended(scope_state& scope) noexcept { stolen_.ended(scope); }
+  // The worker is between two steps of its task: if something came from outside that nobody else has taken
+  // up, runs it on top of the task, or has a spare thread run it.
+  void look_outside() noexcept;
+  [[nodiscard]] bool has_work_from_outside() const noexcept;
+  // As detail::run_as_activity().
+  void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+  [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -135,6 +142,7 @@ class worker {
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(may_run limit, awaited_work awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
+  task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
@@ -163,7 +171,6 @@ class worker {
   template <class Done>
   [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work awaited,
                                                 bool for_guest) noexcept;
-  [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
 
   scheduler& all_;
   const unsigned index_;

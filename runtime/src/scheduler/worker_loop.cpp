@@ -104,7 +104,9 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     if (done(what)) {
       gate.cancel_sleep(me.index_, wake_for::name);
     } else {
+      me.all_.requests().begin_sleep();
       me.sleep(wake_for::name, futex::never, waits::within_task);
+      me.all_.requests().end_sleep();
     }
     if (gate.stop_search()) me.hand_over();
   }
@@ -143,7 +145,10 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   constexpr unsigned looks_between_exposures = 128;
   constexpr unsigned looks_before_search = 8;
   unsigned fruitless = 0;
+  // Requests that it sees and may not run have some time to be taken by another worker.
+  constexpr std::chrono::microseconds request_patience{20};
   auto deadline = std::chrono::steady_clock::time_point::max();
+  auto lends_at = deadline;
   for (unsigned look = 0; !done(); ++look) {
     if (run_something(limit, awaited, searching)) {
       deadline = std::chrono::steady_clock::time_point::max();
@@ -174,6 +179,15 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
     ask_everyone();
     const auto now = std::chrono::steady_clock::now();
     if (limit != may_run::awaited_thief) poll_sources(now);
+    if (limit != may_run::everything) {
+      if (all_.requests().empty()) {
+        lends_at = std::chrono::steady_clock::time_point::max();
+      } else if (now >= lends_at) {
+        all_.requests().lend();
+      } else {
+        lends_at = std::min(lends_at, now + request_patience);
+      }
+    }
     if (look == 0) {
       deadline = now + all_.settings().spin;
     } else if (now >= deadline) {
@@ -200,6 +214,7 @@ bool worker::park(Done& done, may_run limit, awaited_work awaited, waits where) 
   const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
+  if (limit != may_run::everything) all_.requests().begin_sleep();
   if (gate.prepare_sleep(index_, wakes)) hand_over();
   bool for_poll = false;
   if (finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
@@ -208,6 +223,7 @@ bool worker::park(Done& done, may_run limit, awaited_work awaited, waits where) 
     for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where);
   }
   if (where == waits::at_top) gate.offer(index_);
+  if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (for_poll) poll_sources(std::chrono::steady_clock::now());
   return for_poll;
@@ -259,7 +275,7 @@ bool worker::sees_work_of(source& each, may_run limit) noexcept {
 }
 
 bool worker::sees_work() noexcept {
-  if (!all_.jobs().empty() || sees_source_work(may_run::everything)) return true;
+  if (has_work_from_outside() || sees_source_work(may_run::everything)) return true;
   const look here(*this);
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;

@@ -96,9 +96,14 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
-  if (slot == nullptr && limit == may_run::everything && run_job_of(all_.jobs(), searching)) return true;
-  if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks())
+  if (slot == nullptr && limit == may_run::everything &&
+      (run_job_of(all_.jobs(), searching) || run_job_of(all_.requests().queue(), searching))) {
+    return true;
+  }
+  if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(victim);
+    if (slot == nullptr && (slot = take_oldest_of_own()) != nullptr) victim = this;
+  }
   if (slot == nullptr) return false;
   stop_search(searching);
   record_instant(event_kind::steal, victim);
@@ -127,13 +132,24 @@ task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
   return slot;
 }
 
+// Who waits for something that it did not spawn may have tasks of the frames below in its own deque. It runs
+// the oldest as a thief would; the frame that pushed it finds it stolen.
+task_slot* worker::take_oldest_of_own() noexcept {
+  if (!self.has_public()) {
+    if (!self.share()) return nullptr;
+    published();
+  }
+  return steal_from(*this);
+}
+
 // Within an activity only a task that belongs to one (README, "Waiting within an activity"). That holds for
 // the thief of the awaited slot, too: the oldest task in its deque may have been there before.
 task_slot* worker::steal_from(worker& victim) noexcept {
   const bool within = activities_.any();
   const look here(*this);
-  auto* const slot = victim.deque().steal(
-      [&](const task_slot* oldest) { return !within || victim.activities().of_slot(oldest).of != nullptr; });
+  auto* const slot = victim.deque().steal([&](const task_slot* oldest) {
+    return !within || activities_.admit(victim.activities().of_slot(oldest).of);
+  });
   if (slot == nullptr) {
     ++failed_steals_;
   } else {
@@ -154,6 +170,28 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   } else {
     stolen_.run(slot);
   }
+}
+
+void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
+  stolen_.tell();
+  const on_its_own here;
+  const within_activity enclosing(*this, {.of = of, .exclusive = true});
+  body(what);
+}
+
+bool worker::has_work_from_outside() const noexcept {
+  return !all_.jobs().empty() || !all_.requests().empty();
+}
+
+void worker::look_outside() noexcept {
+  if (!has_work_from_outside()) [[likely]]
+    return;
+  if (may_run_now() != may_run::everything) return all_.requests().lend();
+  auto* next = all_.jobs().pop();
+  if (next == nullptr) next = all_.requests().queue().pop();
+  if (next == nullptr) return;
+  run_job(*next);
+  if (has_work_from_outside()) self.ask();  // it looks again at its next push
 }
 
 void worker::run_job(job& job) noexcept {

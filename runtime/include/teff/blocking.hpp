@@ -1,0 +1,43 @@
+// blocking(f): a call that blocks its thread, without keeping a worker from working.
+#pragma once
+
+#include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/run_call.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// Calls f(), which may sleep, read from a socket or wait for another process; returns its value or throws its
+// exception.
+//
+//   const auto size = teff::blocking([&] { return ::read(socket, buffer, sizeof buffer); });
+//
+// - On a worker: f is called on a spare thread of the runtime (options::spare_threads), and the worker runs
+//   other work until f has ended. So f sees that thread's thread-locals, and joins, scopes and loops in it
+//   run in order. If there are as many spare threads as may be and all are busy, the worker calls f itself.
+// - Elsewhere: calls f.
+// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If
+// that
+//   calls blocking() or waits for something, the waits on one worker end in reverse order of their beginning.
+// - A loop's worker that blocks in an iteration does not begin the next one meanwhile, since it runs its part
+//   of the loop in order: spawn or submit what is to block side by side.
+template <class F>
+std::invoke_result_t<F&&> blocking(F&& f) {
+  if (detail::here().runtime != nullptr) {
+    detail::call<F> call(f);
+    if (detail::run_aside(call)) {
+      if constexpr (detail::yields_void<F>) {
+        call.take();
+        return;
+      } else {
+        return call.take();
+      }
+    }
+  }
+  const detail::thread_blocks here;
+  return std::forward<F>(f)();
+}
+
+}  // namespace teff

@@ -1,0 +1,164 @@
+// Outcomes of several futures together.
+#pragma once
+
+#include <teff/detail/future/outcome.hpp>
+#include <teff/detail/future/submitted.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+// Is told that one of several inputs is there.
+class input_counter {
+ public:
+  virtual void arrived(std::size_t index) noexcept = 0;
+
+ protected:
+  ~input_counter() = default;
+};
+
+// Tells it.
+struct input_arrival : continuation {
+  input_arrival() noexcept
+      : continuation{[](continuation& this_one) noexcept {
+          const auto& me = static_cast<const input_arrival&>(this_one);
+          me.counter->arrived(me.index);
+        }} {}
+  input_counter* counter = nullptr;
+  std::size_t index = 0;
+};
+
+// One of each for every input, in order: so many as are known to the compiler, or to the program.
+template <std::size_t Count>
+struct fixed_inputs {
+  std::array<shared_outcome*, Count> states;
+  std::array<input_arrival, Count> arrivals;
+};
+struct counted_inputs {
+  std::vector<shared_outcome*> states;
+  std::vector<input_arrival> arrivals;
+};
+
+// Has `counter` told of each input, at once or later; it must not go before it has been.
+template <class Inputs>
+void await_inputs(input_counter& counter, Inputs& inputs) noexcept {
+  for (std::size_t i = 0; i < inputs.states.size(); ++i) {
+    inputs.arrivals[i].counter = &counter;
+    inputs.arrivals[i].index = i;
+    if (!inputs.states[i]->when_ended(inputs.arrivals[i])) counter.arrived(i);
+  }
+}
+
+// All values: `join(owners)` makes them of the outcomes when all are there.
+template <class Values, class Owners, class Inputs, class Join>
+class all_outcomes final : public outcome<Values>, input_counter {
+ public:
+  all_outcomes(Owners owners, Inputs inputs, Join join)
+      : outcome<Values>(inputs.states.empty() ? nullptr : inputs.states[0]->runtime(), 2),
+        owners_(std::move(owners)),
+        inputs_(std::move(inputs)),
+        join_(join),
+        missing_(inputs_.states.size() + 1) {}  // the last one: that all have been looked at
+
+  void start() noexcept {
+    await_inputs(*this, inputs_);
+    arrived(0);
+  }
+
+  void help() noexcept override {
+    for (auto* const each : inputs_.states) {
+      if (!each->ended()) each->help();
+    }
+  }
+
+ private:
+  void arrived(std::size_t) noexcept override {
+    // Release, acquire: what the others brought.
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    this->store([this]() -> Values {
+      for (const auto* const each : inputs_.states) {
+        if (each->failed()) std::rethrow_exception(each->error());
+      }
+      return join_(owners_);
+    });
+    this->end();
+    this->release();
+  }
+
+  Owners owners_;
+  Inputs inputs_;
+  Join join_;
+  std::atomic<std::size_t> missing_;
+};
+
+// The index of the first that is there, and all the futures. Inputs that come later still own this.
+template <class Value, class Inputs>
+class any_outcome final : public outcome<Value>, input_counter {
+ public:
+  any_outcome(Value all, Inputs inputs)
+      : outcome<Value>(inputs.states[0]->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {}
+
+  // The futures lie here until this returns, whichever is there.
+  void start() noexcept {
+    for (std::size_t i = 0; i < inputs_.states.size(); ++i) this->share();
+    await_inputs(*this, inputs_);
+    step();
+  }
+
+  void help() noexcept override {
+    for (auto* const each : inputs_.states) {
+      if (this->ended()) return;
+      each->help();
+    }
+  }
+
+ private:
+  void arrived(std::size_t index) noexcept override {
+    // Relaxed: step() orders it.
+    if (!any_.exchange(true, std::memory_order_relaxed)) {
+      all_.index = index;
+      step();
+    }
+    this->release();
+  }
+
+  // Once when all inputs have been looked at, once when the first is there.
+  void step() noexcept {
+    // Release, acquire: `index`, and what that input brought.
+    if (steps_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    this->store([this]() -> Value { return std::move(all_); });
+    this->end();
+    this->release();
+  }
+
+  Value all_;
+  Inputs inputs_;
+  std::atomic<bool> any_{false};
+  std::atomic<int> steps_{2};
+};
+
+// The future of such an outcome.
+template <class Combined, class... Arguments>
+auto started(Arguments&&... arguments) {
+  auto* const made = new Combined(std::forward<Arguments>(arguments)...);
+  auto owner = owner_of(made);
+  made->start();
+  return future_of(std::move(owner));
+}
+
+// What holds the values of a range of futures.
+template <class T>
+struct vector_of {
+  using type = std::vector<T>;
+};
+template <>
+struct vector_of<void> {
+  using type = void;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,143 @@
+// What a future refers to: the value or the exception, once it is there, and what is to happen then.
+#pragma once
+
+#include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/future/continuations.hpp>
+#include <teff/detail/scheduler/requests.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace teff::detail {
+
+// What does not depend on the type of the value. Owned by its future and by what makes the value.
+class shared_outcome {
+ public:
+  shared_outcome(const shared_outcome&) = delete;
+  shared_outcome& operator=(const shared_outcome&) = delete;
+
+  [[nodiscard]] bool ended() const noexcept { return then_.ended(); }
+  // Has `then` called when the outcome is there. False: it is there already, and nothing has been done.
+  [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.push(then); }
+  // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself.
+  void wait();
+  // Does here what brings the outcome, if that is a request that has not begun, and the caller waits for it.
+  virtual void help() noexcept {}
+
+  // The value or the exception has been stored; the maker still owns it.
+  void end() noexcept { then_.end(); }
+  // An owner lets go of it.
+  void release() noexcept {
+    // Release, acquire: what the owners did, before the last of them destroys it.
+    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose();
+  }
+  // One more owner, besides the caller.
+  void share() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Where what follows is to run; null: nowhere in particular.
+  [[nodiscard]] scheduler* runtime() const noexcept { return runtime_.load(std::memory_order_relaxed); }
+  // It had none.
+  void adopt(scheduler* runtime) noexcept {
+    scheduler* none = nullptr;
+    runtime_.compare_exchange_strong(none, runtime, std::memory_order_relaxed);
+  }
+  void fail(std::exception_ptr error) noexcept { error_ = std::move(error); }
+  [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
+  [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
+
+ protected:
+  shared_outcome(scheduler* runtime, unsigned owners) noexcept : owners_(owners), runtime_(runtime) {}
+  virtual ~shared_outcome() = default;
+  virtual void dispose() noexcept { delete this; }
+
+ private:
+  continuation_stack<> then_;
+  std::atomic<unsigned> owners_;
+  std::atomic<scheduler*> runtime_;
+  std::exception_ptr error_;  // written before end()
+};
+
+// What a type T that a closure returns is kept as.
+template <class T>
+using kept_outcome_t = std::conditional_t<std::is_void_v<T>, std::monostate, kept_t<T>>;
+
+template <class T>
+class outcome : public shared_outcome {
+ public:
+  using kept = kept_outcome_t<T>;
+
+  outcome(scheduler* runtime, unsigned owners) noexcept : shared_outcome(runtime, owners) {}
+
+  // Stores what make() returns, or throws.
+  template <class Make>
+  void store(Make&& make) noexcept {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        std::forward<Make>(make)();
+        new (&value_) kept;
+      } else if constexpr (std::is_reference_v<T>) {
+        auto&& made = std::forward<Make>(make)();
+        new (&value_) kept(std::addressof(made));
+      } else {
+        new (&value_) kept(std::forward<Make>(make)());
+      }
+      has_value_ = true;
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+
+  // After it has ended, once: returns the value or throws the exception.
+  T take() {
+    if (failed()) std::rethrow_exception(error());
+    if constexpr (std::is_reference_v<T>) {
+      return static_cast<T>(*value_);
+    } else if constexpr (!std::is_void_v<T>) {
+      return std::move(value_);
+    }
+  }
+  [[nodiscard]] kept& value() noexcept { return value_; }
+
+ protected:
+  ~outcome() override {
+    if (has_value_) std::destroy_at(&value_);
+  }
+
+ private:
+  union {
+    kept value_;
+  };
+  bool has_value_ = false;
+};
+
+// Owns an outcome, from a future that gave it away.
+template <class T>
+class outcome_owner {
+ public:
+  explicit outcome_owner(outcome<T>* owned) noexcept : owned_(owned) {}
+  outcome_owner(outcome_owner&& other) noexcept : owned_(std::exchange(other.owned_, nullptr)) {}
+  outcome_owner& operator=(outcome_owner other) noexcept {
+    std::swap(owned_, other.owned_);
+    return *this;
+  }
+  ~outcome_owner() {
+    if (owned_ != nullptr) owned_->release();
+  }
+  [[nodiscard]] outcome<T>* get() const noexcept { return owned_; }
+  outcome<T>* operator->() const noexcept { return owned_; }
+
+ private:
+  outcome<T>* owned_;
+};
+template <class T>
+outcome_owner<T> owner_of(outcome<T>* owned) noexcept {
+  return outcome_owner<T>(owned);
+}
+
+}  // namespace teff::detail

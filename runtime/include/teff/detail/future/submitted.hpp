@@ -1,0 +1,205 @@
+// Closures whose value a future has: submitted to a runtime, or to be called with the value of another
+// future.
+#pragma once
+
+#include <teff/detail/future/outcome.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+template <class T>
+class future;
+}  // namespace teff
+
+namespace teff::detail {
+
+// A closure that is called once, and destroyed as soon as it has been.
+template <class F>
+class single_call {
+ public:
+  explicit single_call(F&& f) : function_(std::move(f)) {}
+  single_call(const single_call&) = delete;
+  single_call& operator=(const single_call&) = delete;
+  ~single_call() {
+    if (!called_) std::destroy_at(&function_);
+  }
+
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments&&... arguments) {
+    const after_call end{*this};
+    return std::invoke(std::move(function_), std::forward<Arguments>(arguments)...);
+  }
+  // It will not be called.
+  void drop() noexcept { const after_call end{*this}; }
+
+ private:
+  struct after_call {
+    single_call& of;
+    ~after_call() {
+      of.called_ = true;
+      std::destroy_at(&of.function_);
+    }
+  };
+  union {
+    F function_;
+  };
+  bool called_ = false;
+};
+
+// A request that makes its outcome.
+template <class F, class T>
+class submitted final : public outcome<T>, job {
+ public:
+  submitted(scheduler& runtime, F&& f)
+      : outcome<T>(&runtime, 2), job{&run_from_queue}, function_(std::move(f)) {}
+
+  // From now on it is also the queue's.
+  void submit() noexcept { submit_request(*this->runtime(), *this); }
+
+  void help() noexcept override {
+    if (has_room_for_awaited(this->runtime()) && claim()) execute();
+  }
+
+ private:
+  static void run_from_queue(job& this_job) noexcept {
+    auto& me = static_cast<submitted&>(this_job);
+    if (me.claim()) me.execute();
+    me.release();
+  }
+  // Relaxed: who is second does nothing, and the first has the closure through the queue or the future.
+  bool claim() noexcept { return !begun_.exchange(true, std::memory_order_relaxed); }
+  void execute() noexcept {
+    run_as_activity(
+        static_cast<shared_outcome*>(this),
+        [](void* made) noexcept { static_cast<submitted*>(made)->call(); }, this);
+  }
+  void call() noexcept {
+    auto& runtime = *this->runtime();
+    {
+      const traced_span span(event_kind::run, name_of<F>());
+      this->store([this]() -> T { return function_(); });
+    }
+    this->end();
+    end_call(runtime);
+  }
+
+  std::atomic<bool> begun_{false};
+  single_call<F> function_;
+};
+
+template <class T>
+future<T> future_of(outcome_owner<T> outcome) noexcept {
+  return future<T>(std::move(outcome));
+}
+
+template <class F, class T = std::invoke_result_t<F>>
+future<T> submitted_to(scheduler& runtime, F f) {
+  auto made = outcome_owner<T>(new submitted<F, T>(runtime, std::move(f)));
+  try {
+    begin_call(runtime);
+  } catch (...) {
+    made->release();  // as the queue
+    throw;
+  }
+  static_cast<submitted<F, T>*>(made.get())->submit();
+  return future<T>(std::move(made));
+}
+
+// A closure that is not called if stop was requested.
+template <class F>
+using stoppable_result =
+    typename std::conditional_t<std::is_invocable_v<F, std::stop_token>,
+                                std::invoke_result<F, std::stop_token>, std::invoke_result<F>>::type;
+template <class F>
+struct stoppable {
+  template <class G>
+  stoppable(std::stop_token stop, G&& f) : token(std::move(stop)), function(std::forward<G>(f)) {}
+  stoppable_result<F> operator()() && {
+    if (token.stop_requested()) throw request_stopped();
+    if constexpr (std::is_invocable_v<F, std::stop_token>) {
+      return std::invoke(std::move(function), std::move(token));
+    } else {
+      return std::invoke(std::move(function));
+    }
+  }
+  static const char* task_name() noexcept { return name_of<F>(); }
+  std::stop_token token;
+  F function;
+};
+
+// What a closure returns that is called with a value of type T, or with nothing for void.
+template <class F, class T>
+struct result_of_then : std::invoke_result<F, T> {};
+template <class F>
+struct result_of_then<F, void> : std::invoke_result<F> {};
+
+// A closure that is called with the value of another outcome, once that is there.
+template <class F, class T, class U>
+class chained final : public outcome<U>, continuation, job {
+ public:
+  chained(outcome_owner<T> previous, F&& f)
+      : outcome<U>(previous->runtime(), 2),
+        continuation{[](continuation& this_one) noexcept { static_cast<chained&>(this_one).follow(); }},
+        job{[](job& this_job) noexcept { static_cast<chained&>(this_job).execute(); }},
+        previous_(std::move(previous)),
+        function_(std::move(f)) {}
+
+  // Throws runtime_was_shut_down; then only the caller owns it.
+  void start() {
+    try {
+      if (this->runtime() != nullptr) begin_call_if_alive(*this->runtime());
+    } catch (...) {
+      this->release();
+      throw;
+    }
+    if (!previous_->when_ended(*this)) follow();
+  }
+
+ private:
+  void follow() noexcept {
+    if (this->runtime() != nullptr) {
+      submit_request(*this->runtime(), *this);
+    } else {
+      execute();
+    }
+  }
+  void execute() noexcept {
+    run_as_activity(
+        static_cast<shared_outcome*>(this), [](void* made) noexcept { static_cast<chained*>(made)->call(); },
+        this);
+    this->release();
+  }
+  void call() noexcept {
+    auto* const runtime = this->runtime();
+    if (previous_->failed()) {
+      this->fail(previous_->error());
+      function_.drop();
+    } else {
+      const traced_span span(event_kind::run, name_of<F>());
+      this->store([this]() -> U {
+        if constexpr (std::is_void_v<T>) {
+          return function_();
+        } else {
+          return function_(previous_->take());
+        }
+      });
+    }
+    previous_ = outcome_owner<T>(nullptr);
+    this->end();
+    if (runtime != nullptr) end_call(*runtime);
+  }
+
+  outcome_owner<T> previous_;
+  single_call<F> function_;
+};
+
+}  // namespace teff::detail

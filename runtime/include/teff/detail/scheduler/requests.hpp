@@ -1,0 +1,42 @@
+// Requests: jobs that others may wait for without having spawned them, and closures that block their thread.
+//
+// An internal interface beside job.hpp (src/scheduler/requests.md).
+#pragma once
+
+#include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/job.hpp>
+
+namespace teff::detail {
+
+// As submit(job). But the job may also be run by a spare thread, where what it spawns runs in order;
+// and a busy worker that may run it does so between two of its tasks.
+void submit_request(scheduler&, job&) noexcept;
+
+// As begin_call(), for a runtime that may have gone. Throws runtime_was_shut_down.
+void begin_call_if_alive(scheduler&);
+
+// Calls body(what). On a worker that is an activity, which others may wait for by the name `of`: while it
+// waits, the worker runs nothing that might wait for it.
+void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
+
+// Whether the calling thread is a worker of this runtime, or one of its spare threads.
+[[nodiscard]] bool works_for(const scheduler&) noexcept;
+
+// Whether the calling thread is a worker of this runtime, with room on its stack for work that it waits for.
+[[nodiscard]] bool has_room_for_awaited(const scheduler*) noexcept;
+
+// On a worker: has a spare thread run the job, whose last act is wake_submitter(), and runs other work until
+// then. False: no spare thread can be had, and nothing has been done.
+[[nodiscard]] bool run_aside(awaited_job&) noexcept;
+
+// While it lives, the calling thread blocks. If that is a spare thread that runs requests, another may take
+// its place.
+class thread_blocks {
+ public:
+  thread_blocks() noexcept;
+  ~thread_blocks();
+  thread_blocks(const thread_blocks&) = delete;
+  thread_blocks& operator=(const thread_blocks&) = delete;
+};
+
+}  // namespace teff::detail

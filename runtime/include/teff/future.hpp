@@ -1,0 +1,203 @@
+// future: the value of something that was submitted to a runtime, once it is there.
+//
+//   teff::runtime rt;
+//   teff::future<int> a = rt.submit([] { return fetch(1); });
+//   teff::future<int> b = rt.submit([] { return fetch(2); }).then([](int x) { return 2 * x; });
+//   use(b.get() + a.get());                         // in any order
+//
+// - Futures can be moved and stored, and waited for in any order, on any thread.
+// - A worker that waits runs what it waits for, if nobody has begun it, and other work meanwhile. Any other
+//   thread sleeps.
+// - The destructor of a future neither blocks nor cancels: what was submitted runs all the same, and nobody
+//   hears of its value or exception. The runtime's shutdown waits for it.
+// - when_all() and when_any() make one future of several; a coroutine can `co_await` one, and return one.
+// - A future costs one allocation.
+#pragma once
+
+#include <teff/detail/future/combined.hpp>
+#include <teff/detail/future/coroutine.hpp>
+#include <teff/detail/future/outcome.hpp>
+#include <teff/detail/future/submitted.hpp>
+#include <teff/error.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace teff {
+
+// The value, of type T, of something that may not have ended yet. Several threads may call ready() and wait()
+// of one object at a time, while none calls anything else of it.
+//
+// A coroutine may return it. The coroutine begins on the thread that calls it; after it has awaited a future
+// it goes on on a worker of that future's runtime.
+//
+//   teff::future<int> total(teff::runtime& rt, order o) {
+//     const int net = co_await rt.submit([=] { return price(o); });
+//     co_return net + tax(net);
+//   }
+template <class T>
+class future {
+ public:
+  using promise_type = detail::coroutine_outcome<T>;
+
+  // Of nothing: valid() is false.
+  future() noexcept : outcome_(nullptr) {}
+
+  // Whether there is something to wait for. Not after get(), then() and `co_await`, nor after a move. The
+  // other functions throw misuse then.
+  [[nodiscard]] bool valid() const noexcept { return outcome_.get() != nullptr; }
+
+  // Whether the value, or the exception, is there: get() returns at once.
+  [[nodiscard]] bool ready() const { return checked().ended(); }
+
+  // Returns when ready(). A worker first runs what it waits for, if that has not begun; then other work. It
+  // returns to this wait when that has ended. Throws future_waits_for_itself.
+  void wait() const { checked().wait(); }
+
+  // As wait(), then returns the value or throws the exception. Once.
+  T get() {
+    checked().wait();
+    const auto mine = std::move(outcome_);
+    return mine->take();
+  }
+
+  // Has a worker call f(value) when the value is there, or f() if T is void: as if it were submitted then.
+  // The future of that has what f returns or throws. If this one has an exception, so does that one, and f is
+  // not called. Throws runtime_was_shut_down, std::bad_alloc, and what copying or moving f throws.
+  //
+  // If what this future stands for was submitted to no runtime (a coroutine that awaited no future,
+  // when_all() of nothing), f is called at once on the thread that has the value.
+  template <class F>
+  auto then(F&& f) -> future<typename detail::result_of_then<std::decay_t<F>, T>::type> {
+    using closure = std::decay_t<F>;
+    using result = typename detail::result_of_then<closure, T>::type;
+    static_cast<void>(checked());
+    closure copy(std::forward<F>(f));
+    auto* const made = new detail::chained<closure, T, result>(std::move(outcome_), std::move(copy));
+    detail::outcome_owner<result> owner(made);
+    made->start();
+    return future<result>(std::move(owner));
+  }
+
+  // The coroutine goes on, on a worker, when the value is there. `co_await` returns it or throws the
+  // exception.
+  auto operator co_await() {
+    static_cast<void>(checked());
+    return detail::awaited_outcome<T>(std::move(outcome_));
+  }
+
+  // For parts of libteff.
+  explicit future(detail::outcome_owner<T> outcome) noexcept : outcome_(std::move(outcome)) {}
+  [[nodiscard]] detail::outcome<T>* internals() const { return std::addressof(checked()); }
+  [[nodiscard]] detail::outcome_owner<T> give_away() noexcept { return std::move(outcome_); }
+
+ private:
+  [[nodiscard]] detail::outcome<T>& checked() const {
+    if (!valid()) throw misuse("teff::future: used, though it has no outcome (any more)");
+    return *outcome_.get();
+  }
+
+  detail::outcome_owner<T> outcome_;
+};
+
+// A range of futures of one type.
+template <class R>
+concept range_of_futures =
+    std::ranges::forward_range<R> &&
+    std::same_as<std::ranges::range_value_t<R>,
+                 future<decltype(std::declval<std::ranges::range_value_t<R>&>().get())>>;
+
+// What when_all() of these has: a tuple of the values; std::monostate for void.
+template <class... T>
+using all_values = std::tuple<std::conditional_t<std::is_void_v<T>, std::monostate, T>...>;
+
+// The future of all values, in order. When all are there and one has an exception, so does this: the first in
+// order. The given futures are given away.
+//
+//   auto [user, orders] = teff::when_all(rt.submit(load_user), rt.submit(load_orders)).get();
+template <class... T>
+  requires(sizeof...(T) > 0)
+future<all_values<T...>> when_all(future<T>... futures) {
+  detail::fixed_inputs<sizeof...(T)> inputs{{futures.internals()...}, {}};
+  const auto take = []<class U>(detail::outcome_owner<U>& each) -> decltype(auto) {
+    if constexpr (std::is_void_v<U>) {
+      return std::monostate{};
+    } else {
+      return each->take();
+    }
+  };
+  const auto join = [take](auto& owners) {
+    return std::apply([take](auto&... each) { return all_values<T...>(take(each)...); }, owners);
+  };
+  return detail::started<detail::all_outcomes<all_values<T...>, std::tuple<detail::outcome_owner<T>...>,
+                                              decltype(inputs), std::remove_const_t<decltype(join)>>>(
+      std::tuple(futures.give_away()...), std::move(inputs), join);
+}
+
+// The same of a range of futures, as a vector; of futures of void, a future of void.
+template <range_of_futures R>
+auto when_all(R&& futures) {
+  using value = decltype(std::ranges::begin(futures)->get());
+  using values = typename detail::vector_of<value>::type;
+  detail::counted_inputs inputs;
+  std::vector<detail::outcome_owner<value>> owners;
+  for (auto& each : futures) inputs.states.push_back(each.internals());
+  inputs.arrivals.resize(inputs.states.size());
+  owners.reserve(inputs.states.size());
+  for (auto& each : futures) owners.push_back(each.give_away());
+  const auto join = [](auto& all) -> values {
+    if constexpr (!std::is_void_v<values>) {
+      values taken;
+      taken.reserve(all.size());
+      for (auto& each : all) taken.push_back(each->take());
+      return taken;
+    }
+  };
+  return detail::started<
+      detail::all_outcomes<values, decltype(owners), decltype(inputs), std::remove_const_t<decltype(join)>>>(
+      std::move(owners), std::move(inputs), join);
+}
+
+// What when_any() has: all the futures that it was given, and which of them was ready first. The others may
+// be waited for, or dropped.
+template <class Futures>
+struct first_ready {
+  std::size_t index = 0;
+  Futures futures;
+};
+
+// The future of the first that is ready, with a value or an exception. Cancels nothing.
+//
+//   auto [index, futures] = teff::when_any(rt.submit(ask_one), rt.submit(ask_other)).get();
+template <class... T>
+  requires(sizeof...(T) > 0)
+future<first_ready<std::tuple<future<T>...>>> when_any(future<T>... futures) {
+  using value = first_ready<std::tuple<future<T>...>>;
+  detail::fixed_inputs<sizeof...(T)> inputs{{futures.internals()...}, {}};
+  return detail::started<detail::any_outcome<value, decltype(inputs)>>(
+      value{0, std::tuple(std::move(futures)...)}, std::move(inputs));
+}
+
+// The same of a range of futures, which must not be empty: with them as a vector. Throws misuse if it is.
+template <range_of_futures R>
+auto when_any(R&& futures) {
+  using value = first_ready<std::vector<std::ranges::range_value_t<R>>>;
+  detail::counted_inputs inputs;
+  for (auto& each : futures) inputs.states.push_back(each.internals());
+  if (inputs.states.empty()) throw misuse("teff::when_any: of no futures, none can be the first");
+  inputs.arrivals.resize(inputs.states.size());
+  value all;
+  all.futures.reserve(inputs.states.size());
+  for (auto& each : futures) all.futures.push_back(std::move(each));
+  return detail::started<detail::any_outcome<value, decltype(inputs)>>(std::move(all), std::move(inputs));
+}
+
+}  // namespace teff

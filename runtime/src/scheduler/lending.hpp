@@ -1,0 +1,55 @@
+// Which spare threads run requests, and for which workers: requests.md. tests/request_model_test.cpp checks
+// this code on its interleavings.
+#pragma once
+
+#include <atomic>
+
+namespace teff::detail {
+
+// Two counts. Both are seq_cst, as is the count of requests: who pushes one and sees that a thread runs
+// requests is seen by that thread's last look; who pushes one and sees no sleeper is seen by a sleeper's.
+template <template <class> class Atomic = std::atomic>
+class lending {
+ public:
+  // At most `most` threads run requests at a time, apart from those that block.
+  explicit lending(unsigned most) noexcept : most_(most) {}
+
+  // A worker that may run no request is about to sleep, and looks at the requests after this.
+  void begin_sleep() noexcept { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
+  void end_sleep() noexcept { sleepers_.fetch_sub(1, std::memory_order_relaxed); }
+  [[nodiscard]] bool anybody_sleeps() const noexcept {
+    return sleepers_.load(std::memory_order_seq_cst) != 0;
+  }
+
+  // Whether one more thread may run requests. It has begun then.
+  [[nodiscard]] bool enter() noexcept {
+    auto running = running_.load(std::memory_order_seq_cst);
+    while (running < most_) {
+      if (running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst,
+                                         std::memory_order_seq_cst)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  // It has ended, or it blocks; it goes on. Who leaves looks at the requests after it.
+  void leave() noexcept { running_.fetch_sub(1, std::memory_order_seq_cst); }
+  void come_back() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
+
+  // What a thread does that has entered: runs requests until there are none.
+  template <class RunOne, class Empty>
+  void run_all(RunOne run_one, Empty empty) noexcept {
+    do {
+      while (run_one()) {
+      }
+      leave();
+    } while (!empty() && enter());
+  }
+
+ private:
+  const unsigned most_;
+  Atomic<unsigned> sleepers_{0};
+  Atomic<unsigned> running_{0};  // threads that run requests and do not block
+};
+
+}  // namespace teff::detail

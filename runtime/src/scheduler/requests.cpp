@@ -1,0 +1,107 @@
+#include "scheduler/requests.hpp"
+
+#include <teff/detail/scheduler/requests.hpp>
+
+#include "scheduler/runtime_registry.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/worker.hpp"
+
+#include <memory>
+#include <new>
+
+namespace teff::detail {
+
+constinit thread_local requests* requests::run_here_ = nullptr;
+
+// A spare thread's turn of running requests.
+struct requests::lent_thread : job {
+  explicit lent_thread(requests& lent)
+      : job{[](job& this_job) noexcept {
+          const std::unique_ptr<lent_thread> me(&static_cast<lent_thread&>(this_job));
+          me->of.run_all();
+        }},
+        of(lent) {}
+  requests& of;
+};
+
+void requests::lend() noexcept {
+  if (queue_.empty() || !lent_.enter()) return;
+  auto* const turn = new (std::nothrow) lent_thread(*this);
+  if (turn != nullptr && spare_.run(*turn)) return;
+  delete turn;
+  lent_.leave();
+}
+
+void requests::run_all() noexcept {
+  run_here_ = this;
+  lent_.run_all(
+      [this] {
+        auto* const next = queue_.pop();
+        if (next != nullptr) next->run(*next);
+        return next != nullptr;
+      },
+      [this] { return queue_.empty(); });
+  run_here_ = nullptr;
+}
+
+void requests::begin_sleep() noexcept {
+  lent_.begin_sleep();
+  lend();
+}
+
+void requests::lend_for_sleepers() noexcept {
+  if (lent_.anybody_sleeps()) lend();
+}
+
+void requests::leave() noexcept {
+  lent_.leave();
+  lend();
+}
+
+void requests::stop() noexcept {
+  spare_.stop();
+  while (auto* const done = queue_.pop()) done->run(*done);
+}
+
+void submit_request(scheduler& runtime, job& job) noexcept {
+  runtime.submit_request(job);
+}
+
+void begin_call_if_alive(scheduler& runtime) {
+  runtime_registry::begin_call(runtime);
+}
+
+void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
+  if (auto* const me = worker::current()) {
+    me->run_as_activity(of, body, what);
+  } else {
+    body(what);
+  }
+}
+
+bool works_for(const scheduler& runtime) noexcept {
+  const auto* const me = worker::current();
+  return (me != nullptr && &me->all() == &runtime) || runtime.requests().owns_this_thread();
+}
+
+bool has_room_for_awaited(const scheduler* runtime) noexcept {
+  const auto* const me = worker::current();
+  return me != nullptr && &me->all() == runtime && me->has_room_for_foreign_tasks();
+}
+
+bool run_aside(awaited_job& job) noexcept {
+  job.submitter = here();
+  if (!job.submitter.runtime->requests().run_aside(job)) return false;
+  wait_until_set(job.ended, job.submitter);
+  return true;
+}
+
+thread_blocks::thread_blocks() noexcept {
+  if (auto* const lent = requests::run_here()) lent->leave();
+}
+
+thread_blocks::~thread_blocks() {
+  if (auto* const lent = requests::run_here()) lent->come_back();
+}
+
+}  // namespace teff::detail

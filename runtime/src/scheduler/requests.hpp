@@ -1,0 +1,55 @@
+// The requests of one runtime, and the spare threads that run them where workers may not.
+//
+// Which thread runs what, and why that can't deadlock: requests.md.
+#pragma once
+
+#include "scheduler/job_queue.hpp"
+#include "scheduler/lending.hpp"
+#include "scheduler/spare_threads.hpp"
+
+namespace teff::detail {
+
+class requests {
+ public:
+  requests(unsigned workers, unsigned most_spare_threads, const topology& machine)
+      : lent_(workers), spare_(most_spare_threads, machine) {}
+
+  [[nodiscard]] job_queue& queue() noexcept { return queue_; }
+  [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
+
+  // A worker may run no request now: a spare thread is to run them, if there are any.
+  void lend() noexcept;
+  // A worker that may run no request is about to sleep; it has woken up.
+  void begin_sleep() noexcept;
+  void end_sleep() noexcept { lent_.end_sleep(); }
+  // A request has been pushed: lends it if a worker sleeps that may not run it.
+  void lend_for_sleepers() noexcept;
+
+  // Has a spare thread run the job at once. False: none can be had.
+  [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
+
+  // Whether the calling thread is one of the spare threads.
+  [[nodiscard]] bool owns_this_thread() const noexcept { return spare_.owns_this_thread(); }
+
+  // When no request is left to run and the workers have ended. Lets go of what was run without the queue.
+  void stop() noexcept;
+
+  // The requests that the calling thread, a spare one, is running; null on other threads.
+  [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
+  // On such a thread: it blocks, so that another may take its place; it goes on.
+  void leave() noexcept;
+  void come_back() noexcept { lent_.come_back(); }
+
+ private:
+  struct lent_thread;
+
+  void run_all() noexcept;
+
+  static constinit thread_local requests* run_here_;
+
+  job_queue queue_;
+  lending<> lent_;
+  spare_threads spare_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,82 @@
+#include "scheduler/spare_threads.hpp"
+
+#include "platform/topology.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// How long a thread waits for its next job before it ends.
+constexpr std::chrono::seconds kept{5};
+
+}  // namespace
+
+bool spare_threads::run(job& wanted) noexcept {
+  threads gone;  // joined after the lock is given back
+  {
+    const std::lock_guard lock(mutex_);
+    gone.splice(gone.end(), ended_);
+    if (free_ == jobs_) {
+      if (threads_.size() >= most_) return false;
+      try {
+        threads_.emplace_back();
+        const auto me = std::prev(threads_.end());
+        try {
+          *me = std::thread([this, me] { main(me); });
+        } catch (...) {
+          threads_.pop_back();
+          return false;
+        }
+      } catch (...) {
+        return false;
+      }
+      ++free_;
+    }
+    wanted.next = std::exchange(first_, &wanted);
+    ++jobs_;
+  }
+  wanted_.notify_one();
+  for (auto& each : gone) each.join();
+  return true;
+}
+
+constinit thread_local const spare_threads* spare_threads::here_ = nullptr;
+
+void spare_threads::main(threads::iterator me) noexcept {
+  here_ = this;
+  machine_.free_this_thread();
+  std::unique_lock lock(mutex_);
+  while (wait_for_job(lock)) {
+    job& mine = *std::exchange(first_, first_->next);
+    --jobs_;
+    --free_;
+    lock.unlock();
+    mine.run(mine);
+    lock.lock();
+    ++free_;
+  }
+  --free_;
+  if (!stop_) ended_.splice(ended_.end(), threads_, me);
+}
+
+bool spare_threads::wait_for_job(std::unique_lock<std::mutex>& lock) {
+  wanted_.wait_for(lock, kept, [this] { return jobs_ != 0 || stop_; });
+  return jobs_ != 0;
+}
+
+void spare_threads::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wanted_.notify_all();
+  for (auto& each : threads_) each.join();
+  for (auto& each : ended_) each.join();
+  threads_.clear();
+  ended_.clear();
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,52 @@
+// Threads beside the workers, for what may block: made when needed, kept for a while.
+#pragma once
+
+#include <teff/detail/scheduler/job.hpp>
+
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+namespace teff::detail {
+
+class topology;
+
+class spare_threads {
+ public:
+  // At most `most` at a time. They may use all processors of `machine`, whichever worker has them made.
+  spare_threads(unsigned most, const topology& machine) : most_(most), machine_(machine) {}
+  ~spare_threads() { stop(); }
+  spare_threads(const spare_threads&) = delete;
+  spare_threads& operator=(const spare_threads&) = delete;
+
+  // Has a thread run the job at once. False: all are busy and there can't be more.
+  [[nodiscard]] bool run(job& wanted) noexcept;
+  // Whether the calling thread is one of them.
+  [[nodiscard]] bool owns_this_thread() const noexcept { return here_ == this; }
+  // Waits until they have ended what they run, and ends them.
+  void stop() noexcept;
+
+ private:
+  using threads = std::list<std::thread>;
+
+  void main(threads::iterator me) noexcept;
+  // With the lock: false if it is time to end.
+  bool wait_for_job(std::unique_lock<std::mutex>& lock);
+
+  static constinit thread_local const spare_threads* here_;
+
+  const unsigned most_;
+  const topology& machine_;
+  std::mutex mutex_;
+  std::condition_variable wanted_;
+  // Jobs that no thread has taken yet: never more than there are threads that wait or have just been made.
+  job* first_ = nullptr;
+  unsigned jobs_ = 0;
+  unsigned free_ = 0;  // threads that wait, or have just been made
+  bool stop_ = false;
+  threads threads_;
+  threads ended_;  // to be joined
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,132 @@
+#include "workers.hpp"
+
+#include <sched.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+// Returns when so many threads are in it at once: only if none of them keeps the others from running.
+class meeting {
+ public:
+  explicit meeting(int people) : missing_(people) {}
+  void arrive_and_wait() {
+    --missing_;
+    for (int left = missing_; left > 0; left = missing_) missing_.wait(left);
+    missing_.notify_all();
+  }
+
+ private:
+  std::atomic<int> missing_;
+};
+
+TEST(blocking, has_the_value_or_the_exception_of_the_call) {
+  on_runtimes([](runtime& rt) {
+    rt.run([] {
+      EXPECT_EQ(blocking([] { return std::string("value"); }), "value");
+      int target = 1;
+      blocking([&]() -> int& { return target; }) = 2;
+      EXPECT_EQ(target, 2);
+      blocking([&] { target = 3; });
+      EXPECT_EQ(target, 3);
+      EXPECT_THROW(blocking([] { throw std::out_of_range("f"); }), std::out_of_range);
+    });
+  });
+}
+
+TEST(blocking, off_a_worker_is_a_plain_call) {
+  EXPECT_EQ(blocking([] { return std::this_thread::get_id(); }), std::this_thread::get_id());
+  runtime rt{{.workers = 1}};
+  EXPECT_NE(rt.run([] { return blocking([] { return std::this_thread::get_id(); }); }),
+            rt.run([] { return std::this_thread::get_id(); }));
+  EXPECT_FALSE(rt.run([] { return blocking([] { return this_worker(); }); }).has_value());
+}
+
+TEST(blocking, twenty_tasks_of_a_scope_block_at_once) {
+  on_runtimes([](runtime& rt) {
+    meeting all(20);
+    rt.run([&] {
+      scope s;
+      for (int i = 0; i < 20; ++i) s.spawn([&] { blocking([&] { all.arrive_and_wait(); }); });
+    });
+  });
+}
+
+TEST(blocking, twenty_requests_block_at_once) {
+  on_runtimes([](runtime& rt) {
+    meeting all(20);
+    std::vector<future<void>> requests;
+    for (int i = 0; i < 20; ++i)
+      requests.push_back(rt.submit([&] { blocking([&] { all.arrive_and_wait(); }); }));
+    for (auto& each : requests) each.get();
+  });
+}
+
+TEST(blocking, branches_of_a_join_block_at_once) {
+  on_runtimes([](runtime& rt) {
+    meeting all(3);
+    const auto block = [&] { blocking([&] { all.arrive_and_wait(); }); };
+    rt.run([&] { join(block, block, block); });
+  });
+}
+
+TEST(blocking, a_worker_runs_other_work_meanwhile) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> ran{false};
+  rt.run([&] {
+    scope s;
+    s.spawn([&] {
+      ran = true;
+      ran.notify_all();
+    });
+    blocking([&] { ran.wait(false); });
+  });
+  EXPECT_TRUE(ran);
+}
+
+TEST(blocking, beyond_the_bound_of_spare_threads_is_a_plain_call) {
+  runtime rt{{.workers = 2, .spare_threads = 1}};
+  std::atomic<int> ran{0};
+  rt.run([&] {
+    scope s;
+    for (int i = 0; i < 50; ++i) s.spawn([&] { blocking([&] { ++ran; }); });
+  });
+  EXPECT_EQ(ran, 50);
+  EXPECT_THROW((runtime{{.workers = 1, .spare_threads = 100'000}}), invalid_option);
+}
+
+TEST(blocking, spare_threads_are_not_bound_to_a_workers_core) {
+  runtime rt{{.workers = 1}};
+  const auto usable = std::thread::hardware_concurrency();
+  if (usable < 2) GTEST_SKIP() << "one processor";
+  const auto mask = rt.run([] {
+    return blocking([] {
+      cpu_set_t set;
+      CPU_ZERO(&set);
+      ::sched_getaffinity(0, sizeof set, &set);
+      return CPU_COUNT(&set);
+    });
+  });
+  EXPECT_GT(mask, 1);
+}
+
+TEST(blocking, nests_with_joins_and_futures) {
+  on_runtimes([](runtime& rt) {
+    const auto value = rt.submit([&] {
+                           auto inner = rt.submit([] { return blocking([] { return fib(10); }); });
+                           auto [a, b] =
+                               join([&] { return blocking([&] { return rt.run([] { return fib(10); }); }); },
+                                    [&] { return inner.get(); });
+                           return a + b;
+                         }).get();
+    EXPECT_EQ(value, 110);
+  });
+}
+
+}  // namespace
+}  // namespace teff::test

@@ -1,0 +1,106 @@
+// Requests from outside begin beside work that never ends by itself: each of these programs ends only if they
+// do.
+#include "workers.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+// Recursions that go on until somebody says stop.
+void endless_joins(const std::atomic<bool>& stop) {
+  while (!stop) fib(15);
+}
+void spawn_in_pairs(int depth) {
+  if (depth == 0) return;
+  scope s;
+  s.spawn([=] { spawn_in_pairs(depth - 1); });
+  s.spawn([=] { spawn_in_pairs(depth - 1); });
+}
+void endless_scopes(const std::atomic<bool>& stop) {
+  while (!stop) spawn_in_pairs(10);
+}
+long forked_fib(long n) {
+  if (n < 2) return n;
+  auto a = fork([=] { return forked_fib(n - 1); });
+  const long b = forked_fib(n - 2);
+  return a.get() + b;
+}
+void endless_forks(const std::atomic<bool>& stop) {
+  while (!stop) forked_fib(15);
+}
+void endless_spawns(const std::atomic<bool>& stop) {
+  scope s;
+  while (!stop) s.spawn([] {});
+}
+void endless_loop(const std::atomic<bool>& stop) {
+  parallel_for(0L, 1L << 40, [&stop](long) {
+    if (stop) throw 0;
+  });
+}
+
+using endless = void (*)(const std::atomic<bool>&);
+constexpr endless kinds[] = {endless_joins, endless_scopes, endless_forks, endless_spawns, endless_loop};
+
+void run_until_stopped(endless work, const std::atomic<bool>& stop) {
+  try {
+    work(stop);
+  } catch (int) {  // how a loop is left
+  }
+}
+
+TEST(fairness, requests_begin_beside_an_endless_recursion_in_run) {
+  for (const endless& work : kinds) {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+      SCOPED_TRACE(testing::Message() << workers << " workers, kind " << (&work - kinds));
+      runtime rt{{.workers = workers}};
+      std::atomic<bool> stop{false};
+      std::thread caller([&] { rt.run([&] { run_until_stopped(work, stop); }); });
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
+      EXPECT_EQ(rt.run([] { return fib(10); }), 55);
+      rt.submit([&] { stop = true; }).get();
+      caller.join();
+    }
+  }
+}
+
+// What may wait for them must not lie on top of requests: others run it.
+TEST(fairness, requests_begin_beside_endless_requests_and_may_wait_for_them) {
+  for (const endless& work : kinds) {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+      SCOPED_TRACE(testing::Message() << workers << " workers, kind " << (&work - kinds));
+      runtime rt{{.workers = workers}};
+      std::atomic<bool> stop{false};
+      std::vector<future<void>> endless_ones;
+      for (unsigned i = 0; i < workers; ++i)
+        endless_ones.push_back(rt.submit([&] { run_until_stopped(work, stop); }));
+      auto all = when_all(endless_ones);
+      auto waits = rt.submit([&] { all.wait(); });
+      for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
+      rt.submit([&] { stop = true; }).get();
+      waits.get();
+    }
+  }
+}
+
+// Each waits for what only a later request brings about.
+TEST(fairness, a_request_begins_while_every_worker_waits_within_one) {
+  on_runtimes([](runtime& rt) {
+    std::atomic<bool> go{false};
+    std::vector<future<void>> waiting;
+    auto last = rt.submit([&] { blocking([&] { go.wait(false); }); });
+    auto barrier = last.then([] {});
+    auto everybody = barrier.then([] {});
+    for (unsigned i = 0; i < rt.workers() + 2; ++i) waiting.push_back(rt.submit([&] { everybody.wait(); }));
+    rt.submit([&] {
+      go = true;
+      go.notify_all();
+    });
+    for (auto& each : waiting) each.get();
+  });
+}
+
+}  // namespace
+}  // namespace teff::test

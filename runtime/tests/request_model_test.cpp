@@ -1,0 +1,130 @@
+// What futures and requests rest on, on its interleavings: no continuation is lost or called twice, and no
+// request stays in the queue while the only worker sleeps.
+#include <gtest/gtest.h>
+#include <teff/detail/future/continuations.hpp>
+
+#include "interleavings.hpp"
+#include "scheduler/lending.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+using checked::checker;
+
+template <class World>
+checker::outcome check(int preemptions, std::vector<std::function<void(World&)>> threads) {
+  return checker::check(
+      [&]() -> checker::program {
+        auto shared = std::make_shared<World>();
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
+        program.emplace_back([shared] { shared->look(); });
+        return program;
+      },
+      preemptions, 3'000'000);
+}
+
+void expect_no_fault(const checker::outcome& outcome) {
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
+  EXPECT_GT(outcome.runs, 10U);
+}
+
+// ---- Continuations ----
+
+struct an_outcome {
+  struct reader : detail::continuation {
+    reader()
+        : continuation{[](continuation& this_one) noexcept {
+            auto& me = static_cast<reader&>(this_one);
+            me.read();
+          }} {}
+    void read() {
+      if (value.read() != 7) checker::fail("read before it was there");
+      ++reads;
+    }
+    checked::plain value;  // one each: the checker takes two reads that are not ordered for a race
+    int reads = 0;
+  };
+
+  void bring() {
+    for (auto& each : readers) each.value.write(7);
+    stack.end();
+  }
+  void follow(std::size_t i) {
+    if (!stack.push(readers[i])) readers[i].read();
+  }
+  void look() {
+    for (const auto& each : readers) {
+      if (each.reads != 1) checker::fail("a continuation was not called once");
+    }
+  }
+
+  detail::continuation_stack<checked::atomic> stack;
+  std::array<reader, 2> readers;
+};
+
+TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
+  expect_no_fault(check<an_outcome>(4, {[](an_outcome& o) { o.bring(); }, [](an_outcome& o) { o.follow(0); },
+                                        [](an_outcome& o) { o.follow(1); }}));
+}
+
+// ---- Lending ----
+
+// One worker, which sleeps; the thread that lends runs the spare thread's turn itself.
+struct a_queue {
+  void lend() {
+    if (queued.load() == 0 || !lent.enter()) return;
+    lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
+  }
+  bool take() {
+    int there = queued.load();
+    while (there > 0) {
+      if (queued.compare_exchange_strong(there, there - 1)) return true;
+    }
+    return false;
+  }
+  void submit() {
+    queued.fetch_add(1);
+    if (lent.anybody_sleeps()) lend();
+  }
+  void sleep(bool looks = true) {
+    lent.begin_sleep();
+    if (looks) lend();
+  }
+  void look() {
+    if (queued.load() != 0) checker::fail("a request was left");
+  }
+
+  detail::lending<checked::atomic> lent{1};
+  checked::atomic<int> queued{0};
+};
+
+TEST(request_model, no_request_is_left_beside_a_worker_that_sleeps) {
+  expect_no_fault(check<a_queue>(
+      4, {[](a_queue& q) { q.sleep(); }, [](a_queue& q) { q.submit(); }, [](a_queue& q) { q.submit(); }}));
+}
+
+TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
+  const auto blocks = [](a_queue& q) {
+    q.sleep();
+    q.lent.come_back();  // as if it had run requests all the time
+    q.lent.leave();
+    q.lend();
+  };
+  expect_no_fault(
+      check<a_queue>(4, {blocks, [](a_queue& q) { q.submit(); }, [](a_queue& q) { q.submit(); }}));
+}
+
+TEST(request_model, finds_a_worker_that_does_not_look_before_it_sleeps) {
+  EXPECT_NE(check<a_queue>(4, {[](a_queue& q) { q.sleep(false); }, [](a_queue& q) { q.submit(); }}).fault,
+            "");
+}
+
+}  // namespace
+}  // namespace teff::test
