@@ -59,7 +59,6 @@ TEST(fairness, requests_begin_beside_an_endless_recursion_in_run) {
       std::atomic<bool> stop{false};
       std::thread caller([&] { rt.run([&] { run_until_stopped(work, stop); }); });
       for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
-      EXPECT_EQ(rt.run([] { return fib(10); }), 55);
       rt.submit([&] { stop = true; }).get();
       caller.join();
     }

@@ -2,6 +2,7 @@
 #include <teff/detail/fork_join/scope_state.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
+#include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
 #include <atomic>
@@ -37,7 +38,7 @@ void answer() noexcept {
     self.withdraw();
   }
   // The request may have been for what came from outside: the next push looks there.
-  if (me.has_work_from_outside()) self.ask();
+  if (!me.all().requests().empty()) self.ask();
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ void scheduler::end_workers() noexcept {
 
 void scheduler::submit(job& job) noexcept {
   jobs_.push(job);
-  if (!gate_.notify_work(0)) ask_busy_workers();
+  gate_.notify_work(0);
 }
 
 // A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell

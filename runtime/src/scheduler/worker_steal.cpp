@@ -184,14 +184,15 @@ bool worker::has_work_from_outside() const noexcept {
 }
 
 void worker::look_outside() noexcept {
-  if (!has_work_from_outside()) [[likely]]
+  // Not at other jobs: two calls of run() may wait for each other by means of their own.
+  auto& asked = all_.requests();
+  if (asked.empty()) [[likely]]
     return;
-  if (may_run_now() != may_run::everything) return all_.requests().lend();
-  auto* next = all_.jobs().pop();
-  if (next == nullptr) next = all_.requests().queue().pop();
+  if (may_run_now() != may_run::everything) return asked.lend();
+  auto* const next = asked.queue().pop();
   if (next == nullptr) return;
   run_job(*next);
-  if (has_work_from_outside()) self.ask();  // it looks again at its next push
+  if (!asked.empty()) self.ask();  // it looks again at its next push
 }
 
 void worker::run_job(job& job) noexcept {
