@@ -106,7 +106,7 @@ class ProgramEstimates(CaseEstimates):
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: as asked, or the one with the smallest mean of its ratios to the first ones."""
+        """The system that is the measure: as asked, or that with the smallest mean of its ratios to the first ones."""
         plan = self.plan
         asked = plan.against if isinstance(plan, ProgramsPlan) else ""
         ratios: dict[str, list[Interval]] = {}
