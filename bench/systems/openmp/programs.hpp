@@ -82,11 +82,12 @@ class program_system {
 #pragma omp parallel
 #pragma omp single
     for (std::int64_t task = 0; task < graph.tasks(); ++task) {
-      std::array<std::int64_t, most_predecessors> inputs{};
+      std::array<std::int64_t, most_predecessors> predecessors{};
+      const std::int64_t* const inputs = predecessors.data();
       std::size_t count = 0;
-      graph.predecessors(task, [&](std::int64_t each) { inputs[count++] = each; });
-#pragma omp task depend(iterator(std::size_t i = 0 : count), in : output[inputs[i]]) \
-    depend(out : output[task]) firstprivate(task)
+      graph.predecessors(task, [&](std::int64_t each) { predecessors[count++] = each; });
+#pragma omp task depend(iterator(std::size_t i = 0 : count), in : output[inputs[i]]) depend(out : output[task]) \
+    firstprivate(task)
       graph.execute(task);
     }
   }

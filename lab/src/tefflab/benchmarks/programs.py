@@ -207,7 +207,7 @@ class Programs(CaseBenchmark[ProgramRecord]):
             Command(
                 "programs",
                 "Measure real programs on every system, and their geometric mean against one of them.",
-                "teff programs --systems teff,tbb --against tbb",
+                "teff programs --workers 2 --minutes 10",
                 lambda request: self.plan(request, "Real programs"),
                 self.case_options,
                 workers="1 and all cores",
