@@ -86,8 +86,8 @@ class program_system {
       const std::int64_t* const inputs = predecessors.data();
       std::size_t count = 0;
       graph.predecessors(task, [&](std::int64_t each) { predecessors[count++] = each; });
-#pragma omp task depend(iterator(std::size_t i = 0 : count), in : output[inputs[i]]) depend(out : output[task]) \
-    firstprivate(task)
+#pragma omp task depend(iterator(std::size_t i = 0 : count), in : output[inputs[i]]) \
+    depend(out : output[task]) firstprivate(task)
       graph.execute(task);
     }
   }
