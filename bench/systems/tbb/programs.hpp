@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <tuple>
 #include <vector>
 
 #include "pinned_arena.hpp"

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "teff/bench/identity.hpp"
 #include "teff/programs/ways.hpp"
@@ -34,8 +35,8 @@ class program_system {
     runtime_.run(body);
   }
   template <class First, class Second>
-  static void invoke(const First& first, const Second& second) {
-    teff::join(first, second);
+  static void invoke(First&& first, Second&& second) {
+    teff::join(std::forward<First>(first), std::forward<Second>(second));
   }
   template <class Body>
   static void scope(const Body& body) {
