@@ -31,8 +31,9 @@ class knapsack {
       capacity_ += weight;
     }
     capacity_ /= 2;
-    std::ranges::stable_sort(items_, [](const knapsack_item& a, const knapsack_item& b) {
-      return a.value * b.weight > b.value * a.weight;
+    std::ranges::sort(items_, [](const knapsack_item& a, const knapsack_item& b) {
+      const std::int64_t ahead = a.value * b.weight - b.value * a.weight;
+      return ahead != 0 ? ahead > 0 : a.weight < b.weight;
     });
     std::int64_t left = capacity_;
     for (const knapsack_item& each : items_)

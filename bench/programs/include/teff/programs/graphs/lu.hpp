@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "teff/programs/data.hpp"
@@ -27,8 +28,8 @@ class lu {
       for (std::int32_t i = k; i < rows; ++i)
         for (std::int32_t j = k; j < rows; ++j) steps_.push_back({k, i, j});
     // The inner blocks of a step come last, for they need the others.
-    std::ranges::stable_sort(steps_, {}, [](const step& each) {
-      return (std::int64_t{each.k} << 1) + (each.i > each.k && each.j > each.k ? 1 : 0);
+    std::ranges::sort(steps_, {}, [](const step& each) {
+      return std::tuple(each.k, each.i > each.k && each.j > each.k, each.i, each.j);
     });
     for (std::size_t number = 0; number < steps_.size(); ++number)
       numbers_[place(steps_[number].k, steps_[number].i, steps_[number].j)] =
