@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -100,8 +101,7 @@ def test_the_mean_is_over_the_programs_that_both_have(root: Path, monkeypatch: p
     lines = printed(estimates).splitlines()
     means = [line for line in lines if line.startswith("geometric mean")]
     assert len(means) == 2
-    assert "0.50" in means[0]
-    assert "1.5" in means[0]
+    assert all(re.search(r"0\.(49|50)\d ± .*1\.(49|50|51) ± ", each) for each in means)
     assert "partial: it has no looms (knit_2)" in lines
     assert "sloppy: wrong result: it is not that of one thread (weave, knit_2, spin)" in lines
 
