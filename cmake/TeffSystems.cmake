@@ -97,6 +97,71 @@ function(teff_tasks_program program name kind)
   set(${program} "${result}" PARENT_SCOPE)
 endfunction()
 
+# teff_add_programs_benchmark(KIND ADAPTER MAIN TEST [LIBRARIES library...])
+#
+# A kind of benchmark that runs on whatever system says how it runs programs: ADAPTER is compiled for each of them, and
+# includes TEFF_PROGRAMS, the header of the system that has its class program_system. With MAIN it is a program; with TEST,
+# which uses GoogleTest, it is the tests of that system's programs. For the CMakeLists.txt of the kind's folder.
+function(teff_add_programs_benchmark kind adapter main test)
+  cmake_parse_arguments(PARSE_ARGV 4 benchmark "" "" "LIBRARIES")
+  set_property(GLOBAL APPEND PROPERTY TEFF_PROGRAMS_BENCHMARKS ${kind})
+  foreach(part adapter main test)
+    get_filename_component(${part} "${${part}}" ABSOLUTE)
+    set_property(GLOBAL PROPERTY TEFF_PROGRAMS_${part}_${kind} "${${part}}")
+  endforeach()
+  set_property(GLOBAL PROPERTY TEFF_PROGRAMS_LIBRARIES_${kind} "${benchmark_LIBRARIES}")
+endfunction()
+
+# teff_add_programs(NAME HEADER [LIBRARIES library...] [COMPILED_BY function] [INSTRUMENTED])
+#
+# How a system runs programs, for every kind that called teff_add_programs_benchmark. Names and COMPILED_BY are as those of
+# teff_add_tasks. INSTRUMENTED: all of the system is compiled here, so that its tests can run under sanitizers.
+function(teff_add_programs name header)
+  cmake_parse_arguments(PARSE_ARGV 2 programs "INSTRUMENTED" "COMPILED_BY" "LIBRARIES")
+  get_filename_component(header "${header}" ABSOLUTE)
+  get_property(kinds GLOBAL PROPERTY TEFF_PROGRAMS_BENCHMARKS)
+  foreach(kind IN LISTS kinds)
+    foreach(part adapter main test LIBRARIES)
+      get_property(${part} GLOBAL PROPERTY TEFF_PROGRAMS_${part}_${kind})
+    endforeach()
+    teff_tasks_program(program ${name} ${kind})
+    set(option "-DTEFF_PROGRAMS=\"${header}\"")
+    set(libraries ${programs_LIBRARIES} ${LIBRARIES})
+    if(programs_COMPILED_BY)
+      cmake_language(CALL ${programs_COMPILED_BY} "${adapter}" object "${LIBRARIES};teff::program" ${option})
+    else()
+      add_library(${program}_adapter OBJECT "${adapter}")
+      target_link_libraries(${program}_adapter PRIVATE ${libraries})
+      target_compile_options(${program}_adapter PRIVATE ${option})
+      set(object $<TARGET_OBJECTS:${program}_adapter>)
+    endif()
+    teff_add_program(${program} SOURCES "${main}" ${object} LIBRARIES ${libraries})
+    if(NOT TEFF_SANITIZE OR programs_INSTRUMENTED)
+      teff_add_programs_tests(${program} "${test}" "${object}" "${libraries}")
+    elseif(TARGET ${program}_adapter)
+      set_target_properties(${program}_adapter PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+  endforeach()
+endfunction()
+
+# The tests of what teff_add_programs adds. ctest prefixes their names with that of the program.
+function(teff_add_programs_tests program test object libraries)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  add_executable(${program}_tests "${test}" ${object})
+  target_link_libraries(${program}_tests PRIVATE ${libraries} GTest::gtest_main)
+  gtest_discover_tests(${program}_tests TEST_PREFIX "${program}.")
+endfunction()
+
+# teff_skip_programs(NAME REASON): as teff_skip_program, of all programs that teff_add_programs(NAME ...) would add.
+function(teff_skip_programs name reason)
+  get_property(kinds GLOBAL PROPERTY TEFF_PROGRAMS_BENCHMARKS)
+  foreach(kind IN LISTS kinds)
+    teff_tasks_program(program ${name} ${kind})
+    teff_skip_program(${program} "${reason}")
+  endforeach()
+endfunction()
+
 # A program of a system. Builds with a sanitizer make it only when it is asked for by name: no test of theirs runs it, and
 # of a runtime that is not instrumented a sanitizer would blame us.
 function(teff_add_program name)

@@ -194,6 +194,23 @@ def ratio_interval(
     return _interval(value, draws, min(len(left), len(right)), confidence)
 
 
+def geometric_mean(of: Iterable[Interval]) -> Interval:
+    """The geometric mean of independent values. As logarithms, its arm is the root of the sum of the
+    squares of their arms, divided by their number. ValueError without any."""
+    values = list(of)
+    if not values:
+        raise ValueError("there is no mean of nothing")
+
+    def mean(arms: Iterable[float]) -> float:
+        return math.sqrt(sum(arm * arm for arm in arms)) / len(values)
+
+    middle = sum(math.log(each.value) for each in values) / len(values)
+    below = mean(math.log(each.value / each.low) if each.low > 0 else math.inf for each in values)
+    above = mean(math.log(each.high / each.value) if each.high < math.inf else math.inf for each in values)
+    high = math.exp(middle + above) if above < math.inf else math.inf
+    return Interval(math.exp(middle), math.exp(middle - below), high)
+
+
 def _logs(samples: ArrayLike) -> Floats:
     values = np.asarray(samples, dtype=np.float64).ravel()
     if len(values) == 0 or not np.all(values > 0):

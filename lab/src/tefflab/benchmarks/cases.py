@@ -182,8 +182,15 @@ class CaseEstimates(Estimates):
     def tables(self) -> Sequence[RenderableType]:
         return [
             Group(Table(columns, title), *(Text(note, style="dim") for note in notes))
-            for title, columns, notes in self._printed()
+            for title, columns, notes in self.printed()
         ]
+
+    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        """Title, columns and notes of each table, as terminal and report show them."""
+        for rows in self.groups.values():
+            if rows:
+                measured = [row for row in rows if row.value]
+                yield rows[0].place, self._columns(measured) if measured else [], self.kind.notes(rows)
 
     def to_json(self) -> str:
         sitting = {"sitting": self.sitting.sitting}
@@ -208,7 +215,7 @@ class CaseEstimates(Estimates):
                 )
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        sections = [TableSection(title, columns, notes) for title, columns, notes in self._printed()]
+        sections = [TableSection(title, columns, notes) for title, columns, notes in self.printed()]
         sections += [TableSection(name, figure=figure) for name, figure in self.pictures()]
         write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
 
@@ -228,13 +235,6 @@ class CaseEstimates(Estimates):
             for row in rows
             if row.value
         ]
-
-    def _printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table."""
-        for rows in self.groups.values():
-            if rows:
-                measured = [row for row in rows if row.value]
-                yield rows[0].place, self._columns(measured) if measured else [], self.kind.notes(rows)
 
     def _columns(self, rows: Sequence[CaseRow]) -> list[Column]:
         values = [row.value for row in rows if row.value]

@@ -8,15 +8,18 @@ from tefflab.output.plots.curves import efficiency_chart, rate_chart
 from tefflab.output.plots.dots import metg_chart, metg_dots_chart
 from tefflab.output.plots.footers import footer, signature
 from tefflab.output.plots.lines import metg_lines_chart, workers_chart
+from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import save
 
 __all__ = [
+    "RatioRow",
     "efficiency_chart",
     "footer",
     "metg_chart",
     "metg_dots_chart",
     "metg_lines_chart",
     "rate_chart",
+    "ratios_chart",
     "save",
     "signature",
     "workers_chart",
