@@ -45,13 +45,17 @@ TEST(grid, has_the_body_called_once_for_every_point) {
 
 TEST(grid, is_run_row_by_row) {
   std::vector<std::pair<long, long>> met;
-  parallel_for(grid{2, 3L}, [&](long row, long column) { met.emplace_back(row, column); });
+  runtime rt{{.workers = 1}};
+  rt.run([&] { parallel_for(grid{2, 3L}, [&](long row, long column) { met.emplace_back(row, column); }); });
   EXPECT_EQ(met, (std::vector<std::pair<long, long>>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
 }
 
 TEST(grid, in_tiles_is_run_tile_by_tile) {
   std::vector<std::pair<int, int>> met;
-  parallel_for(grid{3, 3}.tiles(2, 2), [&](int row, int column) { met.emplace_back(row, column); });
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    parallel_for(grid{3, 3}.tiles(2, 2), [&](int row, int column) { met.emplace_back(row, column); });
+  });
   EXPECT_EQ(met, (std::vector<std::pair<int, int>>{
                      {0, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 2}, {1, 2}, {2, 0}, {2, 1}, {2, 2}}));
 }

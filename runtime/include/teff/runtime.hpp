@@ -66,7 +66,7 @@ struct counters {
   std::uint64_t failed_steals = 0;  // attempts that found nothing, or lost the race
   std::uint64_t exposures = 0;      // looks at another worker's private tasks, each with a membarrier
   std::uint64_t shares = 0;         // times a worker made private tasks public
-  std::uint64_t parks = 0;          // times a worker went to sleep
+  std::uint64_t parks = 0;          // times a worker went to sleep, or a caller left it asleep
   std::uint64_t wakes = 0;          // times a worker woke another
   // Time that workers have spent without a task, up to now.
   std::chrono::nanoseconds searching{0};

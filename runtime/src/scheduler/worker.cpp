@@ -106,6 +106,7 @@ bool worker::run_as_guest(job& job) noexcept {
   stack_middle_ = own_stack_middle_;
   idle_.start();
   parked_.start();
+  ++parks_;
   return true;
 }
 
