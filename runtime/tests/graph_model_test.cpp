@@ -106,6 +106,7 @@ struct counted_node {
   std::size_t hash = 0;
   int received = 1;
   int needed = 0;
+  bool ended = false;
   Atomic<bool> ran{false};
   int key = 0;
   bool spare = false;
@@ -164,7 +165,7 @@ struct key_world {
       const int key = task.key;
       const bool first = runs[static_cast<std::size_t>(key)]++ == 0;
       if (first && key == story.within) fulfill(key, line);
-      task.ran.store(true, std::memory_order_release);
+      chains.forget(task);
       if (first && key == story.afterwards) fulfill(key, line);
     }
   }

@@ -16,6 +16,7 @@ struct numbered_node {
   std::size_t number = 0;
   int received = 1;
   int needed = 2;
+  bool ended = false;
   std::atomic<bool> ran{false};
   [[nodiscard]] bool same_key(const numbered_node& other) const { return number == other.number; }
 };
@@ -45,7 +46,7 @@ class keys_that_wait {
         [this](std::size_t buckets) { return waiting > buckets; });
     for (auto* each = outcome.spare; each != nullptr; each = each->next) ++given_back;
     if (outcome.ready == nullptr) return false;
-    outcome.ready->ran = true;
+    chains_.forget(*outcome.ready);
     --waiting;
     return true;
   }

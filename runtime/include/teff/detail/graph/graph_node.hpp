@@ -17,6 +17,7 @@ struct graph_node : ready_node {
   int received;
   int needed;
   bool own;                    // in its worker's own table, not in key_chains
+  bool ended;                  // for key_chains: a request to take the node out
   std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain, or among the free
   std::size_t hash;

@@ -61,6 +61,7 @@ struct alignas(64) graph_worker {
     made->received = 0;
     made->needed = std::max(indegree, 1);
     made->priority = priority;
+    made->ended = false;
     made->ran.store(false, std::memory_order_relaxed);
     return made;
   }

@@ -23,8 +23,8 @@ namespace teff::detail {
 // a chain stops no other from counting.
 //
 // `Node` has: Node* next, in the chain; next_in_line, a pointer to it or to its base, of its own while it is
-// ready or a request; std::size_t hash; int received, needed; Atomic<bool> ran, false at first; and
-// `bool same_key(const Node&)`. Whoever has run the task stores `ran` (release), and uses the node no more.
+// ready or a request; std::size_t hash; int received, needed; bool ended and Atomic<bool> ran, false at
+// first; and `bool same_key(const Node&)`.
 template <class Node, template <class> class Atomic = std::atomic>
 class key_chains {
  public:
@@ -73,6 +73,34 @@ class key_chains {
     if (first->next.load(std::memory_order_acquire) != nullptr) [[unlikely]]
       move_some(*first, result, over);
     return result;
+  }
+
+  // The task of a node has run: from here on its key counts as never fulfilled. The caller uses the node no
+  // more.
+  void forget(Node& gone) {
+    table* of = current_.load(std::memory_order_acquire);  // pairs with the release in move()
+    for (;;) {
+      auto& bucket = of->bucket(gone.hash);
+      // Acquire: pairs with the release in move().
+      word seen = bucket.load(std::memory_order_acquire);
+      while (seen != moved) {
+        if ((seen & taken) == 0) {
+          // Nobody has left a request before that was not seen to. Release: this worker is done with the
+          // node, to whoever finds it in its chain.
+          gone.ran.store(true, std::memory_order_release);
+          return;
+        }
+        // After the requests that are there.
+        gone.ended = true;
+        gone.next_in_line = node_of(seen);
+        // Release: pairs with the acquire in requests().
+        if (bucket.compare_exchange_strong(seen, word_of(&gone) | (seen & (taken | asked)),
+                                           std::memory_order_acq_rel, std::memory_order_acquire))
+          return;
+        gone.ended = false;
+      }
+      of = of->next.load(std::memory_order_acquire);  // pairs with the release in grow()
+    }
   }
 
   // Takes out all nodes. No other thread may use the table meanwhile.
@@ -149,8 +177,9 @@ class key_chains {
         if (left == nullptr) return taking::none;
         left->next_in_line = node_of(seen);
         // Release: pairs with the acquire in requests(): the node, and what came before this fulfilment.
+        // Acquire: as above, if it fails.
         if (bucket.compare_exchange_strong(seen, word_of(left) | (seen & (taken | asked)),
-                                           std::memory_order_release, std::memory_order_acquire))
+                                           std::memory_order_acq_rel, std::memory_order_acquire))
           return taking::none;
       }
     }
@@ -168,7 +197,7 @@ class key_chains {
         return;
       for (Node* next = requests(bucket); next != nullptr;) {
         Node& request = *std::exchange(next, static_cast<Node*>(next->next_in_line));
-        add_up(request, chain, result, over);
+        see_to(request, chain, result, over);
       }
     }
     move(of, at, chain, result, over);
@@ -206,6 +235,23 @@ class key_chains {
       }
     }
     return {nullptr, passed};
+  }
+
+  template <class Over>
+  static void see_to(Node& request, Node*& chain, outcome& result, Over over) {
+    if (request.ended) {
+      take_out(request, chain, result);
+    } else {
+      add_up(request, chain, result, over);
+    }
+  }
+
+  static void take_out(Node& gone, Node*& chain, outcome& result) {
+    Node** at = &chain;
+    while (*at != &gone) at = &(*at)->next;
+    *at = gone.next;
+    gone.ran.store(true, std::memory_order_relaxed);
+    push(&gone, result.spare);
   }
 
   template <class Over>
@@ -274,7 +320,7 @@ class key_chains {
         break;
       for (Node* next = requests(of.bucket(at)); next != nullptr;) {
         Node& request = *std::exchange(next, static_cast<Node*>(next->next_in_line));
-        add_up(request, parts[part_of(request)], result, over);
+        see_to(request, parts[part_of(request)], result, over);
       }
     }
     // Release and acquire: the last one hands on what all have moved. The release below: to who begins there.

@@ -89,8 +89,7 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
     here.drop_node(task);
   } else {
     here.count_unplaced(-1);
-    // Release: this worker is done with the node, to whoever finds it in its chain.
-    task->ran.store(true, std::memory_order_release);
+    unplaced().forget(*task);
   }
 }
 
