@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/fork_join.hpp>
+#include <teff/pipeline.hpp>
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>

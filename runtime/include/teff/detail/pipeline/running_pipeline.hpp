@@ -1,0 +1,304 @@
+// A pipeline in progress: how workers carry tokens through its stages.
+//
+// Protocol: src/pipeline/README.md. tests/pipeline_model_test.cpp checks this very code.
+#pragma once
+
+#include <teff/detail/pipeline/pipeline_state.hpp>
+#include <teff/detail/pipeline/serial_turns.hpp>
+#include <teff/detail/pipeline/stage.hpp>
+#include <teff/detail/pipeline/token_pace.hpp>
+#include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/scope.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace teff::detail {
+
+// What a pipeline needs of the worker that calls.
+struct pipeline_worker {
+  template <class T>
+  using atomic = std::atomic<T>;
+  template <class T>
+  using plain = T;
+  using walks = scope;  // what further walks are spawned into
+  using clock = loop_clock;
+  static constexpr unsigned stages_between_looks = 32;
+  static constexpr unsigned looks_before_end = 64;
+
+  // Whether another worker wants a share. Outside the workers nobody does.
+  static bool asked() noexcept { return self.asked() && self.asked_to_share() && self.head() != nullptr; }
+  // Between two looks at the same word.
+  static void relax() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+};
+
+// One worker begins, by run(), and carries token after token by itself. When another worker asks for a share,
+// and tokens take long enough, that one walks, too.
+//
+// `Worker`: pipeline_worker, or the checker's stand-in.
+template <class Worker, class... Stages>
+class running_pipeline {
+  static constexpr std::size_t count = sizeof...(Stages);
+  static constexpr std::size_t last = count - 1;
+
+  template <std::size_t I>
+  using stage = std::tuple_element_t<I, std::tuple<Stages...>>;
+  template <std::size_t I>
+  using argument = typename stage_argument<I, Stages...>::type;
+
+ public:
+  running_pipeline(std::size_t tokens, Stages&... stages) noexcept : state_(tokens), stages_(stages...) {}
+
+  // Returns when all tokens have left. Throws the first exception of a stage.
+  void run() {
+    walk();
+    walks_.wait();
+    if (auto error = state_.take_error()) std::rethrow_exception(std::move(error));
+  }
+
+ private:
+  // A worker's walk, once other walks may be about.
+  using walk_pace = shared_pace<typename Worker::clock>;
+
+  void walk() noexcept {
+    walk_pace pace(count, Worker::stages_between_looks);
+    try {
+      do {
+        while (step(pace)) {
+          if (pace.leaves([this] { return state_.is_lonely(); }) && state_.quit()) return;
+        }
+      } while (!state_.end_walk());
+    } catch (...) {
+      state_.fail(std::current_exception());
+    }
+  }
+
+  // Does something. False: there was nothing to do.
+  bool step(walk_pace& pace) {
+    if (state_.failed()) return false;
+    if (state_.is_alone()) {
+      run_alone(pace);
+      return true;
+    }
+    const int found = state_.take_ready();
+    if (found == state_.none) return finds_something_soon();
+    share_if_asked();
+    resume(static_cast<std::size_t>(found), pace, std::make_index_sequence<count>{});
+    return true;
+  }
+
+  // As long as others walk, the next stage is often ready in a moment. To come back costs more than to look
+  // for so long: another walk has to offer one, and this worker to steal it.
+  bool finds_something_soon() const noexcept {
+    for (unsigned look = 0; look < Worker::looks_before_end && !state_.is_lonely(); ++look) {
+      if (state_.any_ready()) return true;
+      Worker::relax();
+    }
+    return false;
+  }
+
+  template <std::size_t... I>
+  void resume(std::size_t found, walk_pace& pace, std::index_sequence<I...>) {
+    static_cast<void>(((found == I && (resume<I>(pace), true)) || ...));
+  }
+
+  // The calling worker has this serial stage: runs it on its next token, and carries that on.
+  template <std::size_t I>
+  void resume(walk_pace& pace) {
+    if constexpr (I == 0) {
+      make_token(pace);
+    } else if constexpr (is_serial<I>) {
+      auto next = turns<I>().take();
+      run_serial<I>(std::move(next.value), next.number, pace);
+    }
+  }
+
+  void make_token(walk_pace& pace) {
+    pace.ran_stage();
+    auto made = call<0>();
+    if (!made) return;  // the source is not ready any more
+    const std::uint64_t number = made_;
+    made_ = number + 1;
+    if (state_.begin_token()) state_.make_ready(0);
+    carry<1>(*std::move(made), number, pace);
+  }
+
+  // ---- With other walks about ----
+
+  template <std::size_t I>
+  void carry(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
+    if (state_.failed()) return;
+    share_if_asked();
+    if constexpr (!is_serial<I>) {
+      pace.ran_stage();
+      if constexpr (I == last) {
+        call<I>(std::move(value));
+        end_token();
+      } else {
+        carry<I + 1>(call<I>(std::move(value)), number, pace);
+      }
+    } else {
+      auto& own = turns<I>();
+      const auto turn = stage<I>::mode == stage_mode::serial ? number : own.next_arrival();
+      if (own.enter(turn)) {
+        run_serial<I>(std::move(value), number, pace);
+      } else if (!own.park(turn, number, std::move(value))) {
+        resume<I>(pace);
+      }
+    }
+  }
+
+  template <std::size_t I>
+  void run_serial(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
+    pace.ran_stage();
+    if constexpr (I == last) {
+      call<I>(std::move(value));
+      leave<I>();
+      end_token();
+    } else {
+      argument<I + 1> made = call<I>(std::move(value));
+      leave<I>();
+      carry<I + 1>(std::move(made), number, pace);
+    }
+  }
+
+  template <std::size_t I>
+  void leave() noexcept {
+    if (turns<I>().leave()) state_.make_ready(I);
+  }
+
+  void end_token() noexcept {
+    if (state_.end_token()) state_.make_ready(0);
+  }
+
+  // If another worker asks, and there is something to do that this one does not do just now.
+  void share_if_asked() {
+    if (Worker::asked() && state_.any_ready()) [[unlikely]]
+      offer_walk();
+  }
+
+  [[gnu::cold, gnu::noinline]] void offer_walk() {
+    if (!state_.offer()) return;
+    walks_.spawn(as_part_of<typename stage<0>::function_type>([this] {
+      state_.accept();
+      walk();
+    }));
+  }
+
+  // ---- Alone ----
+
+  // Carries token after token, until other walks may be about or the input has ended.
+  void run_alone(walk_pace& pace) {
+    end_turns(std::make_index_sequence<count>{});
+    lone_pace<typename Worker::clock> lone;
+    lone.restart();
+    while (auto made = call<0>()) {
+      if (!carry_alone<1>(*std::move(made), lone, pace)) return;
+      lone.ended_token();
+    }
+    state_.end_input_alone();
+  }
+
+  // False: other walks may be about from now on.
+  template <std::size_t I, class Lone>
+  bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
+    if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
+      begin_sharing<I>(std::make_index_sequence<count>{});
+      carry<I>(std::move(value), 0, pace);
+      return false;
+    }
+    if constexpr (I == last) {
+      call<I>(std::move(value));
+      return true;
+    } else {
+      return carry_alone<I + 1>(call<I>(std::move(value)), lone, pace);
+    }
+  }
+
+  // The token in hand, which has come to stage `Come`, gets the number 0.
+  template <std::size_t Come, std::size_t... I>
+  [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<I...>) {
+    const auto begin = [this]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      if constexpr (has_turns<J>) turns<J>().begin(J < Come ? 1 : 0, state_.most_tokens());
+    };
+    (begin(std::integral_constant<std::size_t, I>{}), ...);
+    made_ = 1;
+    state_.begin_sharing();
+  }
+
+  template <std::size_t... I>
+  void end_turns(std::index_sequence<I...>) noexcept {
+    const auto end = [this]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      if constexpr (has_turns<J>) turns<J>().end();
+    };
+    (end(std::integral_constant<std::size_t, I>{}), ...);
+  }
+
+  // ---- Stages ----
+
+  template <std::size_t I>
+  static constexpr bool is_serial = stage<I>::mode != stage_mode::parallel;
+  // The source has its turns one after the other.
+  template <std::size_t I>
+  static constexpr bool has_turns = I > 0 && is_serial<I>;
+
+  template <std::size_t I, bool HasTurns>
+  struct turns_of {};
+  template <std::size_t I>
+  struct turns_of<I, true> : serial_turns<argument<I>, Worker> {};
+
+  template <class Indices>
+  struct all_turns;
+  template <std::size_t... I>
+  struct all_turns<std::index_sequence<I...>> : turns_of<I, has_turns<I>>... {};
+
+  template <std::size_t I>
+  turns_of<I, true>& turns() noexcept {
+    return turns_;
+  }
+
+  template <std::size_t I, class... Value>
+  auto call(Value&&... value) {
+    auto& function = std::get<I>(stages_).function;
+    if constexpr (is_serial<I>) {
+      return call_function(function, std::forward<Value>(value)...);
+    } else {
+      return call_function(std::as_const(function), std::forward<Value>(value)...);
+    }
+  }
+  // By value: what the stage was called with is gone when it has run.
+  template <class F, class... Value>
+  static auto call_function(F& function, Value... value) {
+    if (ring_here() != nullptr) [[unlikely]]
+      return call_traced(function, std::move(value)...);
+    return std::invoke(function, std::move(value)...);
+  }
+  template <class F, class... Value>
+  [[gnu::cold, gnu::noinline]] static auto call_traced(F& function, Value... value) {
+    record_spawn(*ring_here());
+    const traced_span span(event_kind::task, name_of<std::remove_const_t<F>>());
+    return std::invoke(function, std::move(value)...);
+  }
+
+  pipeline_state<Worker> state_;
+  std::tuple<Stages&...> stages_;
+  std::uint64_t made_ = 0;  // tokens; the source's holder alone uses it
+  all_turns<std::make_index_sequence<count>> turns_;
+  typename Worker::walks walks_;
+};
+
+}  // namespace teff::detail

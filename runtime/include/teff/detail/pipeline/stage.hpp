@@ -1,0 +1,131 @@
+// A stage of a pipeline, and what one stage hands to the next.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+namespace teff::detail {
+
+enum class stage_mode : std::uint8_t { serial, serial_out_of_order, parallel };
+
+template <stage_mode Mode, class F>
+struct pipeline_stage {
+  static constexpr stage_mode mode = Mode;
+  using function_type = F;
+  // What is called: several workers may call a parallel stage at once.
+  using called_type = std::conditional_t<Mode == stage_mode::parallel, const F, F>;
+
+  F function;
+};
+
+template <class T>
+inline constexpr bool is_stage = false;
+template <stage_mode Mode, class F>
+inline constexpr bool is_stage<pipeline_stage<Mode, F>> = true;
+
+template <class T>
+struct token_of_source {
+  using type = void;
+};
+template <class T>
+struct token_of_source<std::optional<T>> {
+  using type = T;
+};
+
+// What the first stage makes; void if it is no source.
+template <class Stage>
+using source_token_t = typename token_of_source<std::remove_cvref_t<typename std::conditional_t<
+    std::is_invocable_v<typename Stage::function_type&>, std::invoke_result<typename Stage::function_type&>,
+    std::type_identity<void>>::type>>::type;
+
+// Whether stages that receive an `In` fit each other. Where they don't, a static_assert says why; nothing
+// more is looked at, so that it is the only message.
+template <class In, class Stage, class... Rest>
+consteval bool stages_fit() {
+  using function = typename Stage::function_type;
+  using called = typename Stage::called_type;
+  constexpr bool takes = std::is_invocable_v<called&, In>;
+  constexpr bool takes_if_mutable = std::is_invocable_v<function&, In>;
+  static_assert(takes || takes_if_mutable,
+                "teff::parallel_pipeline: a stage can't be called with what the stage before it returns. It "
+                "takes that by value, by const reference or by rvalue reference.");
+  static_assert(
+      takes || !takes_if_mutable,
+      "teff::parallel_pipeline: several workers call a parallel stage at once, so it must be callable "
+      "as const: a lambda that is not mutable. Else make it serial.");
+  if constexpr (!takes) {
+    return false;
+  } else {
+    using out = std::invoke_result_t<called&, In>;
+    if constexpr (sizeof...(Rest) == 0) {
+      static_assert(std::is_void_v<out>,
+                    "teff::parallel_pipeline: the last stage returns something, which would be lost.");
+      return std::is_void_v<out>;
+    } else {
+      static_assert(!std::is_void_v<out>,
+                    "teff::parallel_pipeline: only the last stage may return void. Another one returns what "
+                    "the stage after it is called with.");
+      static_assert(
+          !std::is_reference_v<out>,
+          "teff::parallel_pipeline: a stage returns a reference. Let it return a value, or a pointer "
+          "to what lives elsewhere.");
+      constexpr bool movable = std::is_void_v<out> || std::is_move_constructible_v<out>;
+      static_assert(movable, "teff::parallel_pipeline: what a stage returns must be movable.");
+      if constexpr (std::is_void_v<out> || std::is_reference_v<out> || !movable) {
+        return false;
+      } else {
+        return stages_fit<std::remove_cv_t<out>, Rest...>();
+      }
+    }
+  }
+}
+
+// The same for a whole pipeline.
+template <class Source, class... Rest>
+consteval bool is_pipeline() {
+  constexpr bool stages = is_stage<Source> && (is_stage<Rest> && ...);
+  static_assert(
+      stages,
+      "teff::parallel_pipeline: pass each stage as teff::serial(f), teff::serial_out_of_order(f) or "
+      "teff::parallel(f).");
+  static_assert(
+      sizeof...(Rest) > 0,
+      "teff::parallel_pipeline: there must be two stages at least, one that makes the tokens and one "
+      "that takes them.");
+  static_assert(sizeof...(Rest) < 64, "teff::parallel_pipeline: there may be 64 stages at most.");
+  if constexpr (!stages || sizeof...(Rest) == 0 || sizeof...(Rest) >= 64) {
+    return false;
+  } else {
+    constexpr bool one_by_one = Source::mode != stage_mode::parallel;
+    static_assert(one_by_one,
+                  "teff::parallel_pipeline: the first stage makes the tokens one after the other: it must be "
+                  "teff::serial.");
+    using token = source_token_t<Source>;
+    static_assert(!std::is_void_v<token>,
+                  "teff::parallel_pipeline: the first stage is called without an argument, and returns a "
+                  "std::optional: the next token, or std::nullopt at the end.");
+    if constexpr (!one_by_one || std::is_void_v<token>) {
+      return false;
+    } else {
+      return stages_fit<token, Rest...>();
+    }
+  }
+}
+
+// What stage I is called with. Stage 0 is the source.
+template <std::size_t I, class... Stages>
+struct stage_argument {
+  using stage = std::tuple_element_t<I - 1, std::tuple<Stages...>>;
+  using type = std::remove_cv_t<
+      std::invoke_result_t<typename stage::called_type&, typename stage_argument<I - 1, Stages...>::type>>;
+};
+template <class... Stages>
+struct stage_argument<1, Stages...> {
+  using type = source_token_t<std::tuple_element_t<0, std::tuple<Stages...>>>;
+};
+
+}  // namespace teff::detail

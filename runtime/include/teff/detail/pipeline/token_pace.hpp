@@ -1,0 +1,92 @@
+// Whether tokens take so long that it pays if several workers carry them.
+#pragma once
+
+#include <teff/detail/loops/pace.hpp>
+
+#include <cstdint>
+
+namespace teff::detail {
+
+// A token that takes less time, from the first stage to the last, is not worth a second worker: what the
+// stages use, and the turns themselves, then go from core to core with each token.
+inline constexpr std::int64_t token_nanoseconds_worth_sharing = 1000;
+
+// Kept by a worker that carries all tokens by itself. It reads the clock only if another worker asks for a
+// share, and then once in a few stages.
+template <class Clock = loop_clock>
+class lone_pace {
+ public:
+  void restart() noexcept {
+    looked_ = Clock::now();
+    tokens_ = tokens_then_ = 0;
+    until_look_ = 1;
+    was_long_ = false;
+  }
+  void ended_token() noexcept { ++tokens_; }
+
+  // Another worker asks, between two stages. One measurement is not believed if it may be that of a cold
+  // cache.
+  [[nodiscard]] bool worth_sharing() noexcept {
+    if (--until_look_ != 0) return false;
+    until_look_ = 1;
+    const auto now = Clock::now();
+    const auto took = now - looked_;
+    const auto tokens = tokens_ - tokens_then_;
+    if (tokens == 0) return took >= Clock::in(surely_long);
+    looked_ = now;
+    tokens_then_ = tokens_;
+    if (took >= tokens * Clock::in(surely_long)) return true;
+    const bool is_long = took >= tokens * Clock::in(token_nanoseconds_worth_sharing);
+    if (is_long && was_long_) return true;
+    was_long_ = is_long;
+    if (!is_long) until_look_ = stages_between_looks;
+    return false;
+  }
+
+ private:
+  static constexpr std::int64_t surely_long = 20 * token_nanoseconds_worth_sharing;
+  static constexpr int stages_between_looks = 8;
+
+  std::int64_t tokens_ = 0;
+  std::int64_t looked_ = 0;
+  std::int64_t tokens_then_ = 0;  // when it looked
+  int until_look_ = 1;
+  bool was_long_ = false;
+};
+
+// Kept by each of several workers that carry tokens of one pipeline.
+template <class Clock = loop_clock>
+class shared_pace {
+ public:
+  // `stages`: of the pipeline. `between_looks`: after how many stages that this worker ran it looks.
+  explicit shared_pace(unsigned stages, unsigned between_looks = 32) noexcept
+      : stages_(stages), between_looks_(between_looks), began_(Clock::now()), looked_(began_) {}
+
+  void ran_stage() noexcept { ++ran_; }
+
+  // Whether this worker should carry no more tokens, as long as another one does: tokens are short, or
+  // nobody came to help (`lonely`) for some time.
+  [[nodiscard]] bool leaves(auto lonely) noexcept {
+    if (ran_ < between_looks_) return false;
+    const auto now = Clock::now();
+    const auto took = now - looked_;
+    const auto ran = static_cast<std::int64_t>(ran_);
+    looked_ = now;
+    ran_ = 0;
+    if (took * stages_ < ran * Clock::in(token_nanoseconds_worth_sharing)) return true;
+    if (!lonely()) began_ = now;
+    return now - began_ >= Clock::in(patience);
+  }
+
+ private:
+  // Longer than a sleeping worker takes to come.
+  static constexpr std::int64_t patience = 200'000;
+
+  std::int64_t stages_;
+  unsigned between_looks_;
+  unsigned ran_ = 0;
+  std::int64_t began_;  // when somebody helped last
+  std::int64_t looked_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,75 @@
+// parallel_pipeline: a stream of tokens that pass stages.
+#pragma once
+
+#include <teff/detail/pipeline/running_pipeline.hpp>
+#include <teff/detail/pipeline/stage.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// A stage of a pipeline: what serial(), serial_out_of_order() and parallel() return.
+template <detail::stage_mode Mode, class F>
+using pipeline_stage = detail::pipeline_stage<Mode, F>;
+
+// A stage that runs on one token at a time, in the order in which the first stage made them. So it may write
+// a file, or have a state.
+template <class F>
+[[nodiscard]] auto serial(F&& f) {
+  return detail::pipeline_stage<detail::stage_mode::serial, std::decay_t<F>>{std::forward<F>(f)};
+}
+
+// A stage that runs on one token at a time, in the order in which they come to it.
+template <class F>
+[[nodiscard]] auto serial_out_of_order(F&& f) {
+  return detail::pipeline_stage<detail::stage_mode::serial_out_of_order, std::decay_t<F>>{std::forward<F>(f)};
+}
+
+// A stage that may run on several tokens at a time, in any order. It is called as const, by several workers
+// at once.
+template <class F>
+[[nodiscard]] auto parallel(F&& f) {
+  return detail::pipeline_stage<detail::stage_mode::parallel, std::decay_t<F>>{std::forward<F>(f)};
+}
+
+// Carries tokens through stages; returns when all have left the last one.
+//
+// The first stage, which is serial, makes the tokens: it returns a std::optional, and std::nullopt at the
+// end. Each further stage is called with what the one before it returned, by rvalue, so values that can only
+// be moved are fine. The last one returns void. What doesn't fit is a static_assert.
+//
+//   teff::parallel_pipeline(16,
+//       teff::serial([&]() -> std::optional<block> { return in.read(); }),
+//       teff::parallel([](block b) { return packed(b); }),
+//       teff::serial([&](packed_block p) { out.write(p); }));
+//
+// - At most `tokens` tokens are under way at a time: the first stage waits for the others, and memory is
+//   bounded.
+// - A worker carries its token from stage to stage. Where the token has to wait for its turn, the worker goes
+//   on with another one, and whoever frees the stage takes care of the token. Tokens that take less than a
+//   microsecond in all are carried by one worker.
+// - If a stage throws, no stage begins any more; those that run end, and tokens under way are destroyed. Then
+//   the first exception is thrown.
+// - A stage may call anything, also loops, joins and other pipelines.
+// - Outside a runtime's workers the calling thread carries all tokens.
+//
+// Throws misuse if `tokens` is 0, and std::bad_alloc: it allocates room for `tokens` tokens for each serial
+// stage when a second worker takes part.
+template <class... Stages>
+void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
+  if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {
+    if (tokens == 0) throw misuse("teff::parallel_pipeline: no token may be under way");
+    using source =
+        typename std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::function_type;
+    const detail::traced_span span(detail::event_kind::loop, detail::name_of<source>());
+    detail::running_pipeline<detail::pipeline_worker, std::remove_reference_t<Stages>...>(tokens, stages...)
+        .run();
+  }
+}
+
+}  // namespace teff
