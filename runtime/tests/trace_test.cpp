@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -237,6 +238,32 @@ TEST_F(trace_file, has_the_tasks_of_a_graph_under_the_name_of_their_body) {
       EXPECT_EQ(std::ranges::count(track, "link", &span::name), length / 2) << name;
     }
   }
+}
+
+TEST_F(trace_file, has_the_stages_of_a_pipeline_under_their_names) {
+  counters counted;
+  {
+    runtime rt{{.workers = 2, .trace = (folder / "trace.json").string()}};
+    rt.run([] {
+      parallel_pipeline(
+          4,
+          serial(named<"reads">([i = 0]() mutable { return i < 100 ? std::optional(i++) : std::nullopt; })),
+          parallel(named<"packs">([](int i) { return fib(10) + i; })), serial(named<"writes">([](long) {})));
+    });
+    rt.shutdown();
+    counted = rt.counters();
+  }
+  EXPECT_EQ(counted.tasks, counted.spawned);
+  std::map<std::string, int> runs;
+  const auto tracks = tracks_of(read());
+  for (const auto& [name, spans] : tracks) {
+    expect_to_nest(spans);
+    for (const auto& each : spans) runs[each.category + " " + each.name] += 1;
+  }
+  EXPECT_EQ(runs["loop reads"], 1);
+  EXPECT_GE(runs["task reads"], 101);  // and walks
+  EXPECT_EQ(runs["task packs"], 100);
+  EXPECT_EQ(runs["task writes"], 100);
 }
 
 TEST_F(trace_file, has_the_tasks_of_a_replay_under_the_names_of_their_bodies) {

@@ -13,25 +13,21 @@
 
 namespace teff {
 
-// A stage of a pipeline: what serial(), serial_out_of_order() and parallel() return.
-template <detail::stage_mode Mode, class F>
-using pipeline_stage = detail::pipeline_stage<Mode, F>;
-
-// A stage that runs on one token at a time, in the order in which the first stage made them. So it may write
-// a file, or have a state.
+// Makes a stage of a pipeline that runs on one token at a time, in the order in which the first stage made
+// them. So it may write a file, or have a state. Here and below, the stage keeps a copy of `f`.
 template <class F>
 [[nodiscard]] auto serial(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::serial, std::decay_t<F>>{std::forward<F>(f)};
 }
 
-// A stage that runs on one token at a time, in the order in which they come to it.
+// The same for a stage that takes the tokens in the order in which they come to it.
 template <class F>
 [[nodiscard]] auto serial_out_of_order(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::serial_out_of_order, std::decay_t<F>>{std::forward<F>(f)};
 }
 
-// A stage that may run on several tokens at a time, in any order. It is called as const, by several workers
-// at once.
+// Makes a stage that may run on several tokens at a time, in any order: several workers call `f` at once, as
+// const.
 template <class F>
 [[nodiscard]] auto parallel(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::parallel, std::decay_t<F>>{std::forward<F>(f)};

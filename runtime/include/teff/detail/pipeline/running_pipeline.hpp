@@ -218,6 +218,7 @@ class running_pipeline {
   bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
     if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
       begin_sharing<I>(std::make_index_sequence<count>{});
+      pace.restart();
       carry<I>(std::move(value), 0, pace);
       return false;
     }

@@ -60,8 +60,12 @@ class shared_pace {
  public:
   // `stages`: of the pipeline. `between_looks`: after how many stages that this worker ran it looks.
   explicit shared_pace(unsigned stages, unsigned between_looks = 32) noexcept
-      : stages_(stages), between_looks_(between_looks), began_(Clock::now()), looked_(began_) {}
+      : stages_(stages), between_looks_(between_looks), helped_(Clock::now()), looked_(helped_) {}
 
+  void restart() noexcept {
+    helped_ = looked_ = Clock::now();
+    ran_ = 0;
+  }
   void ran_stage() noexcept { ++ran_; }
 
   // Whether this worker should carry no more tokens, as long as another one does: tokens are short, or
@@ -74,8 +78,8 @@ class shared_pace {
     looked_ = now;
     ran_ = 0;
     if (took * stages_ < ran * Clock::in(token_nanoseconds_worth_sharing)) return true;
-    if (!lonely()) began_ = now;
-    return now - began_ >= Clock::in(patience);
+    if (!lonely()) helped_ = now;
+    return now - helped_ >= Clock::in(patience);
   }
 
  private:
@@ -85,7 +89,7 @@ class shared_pace {
   std::int64_t stages_;
   unsigned between_looks_;
   unsigned ran_ = 0;
-  std::int64_t began_;  // when somebody helped last
+  std::int64_t helped_;  // when somebody helped last
   std::int64_t looked_;
 };
 
