@@ -197,12 +197,14 @@ TEST(pipeline, for_no_token_is_refused) {
 }
 
 // A value that can only be moved, and is counted.
-class counted {
+class counted_value {
  public:
-  explicit counted(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
-  counted(counted&& from) noexcept : alive_(from.alive_), value(std::move(from.value)) { ++*alive_; }
-  counted& operator=(counted&&) = delete;
-  ~counted() { --*alive_; }
+  explicit counted_value(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
+  counted_value(counted_value&& from) noexcept : alive_(from.alive_), value(std::move(from.value)) {
+    ++*alive_;
+  }
+  counted_value& operator=(counted_value&&) = delete;
+  ~counted_value() { --*alive_; }
 
  private:
   std::atomic<int>* alive_;
@@ -216,21 +218,21 @@ TEST(pipeline, destroys_every_value_that_it_moves) {
     std::atomic<int> alive{0};
     int sum = 0;
     rt.run([&] {
-      parallel_pipeline(5, serial([&, i = 0]() mutable -> std::optional<counted> {
+      parallel_pipeline(5, serial([&, i = 0]() mutable -> std::optional<counted_value> {
                           if (i == 300) return std::nullopt;
-                          counted made(alive);
+                          counted_value made(alive);
                           *made.value = i++;
                           return made;
                         }),
-                        parallel([](counted each) {
+                        parallel([](counted_value each) {
                           if (*each.value % 3 == 0) take_time();
                           return each;
                         }),
-                        serial([](counted&& each) {
+                        serial([](counted_value&& each) {
                           take_time();
                           return std::move(each);
                         }),
-                        serial([&](const counted& each) { sum += *each.value; }));
+                        serial([&](const counted_value& each) { sum += *each.value; }));
     });
     EXPECT_EQ(alive, 0);
     EXPECT_EQ(sum, 300 * 299 / 2);
@@ -244,7 +246,7 @@ TEST(pipeline, that_fails_at_any_stage_destroys_what_is_under_way_and_throws_the
         std::atomic<int> alive{0};
         std::atomic<int> running{0};
         std::atomic<int> reached{0};
-        const auto maybe_throw = [&](int here, const counted& each) {
+        const auto maybe_throw = [&](int here, const counted_value& each) {
           ++running;
           if (*each.value % 3 == 0) take_time();
           --running;
@@ -254,21 +256,21 @@ TEST(pipeline, that_fails_at_any_stage_destroys_what_is_under_way_and_throws_the
           }
         };
         EXPECT_THROW(rt.run([&] {
-          parallel_pipeline(6, serial([&, i = 0]() mutable -> std::optional<counted> {
-                              counted made(alive);  // never ends
+          parallel_pipeline(6, serial([&, i = 0]() mutable -> std::optional<counted_value> {
+                              counted_value made(alive);  // never ends
                               *made.value = i++;
                               maybe_throw(0, made);
                               return made;
                             }),
-                            serial([&](counted each) {
+                            serial([&](counted_value each) {
                               maybe_throw(1, each);
                               return each;
                             }),
-                            parallel([&](counted each) {
+                            parallel([&](counted_value each) {
                               maybe_throw(2, each);
                               return each;
                             }),
-                            serial_out_of_order([&](counted each) { maybe_throw(3, each); }));
+                            serial_out_of_order([&](counted_value each) { maybe_throw(3, each); }));
         }),
                      std::out_of_range);
         EXPECT_EQ(alive, 0);
