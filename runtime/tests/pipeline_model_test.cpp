@@ -43,6 +43,7 @@ struct options {
   unsigned offers = 1;  // how often another worker asks
   int preemptions = 3;
   unsigned stages_between_looks = 1000;
+  unsigned looks_before_end = 1;
   tokens_take time = tokens_take::long_time;
 };
 
@@ -183,7 +184,7 @@ struct checked_worker {
     static std::int64_t in(std::int64_t nanoseconds) { return nanoseconds; }
   };
   static inline unsigned stages_between_looks = 1000;
-  static constexpr unsigned looks_before_end = 1;
+  static inline unsigned looks_before_end = 1;
   static void relax() {}
 
   static bool asked() {
@@ -239,6 +240,7 @@ constexpr auto in_parallel = detail::stage_mode::parallel;
 template <class... Stages>
 checker::outcome check(const options& how, int helpers, Stages... stages) {
   checked_worker::stages_between_looks = how.stages_between_looks;
+  checked_worker::looks_before_end = how.looks_before_end;
   const auto outcome = checker::check(
       [&]() -> checker::program {
         auto all = std::make_shared<world>(how);
@@ -296,7 +298,7 @@ TEST(pipeline_model, two_workers_carry_tokens_through_a_parallel_stage_and_a_ser
 }
 
 TEST(pipeline_model, two_workers_carry_tokens_through_two_serial_stages) {
-  expect_no_fault(check({}, 1, source(), middle<in_order>(1), sink<in_order>(2)));
+  expect_no_fault(check({.preemptions = 2}, 1, source(), middle<in_order>(1), sink<in_order>(2)));
 }
 
 TEST(pipeline_model, tokens_leave_in_any_order_and_slots_are_used_again) {
@@ -305,7 +307,8 @@ TEST(pipeline_model, tokens_leave_in_any_order_and_slots_are_used_again) {
 }
 
 TEST(pipeline_model, two_workers_carry_tokens_through_a_stage_out_of_order) {
-  expect_no_fault(check({.tokens = 4}, 1, source(), middle<in_parallel>(1), sink<out_of_order>(2)));
+  expect_no_fault(
+      check({.tokens = 4, .preemptions = 2}, 1, source(), middle<in_parallel>(1), sink<out_of_order>(2)));
 }
 
 TEST(pipeline_model, three_workers_carry_tokens) {
@@ -365,11 +368,14 @@ TEST(pipeline_model, finds_turns_and_tokens_that_are_counted_without_order) {
 
 TEST(pipeline_model, finds_a_last_walk_that_does_not_look_for_what_another_left) {
   world::seeded = fault::last_walk_does_not_look;
-  EXPECT_EQ(
-      check({.tokens = 4, .preemptions = 3, .stages_between_looks = 1, .time = tokens_take::no_time_later}, 1,
-            source(), sink<in_order>(1))
-          .fault,
-      "tokens are lost, or not in order");
+  EXPECT_EQ(check({.tokens = 4,
+                   .preemptions = 3,
+                   .stages_between_looks = 1,
+                   .looks_before_end = 0,
+                   .time = tokens_take::no_time_later},
+                  1, source(), sink<in_order>(1))
+                .fault,
+            "tokens are lost, or not in order");
 }
 
 TEST(pipeline_model, finds_a_token_that_is_made_where_there_is_no_room) {

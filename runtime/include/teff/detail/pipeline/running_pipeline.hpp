@@ -233,8 +233,8 @@ class running_pipeline {
   // The token in hand, which has come to stage `Come`, gets the number 0.
   template <std::size_t Come, std::size_t... I>
   [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<I...>) {
-    const auto begin = [this]<std::size_t J>(std::integral_constant<std::size_t, J>) {
-      if constexpr (has_turns<J>) turns<J>().begin(J < Come ? 1 : 0, state_.most_tokens());
+    const auto begin = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      if constexpr (has_turns<J>) this->template turns<J>().begin(J < Come ? 1 : 0, state_.most_tokens());
     };
     (begin(std::integral_constant<std::size_t, I>{}), ...);
     made_ = 1;
@@ -243,8 +243,8 @@ class running_pipeline {
 
   template <std::size_t... I>
   void end_turns(std::index_sequence<I...>) noexcept {
-    const auto end = [this]<std::size_t J>(std::integral_constant<std::size_t, J>) {
-      if constexpr (has_turns<J>) turns<J>().end();
+    const auto end = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
+      if constexpr (has_turns<J>) this->template turns<J>().end();
     };
     (end(std::integral_constant<std::size_t, I>{}), ...);
   }
