@@ -370,7 +370,7 @@ TEST(pipeline_model, finds_a_last_walk_that_does_not_look_for_what_another_left)
   world::seeded = fault::last_walk_does_not_look;
   EXPECT_EQ(check({.tokens = 4,
                    .preemptions = 3,
-                   .stages_between_looks = 1,
+                   .stages_between_looks = 2,
                    .looks_before_end = 0,
                    .time = tokens_take::no_time_later},
                   1, source(), sink<in_order>(1))

@@ -75,7 +75,7 @@ void graph_core::wait_for_rest() {
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && help_as_guest(runtime_, is_at_rest, this)) return;
+  if (at.runtime == nullptr && help_as_guest(runtime_, is_at_rest, this, *this)) return;
   wait_for_rest_outside();
 }
 

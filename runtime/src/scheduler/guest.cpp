@@ -97,17 +97,19 @@ bool run_as_guest(scheduler& runtime, job& job) noexcept {
   return ran;
 }
 
-bool help_as_guest(scheduler& runtime, bool (*done)(const void*), const void* what) noexcept {
+bool help_as_guest(scheduler& runtime, bool (*done)(const void*), const void* what, source& from) noexcept {
   struct helping : job {
     bool (*done)(const void*);
     const void* what;
+    source* from;
   } help;
   help.run = [](job& self_job) noexcept {
     const auto& me = static_cast<helping&>(self_job);
-    worker::help_while_there_is_work(me.done, me.what);
+    worker::help_while_there_is_work(me.done, me.what, *me.from);
   };
   help.done = done;
   help.what = what;
+  help.from = &from;
   return run_as_guest(runtime, help) && done(what);
 }
 

@@ -11,9 +11,10 @@ namespace teff::detail {
 // is vacant or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 
-// The calling thread, which is no worker, runs work of sources as a worker until `done(what)`, or until it
-// has found none for as long as a worker looks before it parks. Returns done(what). Within a
+// The calling thread, which is no worker, runs work of `from` as a worker until `done(what)`, or until it has
+// found none for as long as a worker looks before it parks. Returns done(what). Within a
 // call_in_progress.
-[[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what) noexcept;
+[[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what,
+                                 source& from) noexcept;
 
 }  // namespace teff::detail

@@ -73,9 +73,9 @@ class worker {
   [[nodiscard]] static worker* current() noexcept { return current_; }
   // Runs other tasks on the calling worker, work of sources at least, until `done(what)`: source.hpp.
   static void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
-  // Runs work of sources, and nothing that might wait for what the calling thread does next, until
+  // Runs work of this source, and nothing that might wait for what the calling thread does next, until
   // `done(what)`, or until it has found none for as long as a worker looks before it parks.
-  static void help_while_there_is_work(bool (*done)(const void*), const void* what) noexcept;
+  static void help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept;
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.

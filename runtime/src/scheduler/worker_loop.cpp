@@ -57,15 +57,14 @@ void worker::help_until(bool (*done)(const void*), const void* what, source* awa
   me.work_until([=] { return done(what); }, limit, {.from = awaited});
 }
 
-void worker::help_while_there_is_work(bool (*done)(const void*), const void* what) noexcept {
+void worker::help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept {
   using clock = std::chrono::steady_clock;
   auto& me = *current();
   const within_activity here(me, {.of = &me});
   const auto patience = std::min<clock::duration>(me.all_.settings().spin, std::chrono::milliseconds(1));
-  bool searching = false;
   auto deadline = clock::now() + patience;
   while (!done(what)) {
-    if (me.run_something(may_run::sources, {}, searching)) {
+    if (me.run_source(from, may_run::sources)) {
       deadline = clock::now() + patience;
       continue;
     }
