@@ -12,8 +12,8 @@ namespace teff::detail {
 // ended.
 struct awaited_job : job {
   std::atomic<std::uint32_t> ended{0};
-  place submitter{};        // if it is a worker: it looks for other work until it is woken
-  bool is_awaited = false;  // by a thread that does not run it
+  place submitter{};       // if it is a worker: it looks for other work until it is woken
+  bool is_awaited = true;  // by a thread that does not run it itself
 };
 
 // Returns when it has ended. Throws runtime_was_shut_down.
