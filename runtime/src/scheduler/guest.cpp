@@ -14,7 +14,7 @@ namespace {
 // The worker whose slots the calling thread's deque has, since the thread was its last guest. Thieves of that
 // worker's runtime may still look at the deque.
 struct binding {
-  worker* seat = nullptr;
+  worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool thread_ends = false;
 };
@@ -22,18 +22,18 @@ struct binding {
 
 // From here on the deque is in nobody's sight.
 void unbind() noexcept {
-  if (bound.seat == nullptr) return;
+  if (bound.to == nullptr) return;
   runtime_registry::visit(bound.runtime, [](scheduler& runtime) noexcept {
     // The worker's deque has been another one since the guest left: who looks at it from the fence on sees
     // that.
     runtime.fences().everywhere();
     for (const auto& each : runtime.workers()) each->wait_until_it_looked();
   });
-  bound.seat = nullptr;
+  bound.to = nullptr;
 }
 
 // Makes the calling thread's deque one for this worker's slots.
-void bind(scheduler& runtime, worker& seat) noexcept {
+void bind(scheduler& runtime, worker& mine) noexcept {
   struct at_end_of_thread {
     ~at_end_of_thread() {
       unbind();
@@ -43,26 +43,26 @@ void bind(scheduler& runtime, worker& seat) noexcept {
   static thread_local at_end_of_thread end;
   static_cast<void>(end);
   unbind();
-  seat.open_deque();
-  bound.seat = &seat;
+  mine.open_deque();
+  bound.to = &mine;
   bound.runtime = runtime.number();
 }
 
-bool enter(scheduler& runtime, worker& seat) noexcept {
-  return runtime.gate().enter(seat.index(), [&] {
-    if (bound.seat != &seat || bound.runtime != runtime.number()) bind(runtime, seat);
-    seat.begin_guest();
+bool enter(scheduler& runtime, worker& mine) noexcept {
+  return runtime.gate().enter(mine.index(), [&] {
+    if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
+    mine.begin_guest();
   });
 }
 
 // A worker that searches gives way within a microsecond or two, unless it is off its core.
-bool enter_when_vacant(scheduler& runtime, worker& seat) noexcept {
+bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   constexpr std::chrono::microseconds patience{10};
   auto& gate = runtime.gate();
-  if (!gate.ask_for(seat.index())) return false;
+  if (!gate.ask_for(mine.index())) return false;
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!gate.refuses(seat.index())) {
-    if (gate.is_vacant(seat.index()) && enter(runtime, seat)) return true;
+  while (!gate.refuses(mine.index())) {
+    if (gate.is_vacant(mine.index()) && enter(runtime, mine)) return true;
     relax();
     if (std::chrono::steady_clock::now() >= deadline) break;
   }
@@ -73,7 +73,7 @@ bool enter_when_vacant(scheduler& runtime, worker& seat) noexcept {
 // the one whose last guest the thread was, else any.
 worker* enter_any(scheduler& runtime) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
-  auto* const last = bound.runtime == runtime.number() ? bound.seat : nullptr;
+  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
   for (auto* const each : {nearest, last}) {
     if (each != nullptr && enter(runtime, *each)) return each;
   }
@@ -90,10 +90,10 @@ worker* enter_any(scheduler& runtime) noexcept {
 
 bool run_as_guest(scheduler& runtime, job& job) noexcept {
   if (!call_stack::available || bound.thread_ends) return false;
-  auto* const seat = enter_any(runtime);
-  if (seat == nullptr) return false;
-  const bool ran = seat->run_as_guest(job);
-  seat->end_guest();
+  auto* const mine = enter_any(runtime);
+  if (mine == nullptr) return false;
+  const bool ran = mine->run_as_guest(job);
+  mine->end_guest();
   return ran;
 }
 
