@@ -115,6 +115,33 @@ def test_a_sitting_that_is_not_there_is_refused_with_those_that_are(tmp_path: Pa
             store.sitting("two")
 
 
+def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"^no store can be written at .*file \(File exists\): name a folder"):
+        Store.create(tmp_path / "file")
+    with Store.create(tmp_path / "s") as store:
+        (tmp_path / "s" / RUNS).mkdir()
+        with pytest.raises(StoreError, match=r"runs\.jsonl can't be written \(Is a directory\); what was measured"):
+            store.append("runs", run())
+
+
+def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append("sittings", sitting())
+        store.append("runs", run())
+    newer = (tmp_path / "s" / RUNS).read_text().replace("teff-record-2", "teff-record-9")
+    (tmp_path / "s" / RUNS).write_text(newer * 2)
+    said = Store.open(tmp_path / "s").unreadable()
+    assert len(said) == 1
+    assert said[0].startswith(
+        f"2 lines of {tmp_path}/s/runs.jsonl can't be read and count for nothing; the first is line 1:"
+    )
+
+    (tmp_path / "s" / "sittings.jsonl").write_text("nonsense\n")
+    with pytest.raises(StoreError, match=r"no sitting in .*: .*sittings\.jsonl:1: unreadable line"):
+        Store.open(tmp_path / "s").sitting()
+
+
 def test_sql_columns_say_what_the_record_says(tmp_path: Path) -> None:
     line = run()
     with Store.create(tmp_path / "s") as store:

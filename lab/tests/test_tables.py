@@ -99,6 +99,10 @@ def test_columns_that_must_stay_and_do_not_fit_follow_each_other_in_blocks() -> 
     assert max(map(len, lines)) <= 30
 
 
+def test_a_table_without_columns_is_its_title() -> None:
+    assert shown(Table([], "serial, 1 worker")).strip() == "serial, 1 worker"
+
+
 def test_colours_are_for_terminals_alone() -> None:
     plain, colored = printed(case(3)), printed(case(3), colored=True)
     assert "\x1b[" not in plain

@@ -27,7 +27,7 @@ from tefflab.cli.commands import (
     test,
 )
 from tefflab.cli.commands.measuring import measuring_commands
-from tefflab.errors import TeffError
+from tefflab.errors import FAILED, TeffError
 
 INTERRUPTED = 130
 FIRST_SCREEN = """\
@@ -126,3 +126,6 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # a disk that is full, a folder that may not be written to
+        print(f"teff: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        sys.exit(FAILED)

@@ -110,9 +110,14 @@ def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:
 
 
 def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
-    """The systems of these names or ids; where none is named, all that run this kind of benchmark."""
+    """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
+    for a name that no system has."""
     named = {name.partition("/")[0] for name in systems}
-    return [each for each in load_systems(root) if (each.name in named if named else kind.programs(each))]
+    known = load_systems(root)
+    if unknown := sorted(named - {each.name for each in known}):
+        there = " ".join(each.name for each in known if kind.programs(each))
+        raise TeffError(f"no system is called {unknown[0]!r}; there are: {there}", exit_code=BAD_INPUT)
+    return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
@@ -144,6 +149,8 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
         if closing := estimates.closing(again, _name(store)):
             console.print(closing)
             console.print()
+    for sentence in store.unreadable():
+        progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
     for name, figure in estimates.pictures():
         save(figure, folder / name)

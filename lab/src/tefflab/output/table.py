@@ -45,6 +45,8 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self._title:
             yield Text(self._title, style="bold") if isinstance(self._title, str) else self._title
+        if not self._columns:
+            return
         kept = fitting(self._columns, options.max_width)
         gap = _GAP if _width(kept, _GAP) <= options.max_width else 1
         for block in _blocks(kept, options.max_width, gap):

@@ -11,6 +11,7 @@ second. A torn line (power cut in mid-write) is skipped, reported as `Damage`, a
 Stores that were written before have other files, too; `tefflab.records.earlier` reads them.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -76,7 +77,7 @@ class _Appender:
             if self._ends_torn():
                 data = b"\n" + data  # leaves the torn line to itself
             if os.write(self._fd, data) != len(data):
-                raise OSError(f"only part of a line could be written; is the disk full? ({text[:60]}…)")
+                raise OSError(errno.ENOSPC, "only part of a line could be written; is the disk full?")
         finally:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
         self._unsynced = True
@@ -107,9 +108,13 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """The store at `folder`, made where it is missing."""
-        folder.mkdir(parents=True, exist_ok=True)
-        file_of(folder, "sittings").touch()
+        """The store at `folder`, made where it is missing. Raises StoreError where nothing can be written."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file_of(folder, "sittings").touch()
+        except OSError as failure:
+            why = failure.strerror or str(failure)
+            raise StoreError(f"no store can be written at {folder} ({why}): name a folder that can be") from None
         return cls(folder)
 
     @classmethod
@@ -147,9 +152,14 @@ class Store:
         wanted = ("sitting", "benchmark", "system_id", "configuration") if kind == "estimates" else ()
         if missing := [name for name in wanted if isinstance(line, Mapping) and name not in line]:
             raise StoreError(f"an estimate without {', '.join(missing)} cannot be found again")
-        if kind not in self._appenders:
-            self._appenders[kind] = _Appender(file_of(self.folder, kind))
-        self._appenders[kind].append(_text(line))
+        file = file_of(self.folder, kind)
+        try:
+            if kind not in self._appenders:
+                self._appenders[kind] = _Appender(file)
+            self._appenders[kind].append(_text(line))
+        except OSError as failure:
+            why = failure.strerror or str(failure)
+            raise StoreError(f"{file} can't be written ({why}); what was measured before is kept") from None
 
     # Reading.
 
@@ -173,9 +183,11 @@ class Store:
         known = self.sittings(benchmark)
         chosen = [sitting for sitting in known if name in (None, sitting.sitting)]
         if not chosen:
-            names = ", ".join(sitting.sitting for sitting in known) or "none"
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            raise StoreError(f"no {what}{f' {name}' if name else ''} in {self.folder}: there is {names}")
+            names = ", ".join(sitting.sitting for sitting in known)
+            unreadable = next((line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)), None)
+            there = f"there is {names}" if names else str(unreadable or "nothing was measured; begin with ./teff metg")
+            raise StoreError(f"no {what}{f' {name}' if name else ''} in {self.folder}: {there}")
         return chosen[-1]
 
     def runs(self, record: type[AnyRecord], sitting: str | None = None) -> Iterator[Run[AnyRecord]]:
@@ -209,6 +221,17 @@ class Store:
             *self.lines("failures", Failure),
         ]
         return [line for line in lines if isinstance(line, Damage)]
+
+    def unreadable(self) -> list[str]:
+        """A sentence for each file in which lines can't be read."""
+        found: dict[Path, list[Damage]] = {}
+        for each in self.damage():
+            found.setdefault(each.file, []).append(each)
+        return [
+            f"{len(lines)} {'line' if len(lines) == 1 else 'lines'} of {file} can't be read and count for nothing; "
+            f"the first is line {lines[0].line}: {lines[0].why}"
+            for file, lines in found.items()
+        ]
 
     def query(self, sql: str) -> polars.DataFrame:
         """The answer of DuckDB to `sql` over the views `records`, `graphs`, `sittings` and `metg`.

@@ -39,5 +39,10 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """The names of a list by commas, each once."""
-    return tuple(dict.fromkeys(name for name in text.split(",") if name))
+    """The names of a list by commas, each once. Raises TeffError where there are commas only."""
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    found = tuple(dict.fromkeys(name for name in text.split(",") if name))
+    if text and not found:
+        raise TeffError(f"{text!r} names nothing: names are separated by commas", exit_code=BAD_INPUT)
+    return found
