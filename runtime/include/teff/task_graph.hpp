@@ -85,7 +85,7 @@ class task_graph {
   template <class F>
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f) {
-    graph_->set_place(std::forward<F>(f));
+    graph_->functions.place.set(std::forward<F>(f));
     return *this;
   }
   // Sets the priority of a key's task, 0 by default. Of the tasks that are ready on one worker, the one with

@@ -27,7 +27,8 @@ struct alignas(64) graph_worker {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, node_exchange<node>& nodes) : index(worker), pool(nodes), ready(worker) {}
+  graph_worker(unsigned worker, unsigned workers, node_exchange<node>& nodes)
+      : index(worker), pool(nodes), ready(worker), to(workers), from(workers) {}
   graph_worker(const graph_worker&) = delete;
   graph_worker& operator=(const graph_worker&) = delete;
   ~graph_worker() {
@@ -39,13 +40,6 @@ struct alignas(64) graph_worker {
       }
       delete source;
     }
-  }
-
-  // Before keys with a place are sent. Throws std::bad_alloc.
-  void make_ways(unsigned workers) {
-    if (!to.empty()) return;
-    to.resize(workers);
-    from = std::vector<std::atomic<ring*>>(workers);
   }
 
   // Throws what copying the key throws, std::bad_alloc.
@@ -84,7 +78,7 @@ struct alignas(64) graph_worker {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   std::uint64_t messages_taken = 0;
-  std::vector<ring*> to;  // by the worker that reads, which owns the ring; empty without places
+  std::vector<ring*> to;  // by the worker that reads, which owns the ring
 
   // Used by other workers, too.
   std::vector<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring

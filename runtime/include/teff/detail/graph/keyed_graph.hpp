@@ -38,8 +38,10 @@ class keyed_graph final : public graph_core {
  public:
   keyed_graph(scheduler& runtime, unsigned workers)
       : graph_core(runtime, workers),
-        states_(workers, [this](worker_state* at,
-                                std::size_t i) { std::construct_at(at, static_cast<unsigned>(i), nodes_); }),
+        states_(workers,
+                [this](worker_state* at, std::size_t i) {
+                  std::construct_at(at, static_cast<unsigned>(i), this->workers(), nodes_);
+                }),
         ready_(workers) {
     for (auto& each : states_.all()) ready_.add(each.ready);
   }
@@ -52,13 +54,6 @@ class keyed_graph final : public graph_core {
   }
 
   graph_functions<Key> functions;
-  // Sets functions.place. Throws std::bad_alloc, and what moving or copying the callable throws.
-  template <class F>
-  void set_place(F&& f) {
-    for (auto& each : states_.all()) each.make_ways(workers());
-    functions.place.set(std::forward<F>(f));
-  }
-
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
