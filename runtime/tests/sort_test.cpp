@@ -85,7 +85,7 @@ TEST(parallel_sort, needs_a_number_of_comparisons_that_is_not_quadratic_whatever
                                             : kind == 1 ? i
                                             : kind == 2 ? i % 2
                                                         : std::min(i, 100000 - i);
-    long comparisons = 0;
+    std::atomic<long> comparisons{0};
     parallel_sort(values, [&](int a, int b) {
       ++comparisons;
       return a < b;
