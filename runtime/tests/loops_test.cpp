@@ -114,20 +114,23 @@ TEST(parallel_for, steps_up_and_down) {
 }
 
 TEST(parallel_for, steps_over_all_that_a_type_holds) {
-  using limits = std::numeric_limits<std::int8_t>;
-  std::vector<int> met;
-  parallel_for(limits::min(), limits::max(), 100, [&](std::int8_t i) { met.push_back(i); });
-  EXPECT_EQ(met, (std::vector{-128, -28, 72}));
-  met.clear();
-  parallel_for(limits::max(), limits::min(), -100, [&](std::int8_t i) { met.push_back(i); });
-  EXPECT_EQ(met, (std::vector{127, 27, -73}));
-  met.clear();
-  parallel_for(5, 6, std::int64_t{1} << 40, [&](int i) { met.push_back(i); });
-  parallel_for(0U, 3'000'000'000U, 2'000'000'000U, [&](unsigned i) { met.push_back(i == 0 ? 0 : 2); });
-  EXPECT_EQ(met, (std::vector{5, 0, 2}));
-  parallel_for(5, 5, 2, [](int) { FAIL(); });
-  parallel_for(5, 6, -2, [](int) { FAIL(); });
-  EXPECT_THROW(parallel_for(0, 1, 0, [](int) {}), misuse);
+  runtime rt{{.workers = 1}};
+  rt.run([&] {
+    using limits = std::numeric_limits<std::int8_t>;
+    std::vector<int> met;
+    parallel_for(limits::min(), limits::max(), 100, [&](std::int8_t i) { met.push_back(i); });
+    EXPECT_EQ(met, (std::vector{-128, -28, 72}));
+    met.clear();
+    parallel_for(limits::max(), limits::min(), -100, [&](std::int8_t i) { met.push_back(i); });
+    EXPECT_EQ(met, (std::vector{127, 27, -73}));
+    met.clear();
+    parallel_for(5, 6, std::int64_t{1} << 40, [&](int i) { met.push_back(i); });
+    parallel_for(0U, 3'000'000'000U, 2'000'000'000U, [&](unsigned i) { met.push_back(i == 0 ? 0 : 2); });
+    EXPECT_EQ(met, (std::vector{5, 0, 2}));
+    parallel_for(5, 5, 2, [](int) { FAIL(); });
+    parallel_for(5, 6, -2, [](int) { FAIL(); });
+    EXPECT_THROW(parallel_for(0, 1, 0, [](int) {}), misuse);
+  });
 }
 
 TEST(parallel_for, gives_a_body_of_two_bounds_parts_that_make_up_the_loop) {
