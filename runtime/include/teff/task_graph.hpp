@@ -41,7 +41,8 @@ inline constexpr unsigned anywhere = detail::any_worker;
 //   the same key. Set them before the first fulfill().
 // - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
 //   them.
-// - The runtime outlives the graph. A graph can be used again after wait().
+// - The runtime outlives the graph, and the graph every call of fulfill(): wait also for whoever makes the
+//   last one, since its task may run before the call returns. A graph can be used again after wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
 // (integers, arrays of integers) travel between workers by value; any other key is allocated to travel.
