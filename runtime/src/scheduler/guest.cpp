@@ -69,14 +69,7 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   return false;
 }
 
-// Best the worker of the processor that the thread is on: another worker's thread would find it busy. Else
-// the one whose last guest the thread was, else any.
-worker* enter_any(scheduler& runtime) noexcept {
-  auto* const nearest = runtime.worker_of_this_processor();
-  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
-  for (auto* const each : {nearest, last}) {
-    if (each != nullptr && enter(runtime, *each)) return each;
-  }
+worker* enter_first_vacant(scheduler& runtime) noexcept {
   for (const auto& each : runtime.workers()) {
     if (enter(runtime, *each)) return each.get();
   }
@@ -84,6 +77,18 @@ worker* enter_any(scheduler& runtime) noexcept {
     if (enter_when_vacant(runtime, *each)) return each.get();
   }
   return nullptr;
+}
+
+// Best the worker of the processor that the thread is on; else the one whose last guest the thread was, else
+// any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
+// own thread, which is busy, until the system moves it some milliseconds later.
+worker* enter_any(scheduler& runtime) noexcept {
+  auto* const nearest = runtime.worker_of_this_processor();
+  if (nearest != nullptr && enter(runtime, *nearest)) return nearest;
+  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
+  auto* const entered = last != nullptr && enter(runtime, *last) ? last : enter_first_vacant(runtime);
+  if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
+  return entered;
 }
 
 }  // namespace

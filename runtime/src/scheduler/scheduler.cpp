@@ -106,6 +106,10 @@ void scheduler::arrive(unsigned index) noexcept {
   arrived_.arrive_and_wait();
 }
 
+void scheduler::move_this_thread_to(unsigned index) const noexcept {
+  if (bound_) machine_.move_this_thread((*bound_)[index]);
+}
+
 void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();

@@ -57,6 +57,8 @@ class scheduler {
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
+  // The calling thread goes on on the processor of this worker, if workers are bound.
+  void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }

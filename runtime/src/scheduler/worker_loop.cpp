@@ -62,16 +62,20 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   auto& me = *current();
   const within_activity here(me, {.of = &me});
   const auto patience = std::min<clock::duration>(me.all_.settings().spin, std::chrono::milliseconds(1));
-  auto deadline = clock::now() + patience;
-  while (!done(what)) {
+  constexpr unsigned looks_between_clock_readings = 16;
+  auto deadline = clock::time_point::max();
+  for (unsigned look = 1; !done(what); ++look) {
     if (me.run_source(from, may_run::sources)) {
-      deadline = clock::now() + patience;
-      continue;
+      look = 0;
+      deadline = clock::time_point::max();
+    } else if (look % looks_between_clock_readings != 0) {
+      relax();
+    } else {
+      const auto now = clock::now();
+      if (deadline == clock::time_point::max()) deadline = now + patience;
+      if (now >= deadline) break;
+      if (me.all_.crowded()) std::this_thread::yield();
     }
-    me.stolen_.tell();
-    if (clock::now() >= deadline) break;
-    if (me.all_.crowded()) std::this_thread::yield();
-    relax();
   }
   me.stolen_.tell();
 }
