@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace teff::detail {
@@ -30,9 +31,13 @@ class topology {
 
   // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
   void bind_this_thread(unsigned processor) const noexcept;
+  // Lets it run on all usable hardware threads.
+  void unbind_this_thread() const noexcept;
 
  private:
   struct tree;
+  void bind_this_thread_to(std::span<const unsigned> processors) const noexcept;
+
   std::unique_ptr<tree> tree_;
   std::vector<unsigned> processors_;
   unsigned cores_ = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/source.hpp>
 
 #include <algorithm>
 #include <array>
@@ -46,6 +47,17 @@ class activities {
   void each(Visit visit) const {
     static_cast<void>(any_of([&](const entry& each) {
       visit(each.of.load(std::memory_order_relaxed));
+      return false;
+    }));
+  }
+
+  // Calls visit(source&) for each that is a source's.
+  template <class Visit>
+  void each_source(Visit visit) const {
+    static_cast<void>(any_of([&](const entry& each) {
+      const void* const of = each.of.load(std::memory_order_relaxed);
+      if (of != nullptr && !each.of_gang.load(std::memory_order_relaxed))
+        visit(*static_cast<source*>(const_cast<void*>(of)));
       return false;
     }));
   }

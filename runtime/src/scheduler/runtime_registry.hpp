@@ -1,5 +1,6 @@
 // The runtimes of this process: by it a thread wakes a worker of another runtime than its own. That runtime
-// may be gone by then, since what its worker waited for has happened.
+// may be gone by then, since what its worker waited for has happened. And which process this is: after a
+// fork() the runtimes of the parent are none of the child's (forks.md).
 #pragma once
 
 #include <teff/detail/fork_join/join_task.hpp>
@@ -17,6 +18,9 @@ void remove(const scheduler& ended) noexcept;
 void wake(const scheduler& runtime, unsigned worker) noexcept;
 // Wakes the worker whose deque has this slot, if it still lives.
 void wake_owner(const task_slot* slot) noexcept;
+
+// How many forks lie between the process that first loaded libteff and this one.
+[[nodiscard]] unsigned generation() noexcept;
 
 }  // namespace runtime_registry
 }  // namespace teff::detail

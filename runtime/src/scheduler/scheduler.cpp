@@ -96,18 +96,29 @@ void scheduler::run_and_wait(awaited_job& job) {
   end_call();
 }
 
+void scheduler::expect_own_process() const {
+  if (is_of_parent()) throw forked_process();
+}
+
+void scheduler::unbind_forked_worker() const noexcept {
+  if (bound_) machine_.unbind_this_thread();
+}
+
 void scheduler::begin_call() {
+  expect_own_process();
   const std::lock_guard lock(calls_mutex_);
   if (shut_down_) throw runtime_was_shut_down();
   ++calls_;
 }
 
 void scheduler::end_call() noexcept {
+  if (is_of_parent()) return;
   const std::lock_guard lock(calls_mutex_);
   if (--calls_ == 0) calls_ended_.notify_all();
 }
 
 void scheduler::shut_down() {
+  expect_own_process();
   const auto* const caller = worker::current();
   if (caller != nullptr && &caller->all() == this) {
     throw misuse(
@@ -176,13 +187,14 @@ void end_gang(scheduler& runtime) noexcept {
 }
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
+  runtime.expect_own_process();
   runtime.sources().add(std::move(added));
   // A worker that did not see the new version at its last look was about to sleep before this: who brings
   // the source something sees that it sleeps.
   runtime.fences().everywhere();
 }
 void detach(scheduler& runtime, const source& removed) noexcept {
-  runtime.sources().remove(removed);
+  if (!runtime.is_of_parent()) runtime.sources().remove(removed);
 }
 void published(scheduler& runtime) noexcept {
   runtime.source_published();
@@ -190,6 +202,10 @@ void published(scheduler& runtime) noexcept {
 void published_to(scheduler& runtime, unsigned index) noexcept {
   runtime.fences().here();
   runtime.gate().wake(index);
+}
+
+void expect_own_process(const scheduler& runtime) {
+  runtime.expect_own_process();
 }
 
 void begin_call(scheduler& runtime) {

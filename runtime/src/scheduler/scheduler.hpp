@@ -10,6 +10,7 @@
 #include "scheduler/gang_queue.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
+#include "scheduler/runtime_registry.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/worker.hpp"
 #include "trace/trace.hpp"
@@ -30,6 +31,10 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
+// A task that forked has returned to the scheduler in the child process, whose caller is not there. Says so,
+// and ends the process.
+[[noreturn]] void leave_child_process() noexcept;
+
 // Options with every default filled in. Throws invalid_option.
 [[nodiscard]] options complete(options given, unsigned usable_cores);
 
@@ -45,6 +50,14 @@ class scheduler {
   void begin_call();
   void end_call() noexcept;
   void shut_down();
+
+  // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
+  // and locks may be held by threads that do not exist (forks.md).
+  [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != runtime_registry::generation(); }
+  // Throws forked_process.
+  void expect_own_process() const;
+  // A worker's thread is the only one of a child process.
+  void unbind_forked_worker() const noexcept;
 
   void submit(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
@@ -77,6 +90,7 @@ class scheduler {
  private:
   void stop_workers(std::size_t started) noexcept;
 
+  const unsigned made_in_ = runtime_registry::generation();
   topology machine_;
   asymmetric_fence fences_;
   options settings_;

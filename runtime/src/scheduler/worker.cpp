@@ -1,13 +1,17 @@
 #include "scheduler/worker.hpp"
 
+#include <teff/detail/scheduler/release_observer.hpp>
+
 #include "scheduler/scheduler.hpp"
 
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
 namespace teff::detail {
 
@@ -60,6 +64,27 @@ void worker::main() noexcept {
   all_.arrive(index_);
   work_until_stopped();
   all_.leave();
+}
+
+// What lies below on the stack goes on: it uses the thread's deque, which nobody steals from, and finds no
+// worker.
+void worker::begin_child() noexcept {
+  auto* const me = std::exchange(current_, nullptr);
+  if (me == nullptr) return;
+  observed = {};
+  me->activities_.each_source([](source& each) { each.begin_child(); });
+  // Memory is copied while thieves are at work: the slot may say that it was stolen, and `bounds` not yet.
+  auto* stolen = self.head();
+  while (stolen != me->slots_.begin() && stolen[-1].state.load(std::memory_order_relaxed) == slot_state::idle)
+    --stolen;
+  stolen = self.disown(stolen);
+  for (auto* each = me->slots_.begin(); each != stolen; ++each) {
+    // A scope that waits until its thieves have moved their tasks out goes on; a join looks again.
+    if (const auto state = each->state.load(std::memory_order_relaxed);
+        state != slot_state::ended && state != slot_state::failed)
+      each->state.store(slot_state::moved_out, std::memory_order_relaxed);
+  }
+  me->all_.unbind_forked_worker();
 }
 
 counters worker::counted() const noexcept {

@@ -48,6 +48,9 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
+  // In a child process of fork(), on its only thread: if that was a worker, it is none any more (forks.md).
+  static void begin_child() noexcept;
+
   // Runs other tasks on the calling worker, work of sources at least, until `done(what)`.
   static void help_until(bool (*done)(const void*), const void* what) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
@@ -80,6 +83,10 @@ class worker {
  private:
   // Initial-exec, as `self`.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
+
+  // The worker that the calling thread is; where a task has returned to the scheduler in a child process that
+  // it has forked, that process ends.
+  [[nodiscard]] static worker& current_or_leave() noexcept;
 
   static void* thread_main(void* self) noexcept;
   void main() noexcept;

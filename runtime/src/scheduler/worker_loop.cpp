@@ -6,11 +6,15 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -31,6 +35,12 @@ void relax() noexcept {
 
 }  // namespace
 
+void leave_child_process() noexcept {
+  std::fputs("libteff: a task that has called fork() ends in the child process, where nothing waits for it\n",
+             stderr);
+  ::_exit(EXIT_FAILURE);
+}
+
 void help_until(bool (*done)(const void*), const void* what) noexcept {
   worker::help_until(done, what);
 }
@@ -50,7 +60,7 @@ void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   // What it waits for may be work that only this worker can do.
   me.work_until([=] { return done(what); }, std::max(me.may_run_now(), may_run::sources), nullptr);
 }
@@ -69,7 +79,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 // It does not count as a searcher, who would be expected to find what others publish, but for the moment
 // between its waking up and its preparing to sleep.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   auto& gate = me.all_.gate();
   me.stolen_.tell();
   for (;;) {
@@ -102,6 +112,12 @@ void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
   }
 }
 
+worker& worker::current_or_leave() noexcept {
+  if (current_ == nullptr) [[unlikely]]
+    leave_child_process();
+  return *current_;
+}
+
 bool worker::has_room_for_foreign_tasks() const noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
 }
@@ -124,6 +140,7 @@ void worker::work_until(Done done, may_run limit, const task_slot* awaited) noex
   auto deadline = std::chrono::steady_clock::time_point::max();
   for (unsigned look = 0; !done(); ++look) {
     if (run_something(limit, awaited, searching)) {
+      static_cast<void>(current_or_leave());
       deadline = std::chrono::steady_clock::time_point::max();
       fruitless = 0;
       continue;

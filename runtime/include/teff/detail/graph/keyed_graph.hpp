@@ -63,6 +63,10 @@ class keyed_graph final : public graph_core {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
+  void begin_child() noexcept override {
+    graph_core::begin_child();
+    running_on = {};
+  }
 
  private:
   // Within a task of this graph, on the worker of `here`.

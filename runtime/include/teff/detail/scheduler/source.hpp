@@ -37,6 +37,10 @@ class source {
   // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
   // called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
+
+  // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
+  // the work is wanted. Takes no lock, which a thread of the parent may hold.
+  virtual void begin_child() noexcept {}
 };
 
 // From now on the workers look at the source. Throws std::bad_alloc.
@@ -53,8 +57,11 @@ void published_to(scheduler&, unsigned index) noexcept;
 // On a worker: runs whatever work there is until `done(what)` is true.
 void help_until(bool (*done)(const void*), const void* what) noexcept;
 
+// Throws forked_process in a child process of the one that made the runtime.
+void expect_own_process(const scheduler&);
+
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
-// runtime_was_shut_down.
+// runtime_was_shut_down, forked_process.
 void begin_call(scheduler&);
 void end_call(scheduler&) noexcept;
 

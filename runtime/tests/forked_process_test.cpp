@@ -1,0 +1,380 @@
+// fork() in a program with runtimes: what the child process may do, and that the parent does not notice.
+#include "workers.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#if defined(__SANITIZE_THREAD__) || defined(TEFF_TEST_UNDER_TSAN)
+// Else the sanitizer ends a child process that starts a thread.
+extern "C" const char* __tsan_default_options() {  // NOLINT: the sanitizer's name
+  return "die_after_fork=0";
+}
+#endif
+
+namespace teff::test {
+namespace {
+
+// In a child process: ends it with 0 if `child()` returns "", else prints that and ends it with 1. A child
+// that hangs is killed by its alarm.
+[[noreturn]] void end_as(const std::function<std::string()>& child) {
+  ::alarm(120);
+  std::string wrong = "it threw";
+  try {
+    wrong = child();
+  } catch (const std::exception& error) {
+    wrong += std::string(": ") + error.what();
+  }
+  if (!wrong.empty()) std::fprintf(stderr, "in the child: %s\n", wrong.c_str());
+  ::_exit(wrong.empty() ? 0 : 1);
+}
+
+// How a process ended: its status, or less than 0: the signal that killed it.
+int end_of(pid_t process) {
+  int status = 0;
+  if (::waitpid(process, &status, 0) != process) return 99;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+int in_child(const std::function<std::string()>& child) {
+  const pid_t process = ::fork();
+  if (process == 0) end_as(child);
+  return end_of(process);
+}
+
+template <class Error, class F>
+bool throws(F wrong) {
+  try {
+    wrong();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+// A child that uses a runtime of its own, as anybody does.
+std::string works_with_its_own() {
+  runtime own{{.workers = 3}};
+  if (own.run([] { return fib(15); }) != 610) return "fib";
+  std::atomic<int> done{0};
+  own.run([&] {
+    parallel_for(0, 1000, [&](int) { ++done; });
+    scope tasks;
+    for (int i = 0; i < 100; ++i) tasks.spawn([&] { ++done; });
+  });
+  if (done != 1100) return "loop and scope";
+  task_graph<int> chain{own};
+  chain.indegree([](int) { return 1; }).body([&](int i) {
+    ++done;
+    if (i < 10) chain.fulfill(i + 1);
+  });
+  chain.fulfill(0);
+  chain.wait();
+  return done == 1111 ? "" : "graph";
+}
+
+TEST(forked_process, makes_a_runtime_of_its_own) {
+  on_runtimes([](runtime& rt) {
+    EXPECT_EQ(rt.run([] { return fib(15); }), 610);
+    EXPECT_EQ(in_child(works_with_its_own), 0);
+    EXPECT_EQ(rt.run([] { return fib(15); }), 610);
+  });
+}
+
+TEST(forked_process, makes_a_runtime_of_its_own_while_the_workers_of_the_parent_are_at_work) {
+  on_runtimes([](runtime& rt) {
+    std::atomic<bool> enough{false};
+    std::thread caller([&] {
+      while (!enough) {
+        EXPECT_EQ(rt.run([] { return fib(18); }), 2584);
+      }
+    });
+    for (int i = 0; i < 5; ++i) {
+      EXPECT_EQ(in_child(works_with_its_own), 0);
+    }
+    enough = true;
+    caller.join();
+  });
+}
+
+TEST(forked_process, gets_a_named_error_from_what_its_parent_made) {
+  runtime rt{{.workers = 3}};
+  task_graph<int> graph{rt};
+  graph.indegree([](int) { return 1; }).body([&](int i) {
+    if (i < 10) graph.fulfill(i + 1);
+  });
+  auto recorded = record(graph, [&] { graph.fulfill(0); });
+  const auto child = [&]() -> std::string {
+    if (!throws<forked_process>([&] { rt.run([] {}); })) return "run";
+    if (!throws<forked_process>([&] { rt.shutdown(); })) return "shutdown";
+    if (!throws<forked_process>([&] { task_graph<int> another{rt}; })) return "a new graph";
+    if (!throws<forked_process>([&] { graph.fulfill(0); })) return "fulfill";
+    if (!throws<forked_process>([&] { graph.wait(); })) return "wait";
+    if (!throws<forked_process>([&] { static_cast<void>(record(graph, [] {})); })) return "record";
+    if (!throws<forked_process>([&] { recorded.replay(); })) return "replay";
+    if (rt.workers() != 3) return "workers";
+    static_cast<void>(rt.counters());
+    return works_with_its_own();
+  };
+  EXPECT_EQ(in_child(child), 0);
+  recorded.replay(3);
+  graph.fulfill(0);
+  graph.wait();
+}
+
+TEST(forked_process, destroys_what_its_parent_made_without_waiting) {
+  auto rt = std::make_unique<runtime>(options{.workers = 4});
+  auto graph = std::make_unique<task_graph<int>>(*rt);
+  std::atomic<bool> go_on{false};
+  graph->indegree([](int) { return 1; }).body([&](int) {
+    while (!go_on) std::this_thread::yield();
+  });
+  for (int i = 0; i < 3; ++i) graph->fulfill(i);
+  std::thread waiter([&] { graph->wait(); });  // its condition variable has a waiter in the child, too
+  const auto child = [&]() -> std::string {
+    graph.reset();
+    rt.reset();
+    return works_with_its_own();
+  };
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(in_child(child), 0);
+  }
+  go_on = true;
+  waiter.join();
+}
+
+TEST(forked_process, exits_through_static_destructors) {
+  // The parent's runtime is destroyed here, too, but after it has run something again.
+  static runtime global{{.workers = 4}};
+  static task_graph<int> graph{global};
+  static std::atomic<bool> go_on{false};
+  graph.indegree([](int) { return 1; }).body([](int) {
+    while (!go_on) std::this_thread::yield();
+  });
+  graph.fulfill(1);
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::alarm(120);
+    std::exit(7);
+  }
+  EXPECT_EQ(end_of(process), 7);
+  go_on = true;
+  graph.wait();
+  EXPECT_EQ(global.run([] { return fib(10); }), 55);
+}
+
+TEST(forked_process, forks_again) {
+  runtime rt{{.workers = 2}};
+  const auto grandchild = [&]() -> std::string {
+    if (!throws<forked_process>([&] { rt.run([] {}); })) return "the grandparent's runtime";
+    return works_with_its_own();
+  };
+  const auto child = [&]() -> std::string {
+    runtime own{{.workers = 2}};
+    if (own.run([] { return fib(10); }) != 55) return "fib";
+    const auto uses_both = [&]() -> std::string {
+      if (!throws<forked_process>([&] { own.run([] {}); })) return "the parent's runtime";
+      return grandchild();
+    };
+    if (in_child(uses_both) != 0) return "the grandchild";
+    return own.run([] { return fib(10); }) == 55 ? "" : "fib after the fork";
+  };
+  EXPECT_EQ(in_child(child), 0);
+  EXPECT_EQ(rt.run([] { return fib(10); }), 55);
+}
+
+TEST(forked_process, of_a_worker_goes_on_with_its_task) {
+  on_runtimes([](runtime& rt) {
+    const auto child = [&]() -> std::string {
+      if (fib(12) != 144) return "join";
+      auto forked = teff::fork([] { return fib(10); });
+      if (forked.get() != 55) return "fork";
+      int done = 0;
+      parallel_for(0, 1000, [&](int) { ++done; });
+      scope tasks;
+      for (int i = 0; i < 600; ++i) tasks.spawn([&] { ++done; });
+      tasks.wait();
+      if (done != 1600) return "loop and scope";
+      if (!throws<forked_process>([&] { rt.run([] {}); })) return "run";
+      return works_with_its_own();
+    };
+    EXPECT_EQ(rt.run([&] { return in_child(child); }), 0);
+    EXPECT_EQ(rt.run([&] { return join([&] { return in_child(child); }, [] { return fib(12); }).second; }),
+              144);
+  });
+}
+
+TEST(forked_process, of_a_worker_may_use_the_cores_of_the_process) {
+  runtime rt;
+  const auto cores = rt.workers();
+  EXPECT_EQ(rt.run([&] { return in_child([&] { return runtime{}.workers() == cores ? "" : "cores"; }); }), 0);
+}
+
+// The child, forked by a task, waits for a task that another worker of the parent runs meanwhile.
+template <class Wait>
+void lose_a_task(Wait wait) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> stolen{false};
+  std::atomic<bool> ended{false};
+  const auto task = [&] {
+    stolen = true;
+    while (!ended) std::this_thread::yield();
+    return 1;
+  };
+  const auto fork_when_stolen = [&] {
+    while (!stolen) std::this_thread::yield();
+    const pid_t process = ::fork();
+    if (process == 0) ::alarm(120);
+    return process;
+  };
+  const auto end = [&](pid_t process) {
+    EXPECT_EQ(end_of(process), 0);
+    ended = true;
+  };
+  rt.run([&] { wait(task, fork_when_stolen, end); });
+}
+
+TEST(forked_process, that_joins_a_task_which_the_parent_runs_gets_a_named_error) {
+  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
+    pid_t process = -1;
+    try {
+      join(
+          [&] {
+            process = fork_when_stolen();
+            if (process != 0) end(process);
+          },
+          task);
+    } catch (const forked_process&) {
+      end_as([] { return fib(10) == 55 ? "" : "fib"; });
+    }
+    if (process == 0) ::_exit(2);
+  });
+}
+
+TEST(forked_process, that_gets_a_fork_which_the_parent_runs_gets_a_named_error) {
+  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
+    auto forked = teff::fork(task);
+    const pid_t process = fork_when_stolen();
+    if (process == 0) {
+      end_as([&] { return throws<forked_process>([&] { forked.get(); }) ? works_with_its_own() : "get"; });
+    }
+    end(process);
+    EXPECT_EQ(forked.get(), 1);
+  });
+}
+
+TEST(forked_process, that_waits_for_a_scope_of_which_the_parent_runs_a_task_gets_a_named_error) {
+  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
+    int ran = 0;
+    scope tasks;
+    tasks.spawn(task);
+    const pid_t process = fork_when_stolen();
+    tasks.spawn([&] { ++ran; });
+    if (process == 0) {
+      end_as([&]() -> std::string {
+        if (!throws<forked_process>([&] { tasks.wait(); })) return "wait";
+        if (ran != 1) return "its own task";
+        tasks.spawn([&] { ++ran; });
+        tasks.wait();
+        return ran == 2 ? works_with_its_own() : "used again";
+      });
+    }
+    end(process);
+    tasks.wait();
+    EXPECT_EQ(ran, 1);
+  });
+}
+
+TEST(forked_process, that_returns_from_its_task_ends) {
+  on_runtimes([](runtime& rt) {
+    const pid_t parent = ::getpid();
+    std::atomic<pid_t> process{0};
+    const auto fork_in_task = [&] {
+      process = ::fork();
+      if (process == 0) ::alarm(120);
+    };
+    rt.run(fork_in_task);
+    ASSERT_EQ(::getpid(), parent);
+    EXPECT_EQ(end_of(process), EXIT_FAILURE);
+
+    task_graph<int> graph{rt};
+    std::atomic<int> ran{0};
+    graph.indegree([](int) { return 1; }).body([&](int i) {
+      ++ran;
+      if (i == 0) fork_in_task();
+    });
+    for (int i = 0; i < 100; ++i) graph.fulfill(i);
+    graph.wait();
+    ASSERT_EQ(::getpid(), parent);
+    EXPECT_EQ(ran, 100);
+    EXPECT_EQ(end_of(process), EXIT_FAILURE);
+
+    auto recorded = record(graph, [&] { graph.fulfill(1); });
+    recorded.replay(2, [&](int, std::uint64_t i) {
+      if (i == 0) fork_in_task();
+    });
+    ASSERT_EQ(::getpid(), parent);
+    EXPECT_EQ(end_of(process), EXIT_FAILURE);
+  });
+}
+
+TEST(forked_process, of_a_task_of_a_graph_gets_a_named_error_from_the_graph) {
+  on_runtimes([](runtime& rt) {
+    task_graph<int> graph{rt};
+    int status = -1;
+    const auto child = [&]() -> std::string {
+      if (!throws<forked_process>([&] { graph.fulfill(1); })) return "fulfill";
+      if (!throws<forked_process>([&] { graph.wait(); })) return "wait";
+      return works_with_its_own();
+    };
+    graph.indegree([](int) { return 1; }).body([&](int i) {
+      if (i == 0) status = in_child(child);
+      if (i < 5) graph.fulfill(i + 1);
+    });
+    auto recorded = record(graph, [&] { graph.fulfill(0); });
+    EXPECT_EQ(status, 0);
+    status = -1;
+    recorded.replay(1);
+    EXPECT_EQ(status, 0);
+  });
+}
+
+// Whatever lock of the library another thread holds at the moment.
+TEST(forked_process, finds_no_lock_held) {
+  std::atomic<bool> enough{false};
+  std::vector<std::thread> others;
+  for (int i = 0; i < 3; ++i) {
+    others.emplace_back([&] {
+      while (!enough) {
+        runtime one{{.workers = 2}};
+        runtime other{{.workers = 1}};
+        EXPECT_EQ(one.run([&] { return other.run([] { return fib(8); }); }), 21);
+        task_graph<int> outer{one};
+        outer.indegree([](int) { return 1; }).body([&](int) {
+          task_graph<int> inner{one};  // waits within an activity, which is noted
+          inner.indegree([](int) { return 1; }).body([](int) {});
+          inner.fulfill(1);
+          inner.wait();
+        });
+        for (int key = 0; key < 4; ++key) outer.fulfill(key);
+        outer.wait();
+      }
+    });
+  }
+  for (int i = 0; i < (under_thread_sanitizer ? 20 : 100); ++i) {
+    EXPECT_EQ(in_child(works_with_its_own), 0);
+  }
+  enough = true;
+  for (auto& each : others) each.join();
+}
+
+}  // namespace
+}  // namespace teff::test
