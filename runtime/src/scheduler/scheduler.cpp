@@ -208,6 +208,10 @@ void expect_own_process(const scheduler& runtime) {
   runtime.expect_own_process();
 }
 
+void leave_if_child(const scheduler& runtime) noexcept {
+  if (runtime.is_of_parent()) leave_child_process();
+}
+
 void begin_call(scheduler& runtime) {
   runtime.begin_call();
 }

@@ -31,8 +31,7 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
-// A task that forked has returned to the scheduler in the child process, whose caller is not there. Says so,
-// and ends the process.
+// As leave_if_child(), on a thread that was a worker.
 [[noreturn]] void leave_child_process() noexcept;
 
 // Options with every default filled in. Throws invalid_option.

@@ -124,6 +124,12 @@ class keyed_graph final : public graph_core {
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
   void say_ended(worker_state& here) noexcept;
+  // A body of this graph may have called fork() and returned in the child process, where threads of the
+  // parent hold the locks: asked before a lock is taken. The child has found the graph cancelled.
+  void leave_if_forked() const noexcept {
+    if (cancelled()) [[unlikely]]
+      leave_if_child(runtime());
+  }
   chains& unplaced();
 
   void forget_placed(unsigned worker, leftovers& all) override;

@@ -33,7 +33,9 @@ class quicksort {
   void sort(I first, I last, int splits) {
     if (last - first <= sorted_alone || splits == 0) return std::sort(first, last, std::ref(less_));
     const auto [middle, right] = split(first, last);
-    join([=, this] { sort(first, middle, splits - 1); }, [=, this] { sort(right, last, splits - 1); });
+    // Named anew: Clang 14 lets no closure capture a structured binding.
+    join([=, this, end = middle] { sort(first, end, splits - 1); },
+         [=, this, begin = right] { sort(begin, last, splits - 1); });
   }
 
   // Elements less than the pivot; equal ones, if there may be many; the others.

@@ -60,6 +60,10 @@ void help_until(bool (*done)(const void*), const void* what) noexcept;
 // Throws forked_process in a child process of the one that made the runtime.
 void expect_own_process(const scheduler&);
 
+// If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
+// that has called fork() has returned here, and whoever waits for it is not there.
+[[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
+
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
 // runtime_was_shut_down, forked_process.
 void begin_call(scheduler&);
