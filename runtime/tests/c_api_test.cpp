@@ -244,7 +244,7 @@ TEST(c_api, scope_whose_task_passes_a_status_of_libteff_on_has_ended) {
 
 // ---- Task graphs ----
 
-struct chain {
+struct task_chain {
   std::uint64_t length = 0;
   std::atomic<std::uint64_t> ran{0};
   int fails_with = 0;
@@ -254,7 +254,7 @@ int chain_indegree(std::uint64_t key, void*) {
   return key == 0 ? 0 : 1;
 }
 int chain_body(teff_graph* graph, std::uint64_t key, void* context) {
-  auto& all = *static_cast<chain*>(context);
+  auto& all = *static_cast<task_chain*>(context);
   ++all.ran;
   if (key + 1 < all.length) return teff_graph_fulfill(graph, key + 1);
   return all.fails_with;
@@ -262,7 +262,7 @@ int chain_body(teff_graph* graph, std::uint64_t key, void* context) {
 
 TEST(c_api, graph_runs_tasks_when_what_they_depend_on_is_done) {
   on_c_runtimes([](const c_runtime& runtime) {
-    chain all{.length = 1000};
+    task_chain all{.length = 1000};
     const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
     for (std::uint64_t round = 1; round <= 2; ++round) {
       EXPECT_EQ(teff_graph_fulfill(graph.get(), 0), teff_ok);
@@ -316,7 +316,7 @@ TEST(c_api, graph_runs_the_task_of_the_highest_priority_first) {
 
 TEST(c_api, graph_returns_what_a_body_returns) {
   on_c_runtimes([](const c_runtime& runtime) {
-    chain all{.length = 5, .fails_with = 77};
+    task_chain all{.length = 5, .fails_with = 77};
     const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
     EXPECT_EQ(teff_graph_fulfill(graph.get(), 0), teff_ok);
     EXPECT_EQ(teff_graph_wait(graph.get()), 77);
@@ -389,7 +389,7 @@ TEST(c_api, keeps_the_last_error_of_each_thread) {
 
 TEST(c_api, of_a_forked_process_names_the_error) {
   const auto runtime = made(2);
-  chain all{.length = 5};
+  task_chain all{.length = 5};
   const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
   const pid_t process = ::fork();
   if (process == 0) {
