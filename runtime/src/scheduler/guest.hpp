@@ -16,4 +16,7 @@ namespace teff::detail {
 // call_in_progress.
 [[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what) noexcept;
 
+// The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
+void refuse_to_be_a_guest() noexcept;
+
 }  // namespace teff::detail
