@@ -25,8 +25,13 @@ struct waiting_thread : continuation {
 
 }  // namespace
 
+void shared_outcome::expect_not_lost() const {
+  if (is_lost()) throw forked_process();
+}
+
 void shared_outcome::wait() {
   if (ended()) return;
+  expect_not_lost();
   help();
   if (ended()) return;
   std::optional<blocked_activities> blocked;

@@ -30,6 +30,7 @@ std::string sentence_about(const std::vector<std::string>& names, std::size_t co
 graph_core::graph_core(scheduler& runtime, unsigned workers) : runtime_(runtime), accounts_(workers) {}
 
 void graph_core::fail(std::exception_ptr error) noexcept {
+  if (runtime_.is_of_parent()) return cancelled_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (!error_) error_ = std::move(error);
   // Relaxed: a body that is called all the same is no harm.
@@ -119,6 +120,7 @@ void graph_core::refuse_to_wait_for_ever() const {
 }
 
 void graph_core::wait() {
+  runtime_.expect_own_process();
   std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {
     blocked.emplace(me->activities(), static_cast<const source*>(this));
@@ -160,7 +162,7 @@ std::exception_ptr graph_core::outcome() {
 }
 
 void graph_core::abandon_if_unfinished() noexcept {
-  if (at_rest() && nothing_left()) return;
+  if (runtime_.is_of_parent() || (at_rest() && nothing_left())) return;
   std::fputs("teff::task_graph: destroyed with unfinished work, which is dropped (no wait() before)\n",
              stderr);
   cancelled_.store(true, std::memory_order_relaxed);

@@ -66,6 +66,7 @@ void replay_core::run_part(std::size_t part) noexcept {
     const within_activity here(*worker::current(), {.of = this, .of_gang = true});
     runner_.run(runner_.what, part);
   }
+  if (worker::current() == nullptr) leave_child_process();
   // Release: what this part did. Acquire: what all did, for the one that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }
@@ -76,6 +77,7 @@ void replay_core::end() noexcept {
 }
 
 void replay_core::fail(std::exception_ptr error) noexcept {
+  if (runtime_.is_of_parent()) return failed_.store(true, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::move(error);

@@ -16,7 +16,7 @@ namespace {
 struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
-  bool thread_ends = false;
+  bool refuses = false;        // the thread may not be a guest any more
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
@@ -37,7 +37,7 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   struct at_end_of_thread {
     ~at_end_of_thread() {
       unbind();
-      bound.thread_ends = true;
+      bound.refuses = true;
     }
   };
   static thread_local at_end_of_thread end;
@@ -93,8 +93,12 @@ worker* enter_any(scheduler& runtime) noexcept {
 
 }  // namespace
 
+void refuse_to_be_a_guest() noexcept {
+  bound.refuses = true;
+}
+
 bool run_as_guest(scheduler& runtime, job& job) noexcept {
-  if (!call_stack::available || bound.thread_ends) return false;
+  if (!call_stack::available || bound.refuses) return false;
   auto* const mine = enter_any(runtime);
   if (mine == nullptr) return false;
   const bool ran = mine->run_as_guest(job);

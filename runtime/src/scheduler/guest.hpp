@@ -17,4 +17,7 @@ namespace teff::detail {
 [[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what,
                                  source& from) noexcept;
 
+// The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
+void refuse_to_be_a_guest() noexcept;
+
 }  // namespace teff::detail

@@ -128,8 +128,17 @@ worker* scheduler::worker_of_this_processor() const noexcept {
   return processor < by_processor_.size() ? by_processor_[processor] : nullptr;
 }
 
+void scheduler::expect_own_process() const {
+  if (is_of_parent()) throw forked_process();
+}
+
+void scheduler::unbind_forked_worker() const noexcept {
+  if (bound_) machine_.free_this_thread();
+}
+
 // What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
 void scheduler::begin_call() {
+  expect_own_process();
   auto now = calls_.load(std::memory_order_relaxed);
   do {
     if (now == shut_down_flag) throw runtime_was_shut_down();
@@ -138,6 +147,7 @@ void scheduler::begin_call() {
 
 // The scheduler may be gone when this returns.
 void scheduler::end_call() noexcept {
+  if (is_of_parent()) return;
   // Release: what the call did, to the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
   if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
@@ -152,6 +162,7 @@ void scheduler::wait_for_calls() noexcept {
 }
 
 void scheduler::shut_down() {
+  expect_own_process();
   if (works_for(*this)) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
@@ -162,6 +173,7 @@ void scheduler::shut_down() {
 }
 
 void scheduler::shut_down_at_exit() noexcept {
+  if (is_of_parent()) return;
   const auto* const caller = worker::current();
   std::uint32_t none = 0;
   if ((caller == nullptr || &caller->all() != this) &&
@@ -185,6 +197,7 @@ void scheduler::submit(job& job) noexcept {
 // A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
 // of those that search only for what they may run.
 void scheduler::submit_request(job& job) noexcept {
+  if (is_of_parent()) return;  // nobody is there who would run it
   requests_.queue().push(job);
   if (gate_.notify_work(0)) return;
   ask_busy_workers();
@@ -241,10 +254,11 @@ void end_gang(scheduler& runtime) noexcept {
 }
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
+  runtime.expect_own_process();
   runtime.sources().add(std::move(added));
 }
 void detach(scheduler& runtime, const source& removed) noexcept {
-  runtime.sources().remove(removed);
+  if (!runtime.is_of_parent()) runtime.sources().remove(removed);
 }
 void published(scheduler& runtime) noexcept {
   runtime.source_published();
@@ -252,6 +266,14 @@ void published(scheduler& runtime) noexcept {
 void published_to(scheduler& runtime, unsigned index) noexcept {
   runtime.fences().here();
   runtime.gate().wake(index);
+}
+
+void expect_own_process(const scheduler& runtime) {
+  runtime.expect_own_process();
+}
+
+void leave_if_child(const scheduler& runtime) noexcept {
+  if (runtime.is_of_parent()) leave_child_process();
 }
 
 void begin_call(scheduler& runtime) {

@@ -1,6 +1,7 @@
 // All workers of one runtime, and what they share.
 #pragma once
 
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/runtime.hpp>
 
 #include "platform/asymmetric_fence.hpp"
@@ -49,6 +50,14 @@ class scheduler {
   // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.
   void shut_down_at_exit() noexcept;
 
+  // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
+  // and locks may be held by threads that do not exist (forks.md).
+  [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
+  // Throws forked_process.
+  void expect_own_process() const;
+  // A worker's thread is the only one of a child process.
+  void unbind_forked_worker() const noexcept;
+
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
@@ -95,6 +104,7 @@ class scheduler {
   void end_workers() noexcept;
 
   const std::uint64_t number_;
+  const unsigned made_in_ = this_process();
   topology machine_;
   asymmetric_fence fences_;
   options settings_;

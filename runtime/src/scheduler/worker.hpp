@@ -71,6 +71,13 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
+  // In a child process of fork(), on its only thread: if that was a worker, it is none any more (forks.md).
+  // Returns whether it was.
+  static bool begin_child() noexcept;
+  // The worker that the calling thread is; where a task has returned to the scheduler in a child process that
+  // it has forked, that process ends.
+  [[nodiscard]] static worker& current_or_leave() noexcept;
+
   // Runs other tasks on the calling worker, work of sources at least, until `done(what)`: source.hpp.
   static void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
   // Runs work of this source, and nothing that might wait for what the calling thread does next, until

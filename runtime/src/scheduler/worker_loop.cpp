@@ -8,11 +8,15 @@
 #include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace teff::detail {
@@ -25,12 +29,20 @@ constexpr std::size_t most_activities_to_run_anything = 16;
 
 }  // namespace
 
+void leave_child_process() noexcept {
+  std::fputs("libteff: a task that has called fork() ends in the child process, where nothing waits for it\n",
+             stderr);
+  ::_exit(EXIT_FAILURE);
+}
+
 void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
   worker::help_until(done, what, awaited);
 }
 
 bool run_here(source& each) noexcept {
-  return worker::current()->run_source(each, may_run::sources);
+  const bool ran = worker::current_or_leave().run_source(each, may_run::sources);
+  static_cast<void>(worker::current_or_leave());
+  return ran;
 }
 
 void block_until(bool (*done)(const void*), const void* what) noexcept {
@@ -48,7 +60,7 @@ void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   const bool deep =
       me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
   // What it waits for may be work that only this worker can do.
@@ -66,6 +78,7 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   auto deadline = clock::time_point::max();
   for (unsigned look = 1; !done(what); ++look) {
     if (me.run_source(from, may_run::sources)) {
+      static_cast<void>(current_or_leave());
       look = 0;
       deadline = clock::time_point::max();
     } else if (look % looks_between_clock_readings != 0) {
@@ -94,7 +107,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 // It does not count as a searcher, who would be expected to find what others publish, but for the moment
 // between its waking up and its preparing to sleep.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   auto& gate = me.all_.gate();
   me.stolen_.tell();
   for (;;) {
@@ -129,6 +142,12 @@ void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
   }
 }
 
+worker& worker::current_or_leave() noexcept {
+  if (current_ == nullptr) [[unlikely]]
+    leave_child_process();
+  return *current_;
+}
+
 bool worker::has_room_for_foreign_tasks() const noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
 }
@@ -154,6 +173,7 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   auto lends_at = deadline;
   for (unsigned look = 0; !done(); ++look) {
     if (run_something(limit, awaited, searching)) {
+      static_cast<void>(current_or_leave());
       deadline = std::chrono::steady_clock::time_point::max();
       fruitless = 0;
       continue;

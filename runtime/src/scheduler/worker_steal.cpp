@@ -66,7 +66,7 @@ void worker::poll_sources(source::poll_time now) noexcept {
 bool worker::run_source(source& each, may_run limit) noexcept {
   stolen_.tell();
   const on_its_own here;
-  const within_activity enclosing(*this, {&each});
+  const within_activity enclosing(*this, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 

@@ -153,9 +153,10 @@ class chained final : public outcome<U>, continuation, job {
         previous_(std::move(previous)),
         function_(std::move(f)) {}
 
-  // Throws runtime_was_shut_down; then only the caller owns it.
+  // Throws runtime_was_shut_down, forked_process; then only the caller owns it.
   void start() {
     try {
+      previous_->expect_not_lost();
       if (this->runtime() != nullptr) begin_call_if_alive(*this->runtime());
     } catch (...) {
       this->release();

@@ -69,6 +69,10 @@ class keyed_graph final : public graph_core {
   bool sees_work(unsigned worker) noexcept override;
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
+  void begin_child() noexcept override {
+    graph_core::begin_child();
+    running_on = {};
+  }
 
  private:
   // Within a task of this graph, on the worker of `here`.
@@ -136,6 +140,12 @@ class keyed_graph final : public graph_core {
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
   void say_ended(worker_state& here) noexcept;
+  // A body of this graph may have called fork() and returned in the child process, where threads of the
+  // parent hold the locks: asked before a lock is taken. The child has found the graph cancelled.
+  void leave_if_forked() const noexcept {
+    if (cancelled()) [[unlikely]]
+      leave_if_child(runtime());
+  }
   chains& unplaced();
   [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 

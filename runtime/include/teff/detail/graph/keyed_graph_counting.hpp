@@ -140,6 +140,7 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   if (observed.of == this) {
     if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {
+    expect_own_process(runtime());
     throw not_replayable("teff::task_graph: the key " + key_text(key) +
                          " was fulfilled by something else than the body of a task while the graph was "
                          "recorded or replayed");

@@ -48,6 +48,7 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
     }
   }
   if (!here.inbox.empty()) [[unlikely]] {
+    leave_if_forked();
     for (const Key& key : here.inbox.take(inbox_batch)) {
       ++here.messages_taken;
       try_count([&] { count_arrived(here, key); });
@@ -59,6 +60,7 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
   if (outside_.empty()) return false;
+  leave_if_forked();
   const auto keys = outside_.take(inbox_batch);
   for (const Key& key : keys) {
     ++here.messages_taken;
@@ -69,7 +71,10 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
 
 template <class Key, class Hash>
 typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_state& here) noexcept {
-  return static_cast<node*>(here.ready.take([&] { receive_outside(here); }));
+  return static_cast<node*>(here.ready.take([&] {
+    leave_if_forked();
+    receive_outside(here);
+  }));
 }
 
 template <class Key, class Hash>
@@ -82,6 +87,8 @@ void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
       fail(std::current_exception());
     }
     here.running = outer;
+  } else {
+    leave_if_forked();
   }
   // Not before: as long as the node is there, another fulfilment is known to be one too many.
   if (task->own) [[likely]] {
@@ -123,6 +130,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       continue;
     }
     if (receive_outside(here)) continue;
+    leave_if_forked();
     if (!nested && looks == 0) say_ended(here);
     if (node* const task = static_cast<node*>(ready_.steal(here.ready))) {
       execute(here, task);

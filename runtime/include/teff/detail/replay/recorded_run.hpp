@@ -6,6 +6,7 @@
 #include <teff/detail/replay/recorded_list.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/replay/sole_observer.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
 #include <cstddef>
@@ -35,6 +36,7 @@ struct recorded_run {
       TracedStep& traced;
     } what{*this, times, step, traced};
     using context = decltype(what);
+    expect_own_process(graph->runtime());
     const sole_observer sole(graph->being_observed);
     core.replay({&what, [](void* given, std::size_t part) noexcept {
                    const auto& me = *static_cast<context*>(given);

@@ -44,6 +44,10 @@ class source {
   // called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
 
+  // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
+  // the work is wanted. Takes no lock, which a thread of the parent may hold.
+  virtual void begin_child() noexcept {}
+
  private:
   friend class sources;
   std::size_t slot_ = 0;  // while it is attached
@@ -70,8 +74,15 @@ void help_until(bool (*done)(const void*), const void* what, source* awaited = n
 // any.
 bool run_here(source&) noexcept;
 
+// Throws forked_process in a child process of the one that made the runtime.
+void expect_own_process(const scheduler&);
+
+// If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
+// that has called fork() has returned here, and whoever waits for it is not there.
+[[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
+
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
-// runtime_was_shut_down.
+// runtime_was_shut_down, forked_process.
 void begin_call(scheduler&);
 void end_call(scheduler&) noexcept;
 
