@@ -1,6 +1,7 @@
 // parallel_pipeline: a stream of tokens that pass stages.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/pipeline/running_pipeline.hpp>
 #include <teff/detail/pipeline/stage.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -59,7 +60,7 @@ template <class F>
 template <class... Stages>
 void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
   if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {
-    if (tokens == 0) throw misuse("teff::parallel_pipeline: no token may be under way");
+    if (tokens == 0) detail::throw_error(misuse("teff::parallel_pipeline: no token may be under way"));
     using source =
         typename std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::function_type;
     const detail::traced_span span(detail::event_kind::loop, detail::name_of<source>());

@@ -2,6 +2,7 @@
 // task.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
 #include <teff/detail/replay/observed_here.hpp>
@@ -169,21 +170,16 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
                                           FlagOf flag_of = {}) {
   const auto& kept = detail::graph_access::of(graph);
   if (!kept->functions.indegree || !kept->functions.body)
-    throw misuse("teff::record: the graph has no indegree() or no body()");
+    detail::throw_error(misuse("teff::record: the graph has no indegree() or no body()"));
   graph.wait();
   const detail::sole_observer sole(kept->being_observed);
   detail::graph_recorder recorder(*kept, kept->workers(), next);
   std::exception_ptr error;
-  try {
-    recorder.run_start(start);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  try {
-    graph.wait();
-  } catch (...) {
+  const auto keep_first = [&error] {
     if (!error) error = std::current_exception();
-  }
+  };
+  detail::catch_all([&] { recorder.run_start(start); }, keep_first);
+  detail::catch_all([&] { graph.wait(); }, keep_first);
   if (error) std::rethrow_exception(std::move(error));
   constexpr bool overlap = !std::is_same_v<Next, detail::no_next_iteration>;
   using recorded = typename recording<Key, Hash>::recorded;

@@ -1,6 +1,7 @@
 // The rest of a join when its tasks are pushed; and a join outside the workers.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/task_row.hpp>
 
 #include <cstddef>
@@ -29,12 +30,8 @@ template <bool Traced, class F, class... G>
 joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_t<task_row<G...>>& others,
                               task_slot* oldest) {
   const auto first = [&]() -> value_t<F> {
-    try {
-      return value_of<F>(f);
-    } catch (...) {
-      others.template abandon_from<0>(oldest);
-      throw;
-    }
+    return undo_if_thrown([&]() -> decltype(auto) { return value_of<F>(f); },
+                          [&] { others.template abandon_from<0>(oldest); });
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<F, G...> {
     if constexpr (std::is_void_v<joined_t<F, G...>>) {

@@ -1,6 +1,7 @@
 // What a future refers to: the value or the exception, once it is there, and what is to happen then.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/future/continuations.hpp>
 #include <teff/detail/scheduler/process.hpp>
@@ -98,20 +99,20 @@ class outcome : public shared_outcome {
   // Stores what make() returns, or throws.
   template <class Make>
   void store(Make&& make) noexcept {
-    try {
-      if constexpr (std::is_void_v<T>) {
-        std::forward<Make>(make)();
-        new (&value_) kept;
-      } else if constexpr (std::is_reference_v<T>) {
-        auto&& made = std::forward<Make>(make)();
-        new (&value_) kept(std::addressof(made));
-      } else {
-        new (&value_) kept(std::forward<Make>(make)());
-      }
-      has_value_ = true;
-    } catch (...) {
-      fail(std::current_exception());
-    }
+    catch_all(
+        [&] {
+          if constexpr (std::is_void_v<T>) {
+            std::forward<Make>(make)();
+            new (&value_) kept;
+          } else if constexpr (std::is_reference_v<T>) {
+            auto&& made = std::forward<Make>(make)();
+            new (&value_) kept(std::addressof(made));
+          } else {
+            new (&value_) kept(std::forward<Make>(make)());
+          }
+          has_value_ = true;
+        },
+        [this] { fail(std::current_exception()); });
   }
 
   // After it has ended, once: returns the value or throws the exception.

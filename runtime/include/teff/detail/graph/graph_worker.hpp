@@ -1,6 +1,7 @@
 // What one worker keeps of a task graph.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_node.hpp>
 #include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
@@ -45,12 +46,7 @@ struct alignas(64) graph_worker {
   // Throws what copying the key throws, std::bad_alloc.
   [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
     node* const made = pool.take();
-    try {
-      new (&made->key) Key(key);
-    } catch (...) {
-      pool.give(made);
-      throw;
-    }
+    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { pool.give(made); });
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);

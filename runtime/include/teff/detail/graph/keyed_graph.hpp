@@ -1,6 +1,7 @@
 // A task graph's tasks, from their first fulfilled dependence until they ran (src/graph/README.md).
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
@@ -107,8 +108,8 @@ class keyed_graph final : public graph_core {
     return indegree;
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_indegree(const Key& key, int indegree) {
-    throw negative_indegree("teff::task_graph: the indegree of the task " + key_text(key) + " is " +
-                            std::to_string(indegree));
+    throw_error(negative_indegree("teff::task_graph: the indegree of the task " + key_text(key) + " is " +
+                                  std::to_string(indegree)));
   }
   [[nodiscard]] int priority_of(const Key& key) const {
     return functions.priority ? functions.priority(key) : 0;

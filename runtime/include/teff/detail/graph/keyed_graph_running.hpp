@@ -1,6 +1,7 @@
 // A worker in a task graph: it counts what others have sent, and runs what is ready.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 
 #include <atomic>
@@ -16,11 +17,7 @@ template <class Key, class Hash>
 template <class Count>
 void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
   if (cancelled()) return;
-  try {
-    count();
-  } catch (...) {
-    fail(std::current_exception());
-  }
+  catch_all(count, [this] { fail(std::current_exception()); });
 }
 
 template <class Key, class Hash>
@@ -81,11 +78,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
   if (!cancelled()) {
     const auto* const outer = std::exchange(here.running, &task->key);
-    try {
-      functions.body(task->key);
-    } catch (...) {
-      fail(std::current_exception());
-    }
+    catch_all([&] { functions.body(task->key); }, [this] { fail(std::current_exception()); });
     here.running = outer;
   } else {
     leave_if_forked();
