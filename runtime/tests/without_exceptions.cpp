@@ -37,9 +37,9 @@ bool loops() {
   teff::parallel_sort(numbers, std::greater<>{});
   int next = 0;
   int tokens = 0;
-  teff::parallel_pipeline(
-      4, teff::serial([&] { return next < 50 ? std::optional(next++) : std::nullopt; }),
-      teff::parallel([](int token) { return token + 1; }), teff::serial([&](int) { ++tokens; }));
+  teff::parallel_pipeline(4, teff::serial([&] { return next < 50 ? std::optional(next++) : std::nullopt; }),
+                          teff::parallel([](int token) { return token + 1; }),
+                          teff::serial([&](int) { ++tokens; }));
   return sum == 9'999L * 10'000 && numbers.front() == 19'998 && tokens == 50;
 }
 
