@@ -9,7 +9,8 @@ here=$(dirname "$0")
 rm -rf "$folder"
 mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
-"$cmake" -S "$source" -B "$folder/library" "$make" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
+fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
+"$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
   -DTEFF_RUNTIME_TESTS=OFF -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
 "$cmake" --build "$folder/library" -j2
 "$cmake" --install "$folder/library" --prefix "$installed"
@@ -20,8 +21,8 @@ export PKG_CONFIG_PATH
 configure() {
   into=$1 way=$2
   shift 2
-  "$cmake" -S "$here" -B "$into" "$make" -DWAY="$way" -DCMAKE_PREFIX_PATH="$installed" -DTEFF_SOURCE="$source" \
-    -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug "$@"
+  "$cmake" -S "$here" -B "$into" "$make" $fast -DWAY="$way" -DCMAKE_PREFIX_PATH="$installed" -DTEFF_SOURCE="$source" \
+    -DCMAKE_CXX_COMPILER="$compiler" "$@"
 }
 
 for way in find_package FetchContent pkg-config; do
