@@ -40,8 +40,7 @@ void shared_outcome::wait() {
     if (blocked->for_ever()) {
       throw future_waits_for_itself(
           "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
-          "for "
-          "the task that waits");
+          "for the task that waits");
     }
   }
   waiting_thread me;

@@ -5,7 +5,6 @@
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
 #include <unistd.h>
@@ -72,7 +71,6 @@ void worker::help_until(bool (*done)(const void*), const void* what, source* awa
 void worker::help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept {
   using clock = std::chrono::steady_clock;
   auto& me = *current();
-  const within_activity here(me, {.of = &me});
   const auto patience = std::min<clock::duration>(me.all_.settings().spin, std::chrono::milliseconds(1));
   constexpr unsigned looks_between_clock_readings = 16;
   auto deadline = clock::time_point::max();
