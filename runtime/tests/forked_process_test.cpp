@@ -419,7 +419,8 @@ TEST(forked_process, finds_no_lock_held) {
 template <class F>
 void run_as_guest(runtime& rt, F f) {
   const auto me = std::this_thread::get_id();
-  for (bool guest = false; !guest;) {
+  bool guest = false;
+  while (!guest) {
     rt.run([&] {
       guest = std::this_thread::get_id() == me;
       if (guest) f();
