@@ -127,11 +127,13 @@ class idle_gate {
   }
 
   // The guest has no work left that it brought. It must look once more, as who has prepared to sleep; then it
-  // leaves, or has the worker's own thread go on.
-  void prepare_leave(unsigned worker) noexcept {
+  // leaves, or has the worker's own thread go on. Returns whether no other worker does anything: then none of
+  // them publishes anything that it might not see, without a fence on every core (guests.md).
+  [[nodiscard]] bool prepare_leave(unsigned worker) noexcept {
     // seq_cst: as in prepare_sleep().
     waiters_[worker].state.store(asleep_for_work, std::memory_order_seq_cst);
-    idle_.fetch_add(one_sleeper, std::memory_order_seq_cst);
+    const auto before = idle_.fetch_add(one_sleeper, std::memory_order_seq_cst);
+    return searchers(before) + sleepers(before) + 1 == waiters_.size();
   }
   // The look found nothing. False: somebody has woken the worker, which is a searcher now, and still the
   // guest's.

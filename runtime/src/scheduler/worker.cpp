@@ -117,8 +117,8 @@ bool worker::run_as_guest(job& job) noexcept {
 void worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
-  gate.prepare_leave(index_);
-  const bool stays = finds_reason_to_call_home();
+  const bool others_idle = gate.prepare_leave(index_);
+  const bool stays = finds_reason_to_call_home(others_idle);
   if (stays) {
     woke_one();
     gate.cancel_sleep(index_, wake_for::work);

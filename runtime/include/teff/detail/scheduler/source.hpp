@@ -59,8 +59,8 @@ void attach(scheduler&, std::shared_ptr<source>);
 // functions have begun.
 void detach(scheduler&, const source&) noexcept;
 
-// The caller has stored work that any worker may do, by a release store or a stronger operation: wakes a
-// sleeper, unless another worker searches.
+// The caller has stored work that any worker may do, by a release store or a stronger operation; a thread
+// that is no worker of the runtime, by a seq_cst operation. Wakes a sleeper, unless another worker searches.
 void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
