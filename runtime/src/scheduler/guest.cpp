@@ -148,9 +148,9 @@ bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, g
     guests_part part;
   } job;
   job.run = [](detail::job& self_job) noexcept {
-    const auto& part = static_cast<taking_part&>(self_job).part;
-    part.begin(part.what);
-    worker::run_own_jobs_until(part.done, part.what);
+    const auto& mine = static_cast<taking_part&>(self_job).part;
+    mine.begin(mine.what);
+    worker::run_own_jobs_until(mine.done, mine.what);
   };
   job.part = part;
   return run_as(enter_one_of(runtime, workers), job);
