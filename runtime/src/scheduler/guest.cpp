@@ -126,22 +126,6 @@ bool run_as_guest(scheduler& runtime, job& job) noexcept {
   return run_as(enter_any(runtime), job);
 }
 
-bool help_as_guest(scheduler& runtime, bool (*done)(const void*), const void* what, source& from) noexcept {
-  struct helping : job {
-    bool (*done)(const void*);
-    const void* what;
-    source* from;
-  } help;
-  help.run = [](job& self_job) noexcept {
-    const auto& me = static_cast<helping&>(self_job);
-    worker::help_while_there_is_work(me.done, me.what, *me.from);
-  };
-  help.done = done;
-  help.what = what;
-  help.from = &from;
-  return run_as_guest(runtime, help) && done(what);
-}
-
 bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {
   if (!call_stack::available || bound.refuses) return false;
   struct taking_part : job {

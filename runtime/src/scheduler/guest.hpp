@@ -13,12 +13,6 @@ namespace teff::detail {
 // is vacant or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 
-// The calling thread, which is no worker, runs work of `from` as a worker until `done(what)`, or until it has
-// found none for as long as a worker looks before it parks. Returns done(what). Within a
-// call_in_progress.
-[[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what,
-                                 source& from) noexcept;
-
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker
 // looks before it parks. False: none of them is vacant or becomes so at once; nothing was done. Within a

@@ -26,6 +26,8 @@ class key_inbox {
     count_.store(keys_->size(), std::memory_order_seq_cst);
   }
   [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
+  // About so many.
+  [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
   // Up to `most` of the oldest.
   [[nodiscard]] std::vector<Key> take(std::size_t most) {
     const std::lock_guard lock(mutex_);

@@ -27,8 +27,12 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // The same for the work that no other worker may do. Only this is asked of a worker that waits for another
-  // source, and is in the middle of many activities: so its stack stays short.
+  // Whether a worker that searches is to call run() now: as sees_work(), but what another thread is about to
+  // do itself may be left to it for a moment.
+  virtual bool invites(unsigned worker) noexcept { return sees_work(worker); }
+
+  // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
+  // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
