@@ -96,7 +96,8 @@ template <std::copyable Key, class Hash = key_hash<Key>>
 class recording {
  public:
   // Runs the iteration `times` times. Any thread may call it, but not the body of a replayed task. A worker
-  // runs other tasks while it waits; any other thread blocks.
+  // runs other tasks while it waits; any other thread takes part as one of the workers that have tasks, if
+  // that one's own thread sleeps.
   //
   // The bodies call fulfill() as they did when recorded: each call is compared with the recorded ones, and
   // does nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body:

@@ -76,8 +76,24 @@ void graph_core::wait_for_rest() {
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && help_as_guest(runtime_, is_at_rest, this, *this)) return;
+  if (at.runtime == nullptr && help_as_guest()) return;
   wait_for_rest_outside();
+}
+
+// The calling thread runs tasks of this graph as a worker. Returns whether it is at rest.
+bool graph_core::help_as_guest() {
+  struct helping : job {
+    graph_core* graph;
+  } help;
+  help.run = [](job& this_job) noexcept {
+    auto& me = *static_cast<helping&>(this_job).graph;
+    auto& awaits = me.accounts_[here().index].awaits;
+    const bool outer = std::exchange(awaits, true);
+    worker::help_while_there_is_work(is_at_rest, &me, me);
+    awaits = outer;
+  };
+  help.graph = this;
+  return run_as_guest(runtime_, help) && at_rest();
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {

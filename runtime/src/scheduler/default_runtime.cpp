@@ -1,3 +1,4 @@
+#include <teff/detail/scheduler/outside.hpp>
 #include <teff/runtime.hpp>
 
 #include "scheduler/scheduler.hpp"
@@ -51,5 +52,18 @@ runtime& default_runtime() {
   if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
   return make(only);
 }
+
+namespace detail {
+
+bool is_spare_thread() noexcept {
+  return spare_threads::is_here();
+}
+
+void call_on_default_runtime(void (*body)(void* what), void* what) {
+  if (is_spare_thread()) return body(what);
+  default_runtime().run([=] { body(what); });
+}
+
+}  // namespace detail
 
 }  // namespace teff

@@ -17,6 +17,11 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
+// What `ended` says: to begin with; the waiter, no worker, sleeps; the end.
+constexpr std::uint32_t running = 0;
+constexpr std::uint32_t awaited_asleep = 2;
+constexpr std::uint32_t has_ended = 1;
+
 }  // namespace
 
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
@@ -24,21 +29,25 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
     help_until(
         [](const void* flag) {
           // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
-          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) != 0;
+          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) ==
+                 has_ended;
         },
         &ended);
   } else {
     const thread_blocks here;
-    // Acquire: pairs with the release in set_and_wake(): what was done before.
-    while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
+    std::uint32_t now = running;
+    // Acquire: pairs with the release in set_and_wake(): what was done before. Of the two, the later one sees
+    // the other's value.
+    if (!ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire)) return;
+    while (ended.load(std::memory_order_acquire) != has_ended) futex_wait(ended, awaited_asleep);
   }
 }
 
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
-  ended.store(1, std::memory_order_seq_cst);
+  const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
   if (waiter.runtime == nullptr) {
-    futex_wake(ended);  // takes its address only
+    if (before == awaited_asleep) futex_wake(ended);  // takes its address only
   } else {
     runtime_registry::wake(*waiter.runtime, waiter.index);
   }

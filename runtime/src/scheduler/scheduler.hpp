@@ -25,8 +25,8 @@
 
 namespace teff::detail {
 
-// Returns when `ended` is set. `waiter`: the calling worker, which runs other work meanwhile. Not a worker:
-// the calling thread sleeps.
+// Returns when `ended`, which was 0, is set to 1. `waiter`: the calling worker, which runs other work
+// meanwhile. Not a worker: the calling thread sleeps.
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;

@@ -2,6 +2,7 @@
 
 #include <teff/detail/scheduler/release_observer.hpp>
 
+#include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <cxxabi.h>
@@ -117,8 +118,14 @@ bool worker::run_as_guest(job& job) noexcept {
 void worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
-  gate.prepare_leave(index_);
-  const bool stays = finds_reason_to_call_home();
+  bool others_idle = gate.prepare_leave(index_);
+  // A fence on every core takes longer than a worker that has just ended something takes to search.
+  constexpr int looks = 64;
+  for (int each = 0; each < looks && !others_idle && !all_.sources().empty(); ++each) {
+    relax();
+    others_idle = gate.others_are_idle();
+  }
+  const bool stays = finds_reason_to_call_home(others_idle);
   if (stays) {
     woke_one();
     gate.cancel_sleep(index_, wake_for::work);

@@ -91,6 +91,28 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   me.stolen_.tell();
 }
 
+void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  const within_activity here(me, {.of = &me});
+  struct awaited {
+    worker& me;
+    bool (*done)(const void*);
+    const void* what;
+  };
+  const awaited awaited{me, done, what};
+  bool searching = false;
+  do {
+    while (me.run_job_of(me.inbox_, searching)) continue;
+    me.stolen_.tell();
+    me.spin_until(
+        [](const void* given) {
+          const auto& each = *static_cast<const struct awaited*>(given);
+          return !each.me.inbox_.empty() || each.done(each.what);
+        },
+        &awaited);
+  } while (!me.inbox_.empty());
+}
+
 void worker::wait_for_thief(task_slot& slot) noexcept {
   const traced_span span(event_kind::waiting, nullptr);
   // seq_cst: the last look before sleeping, against run_stolen(); acquire: the result.
@@ -312,10 +334,10 @@ bool worker::sees_private_work() noexcept {
 }
 
 // The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
-bool worker::finds_reason_to_call_home() noexcept {
+bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
   ask_everyone();
   if (!all_.sources().empty()) {
-    all_.fences().everywhere();
+    if (!others_idle) all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }
   return sees_work() || sees_private_work();

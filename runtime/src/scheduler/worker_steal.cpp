@@ -73,7 +73,7 @@ bool worker::run_source(source& each, may_run limit) noexcept {
 // Who waits for the source keeps it alive.
 bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   if (searching) {
-    if (!awaited.sees_work(index_)) return false;
+    if (!awaited.invites(index_)) return false;
     stop_search(searching);
   }
   return run_source(awaited, may_run::sources);
@@ -83,7 +83,8 @@ bool worker::run_awaited(source& awaited, bool& searching) noexcept {
 bool worker::run_sources(may_run limit, bool& searching) noexcept {
   return all_.sources().any_of(index_, next_source_, [&](source& each) {
     if (searching) {
-      if (!sees_work_of(each, limit)) return false;
+      const bool invited = limit == may_run::own_work ? each.sees_own_work(index_) : each.invites(index_);
+      if (!invited) return false;
       stop_search(searching);
     }
     return run_source(each, limit);

@@ -74,6 +74,7 @@ class graph_core : public source {
   // Of a graph at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void wait_for_rest();
+  [[nodiscard]] bool help_as_guest();
   void wait_for_rest_on(unsigned worker);
   void wait_for_rest_outside();
   void refuse_to_wait_for_ever() const;

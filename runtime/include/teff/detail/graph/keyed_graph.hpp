@@ -68,6 +68,7 @@ class keyed_graph final : public graph_core {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
+  bool invites(unsigned worker) noexcept override;
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
   void begin_child() noexcept override {
@@ -136,6 +137,7 @@ class keyed_graph final : public graph_core {
   bool receive(worker_state& here) noexcept;
   // Not inline: it is rare, and the loop that calls it would spill registers for it.
   [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
+  [[nodiscard]] bool leaves_outside_alone(worker_state& here) noexcept;
   template <class Count>
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
@@ -156,6 +158,10 @@ class keyed_graph final : public graph_core {
   void note(const node& left, leftovers& all) const;
 
   static constexpr std::size_t inbox_batch = 64;
+  // Fewer keys from outside than this are left to the thread that waits for the graph, as long as it takes
+  // one in so many nanoseconds: it runs short tasks itself before another worker has got them.
+  static constexpr std::size_t few_outside = 16;
+  static constexpr std::int64_t outside_patience = 1000;
   // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
   static constexpr unsigned tasks_a_run = 256;
   static constexpr unsigned looks_a_run = 128;

@@ -104,7 +104,8 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
   const bool by_priority = static_cast<bool>(functions.priority);
-  if (here.running != nullptr && !by_priority) ready = here.ready.keep_next(ready);
+  if ((here.running != nullptr || here.runs_what_it_receives) && !by_priority)
+    ready = here.ready.keep_next(ready);
   if (ready == nullptr) return;
   account(here.index).begin_one();
   here.ready.push_shared(ready, by_priority);

@@ -3,6 +3,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/loops/pace.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -54,15 +55,34 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   return here.messages_taken != before;
 }
 
+// For a moment only: as long as somebody takes them, one by one.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::leaves_outside_alone(worker_state& here) noexcept {
+  if (account(here.index).awaits) return false;
+  const auto size = outside_.size();
+  if (size >= few_outside) return false;
+  const auto now = loop_clock::now();
+  if (std::exchange(here.outside_seen, size) != size) here.outside_since = now;
+  return now - here.outside_since < loop_clock::in(outside_patience);
+}
+
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
-  if (outside_.empty()) return false;
+  if (outside_.empty()) {
+    here.outside_seen = 0;
+    return false;
+  }
   leave_if_forked();
-  const auto keys = outside_.take(inbox_batch);
+  if (leaves_outside_alone(here)) return false;
+  // Of few keys one, whose task runs next: the others stay where any worker finds them.
+  const bool few = outside_.size() < few_outside && !functions.priority;
+  const auto keys = outside_.take(few ? 1 : inbox_batch);
+  here.runs_what_it_receives = few;
   for (const Key& key : keys) {
     ++here.messages_taken;
     try_count([&] { count_unplaced(here, key); });
   }
+  here.runs_what_it_receives = false;
   return !keys.empty();
 }
 
@@ -164,6 +184,12 @@ bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
   return sees_own_work(worker) || !outside_.empty() || ready_.sees_shared();
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::invites(unsigned worker) noexcept {
+  return sees_own_work(worker) || ready_.sees_shared() ||
+         (!outside_.empty() && !leaves_outside_alone(*states_[worker]));
 }
 
 template <class Key, class Hash>

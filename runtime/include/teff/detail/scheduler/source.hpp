@@ -27,8 +27,12 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // The same for the work that no other worker may do. Only this is asked of a worker that waits for another
-  // source, and is in the middle of many activities: so its stack stays short.
+  // Whether a worker that searches is to call run() now: as sees_work(), but what another thread is about to
+  // do itself may be left to it for a moment.
+  virtual bool invites(unsigned worker) noexcept { return sees_work(worker); }
+
+  // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
+  // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
@@ -59,8 +63,8 @@ void attach(scheduler&, std::shared_ptr<source>);
 // functions have begun.
 void detach(scheduler&, const source&) noexcept;
 
-// The caller has stored work that any worker may do, by a release store or a stronger operation: wakes a
-// sleeper, unless another worker searches.
+// The caller has stored work that any worker may do, by a release store or a stronger operation; a thread
+// that is no worker of the runtime, by a seq_cst operation. Wakes a sleeper, unless another worker searches.
 void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
