@@ -67,7 +67,7 @@ long dive(int depth, const link* before) {
 }
 
 TEST(guests, have_as_much_stack_as_workers) {
-  const int depth = under_thread_sanitizer ? 20'000 : 100'000;
+  const int depth = under_thread_sanitizer || under_address_sanitizer ? 20'000 : 100'000;  // larger frames
   for (const unsigned workers : {1U, 2U}) {
     runtime rt{{.workers = workers}};
     wait_until_parked(rt);
