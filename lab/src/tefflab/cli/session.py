@@ -22,8 +22,9 @@ from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.records.stored import open_sitting
+from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, load_systems, probe_all, usable_cores
+from tefflab.systems.systems import System, load_systems, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -54,6 +55,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
     ]
     if options.resume and beside:
         raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    command.check(options.own, options.flags)
     _measure(root, kind, options, command.name, lambda found: command.plan(_request(root, options, found)))
 
 
@@ -217,6 +219,8 @@ def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, option
     workers = " and ".join(map(str, plan.workers))
     systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
     console.print(f"teff: {plan.title}; {workers} workers; {systems}", soft_wrap=True, markup=False)
+    if plan.warning:
+        console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     budget = TimeBudget(options.seconds)
     with store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
         return measure(root, store, kind, head, live, options.seconds, options.rounds)

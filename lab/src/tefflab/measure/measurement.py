@@ -20,7 +20,8 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
-from tefflab.systems.systems import Probe, Program, System, load_systems
+from tefflab.systems.probing import Probe
+from tefflab.systems.systems import Program, System, load_systems
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
         from tefflab import project_root
         from tefflab.cli.session import Options, run_command
 
+        _refuse_misspelled(context)
         own = {each.name: said[each.name] for each in command.options}
         asked = Options(
             systems=options.names(said["systems"]),
@@ -68,6 +69,19 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     one.command(command.name, cls=BriefCommand, context_settings=_FLAGS if command.takes_flags else None)(measure)
     return cast("TyperCommand", typer.main.get_command(one))
+
+
+def _refuse_misspelled(context: typer.Context) -> None:
+    """A word that is almost one of the command's options was meant to be it: no flag of a graph begins with `--`."""
+    from difflib import get_close_matches
+
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    known = [name for each in context.command.params for name in each.opts if name.startswith("--")]
+    for word in context.args:
+        name = word.partition("=")[0]
+        if name.startswith("--") and (near := get_close_matches(name, known, 1, 0.7)):
+            raise TeffError(f"no option is called {name}; did you mean {near[0]}?", exit_code=BAD_INPUT)
 
 
 def _annotation(option: "Option") -> Any:

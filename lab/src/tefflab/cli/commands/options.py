@@ -6,8 +6,8 @@ import typer
 
 from tefflab.cli import completion
 
-_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most.")
-_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most.")
+_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most; from 0.1.")
+_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most; from 2, and 3 to compare.")
 
 Systems = Annotated[
     str,
