@@ -17,7 +17,7 @@ def list_offers(root: Path, *, as_json: bool) -> None:
     """A line for each system that comes on request."""
     offers = offered(load_systems(root))
     if as_json:
-        typer.echo(json.dumps([_as_object(root, each) for each in offers], indent=2, ensure_ascii=False))
+        typer.echo(json.dumps([to_object(root, each) for each in offers], indent=2, ensure_ascii=False))
         return
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
@@ -82,7 +82,8 @@ def _not_on_request(system: System) -> str:
     )
 
 
-def _as_object(root: Path, system: System) -> dict[str, object]:
+def to_object(root: Path, system: System) -> dict[str, object]:
+    """A line of the list, as `--json` prints it."""
     return {
         "name": system.name,
         "title": system.title,

@@ -22,6 +22,7 @@ from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.records.stored import open_sitting
+from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import System, load_systems, usable_cores
@@ -42,6 +43,7 @@ class Options:
     rounds: int = 25
     store: str = "default"
     resume: bool = False
+    install_missing: bool = False
     as_json: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
@@ -90,6 +92,8 @@ def _measure(
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting."""
+    if options.install_missing:
+        bring_missing(root, asked_for(root, kind, options.systems), progress())
     store = Store.create(root / RESULTS_FOLDER / options.store)
     if options.resume:
         head = _unfinished(store, kind, experiment)
@@ -124,8 +128,11 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
     """Of those asked for. Nobody else is started to be asked."""
+    asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked_for(root, kind, systems), root, kind.programs)
+        probes = probe_all(asked, root, kind.programs)
+    if missing := not_here([each for each in asked if not any(probes[one.id].found for one in kind.programs(each))]):
+        progress().print(f"teff: not here: {missing}", soft_wrap=True, markup=False)
     return present(root, kind, systems, probes)
 
 
@@ -219,6 +226,8 @@ def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, option
     workers = " and ".join(map(str, plan.workers))
     systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
     console.print(f"teff: {plan.title}; {workers} workers; {systems}", soft_wrap=True, markup=False)
+    if (most := max(plan.workers)) > usable_cores():
+        console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     budget = TimeBudget(options.seconds)

@@ -7,12 +7,13 @@ on where it was, since the registries' clients keep what they have.
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from tefflab.errors import shortened
 from tefflab.systems.logged import Step, run_logged, tail
 from tefflab.systems.packages import PackageState, as_root, sudo
 from tefflab.systems.probing import probe
@@ -28,6 +29,13 @@ _SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they
 def offered(systems: Sequence[System]) -> list[System]:
     """Those that come on request."""
     return [each for each in systems if each.install.on_request]
+
+
+def not_here(systems: Sequence[System]) -> str:
+    """`lake (79 MB, MIT); ./teff install lake`, of those that come on request; empty without any."""
+    offers = offered(systems)
+    sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
+    return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
 
 
 def announce(systems: Sequence[System], console: Console) -> None:
@@ -48,11 +56,15 @@ def install(root: Path, systems: Sequence[System], console: Console) -> dict[str
         for each in todo:
             if reason := _bring(root, each, console):
                 problems[each.name] = reason
-    ensure(root, [each for each in systems if each.name not in problems], console=console)
-    for each in systems:
-        if each.name not in problems and (reason := _missing(root, each)):
-            problems[each.name] = reason
-    return problems
+    if brought := [each for each in systems if each.name not in problems]:
+        ensure(root, brought, console=console)
+    return problems | {each.name: reason for each in brought if (reason := _missing(root, each))}
+
+
+def bring_missing(root: Path, systems: Sequence[System], console: Console) -> None:
+    """Installs those of the systems that come on request and are not here; says so of those that can't be had."""
+    if missing := [each for each in offered(systems) if not each.is_installed(root)]:
+        report(install(root, missing, console), missing, console)
 
 
 def remove(root: Path, system: System, console: Console) -> None:
@@ -113,33 +125,24 @@ def _by_clients(root: Path, folder: Path, system: System, console: Console) -> s
     """By pip into an environment of the system's own, and by other registries' clients."""
     log = root / ".teff" / "log" / f"install-{system.name}.log"
     log.unlink(missing_ok=True)
-    for command in _commands(folder, system):
-        what = "making its environment" if command[1:3] == ["-m", "venv"] else f"{Path(command[0]).name}"
-        with Step(console, f"installing {system.name}: {what}") as step:
+    for client, command in _commands(folder, system):
+        with Step(console, f"installing {system.name} by {client}") as step:
             step.show()
-            code = run_logged(command, log, on_line=_progress(step), append=True)
+            code = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True)
         if code:
-            return f"{Path(command[0]).name} failed{telling(log)}"
+            return f"{client} failed{telling(log)}"
     return ""
 
 
-def _commands(folder: Path, system: System) -> list[list[str]]:
-    commands = []
+def _commands(folder: Path, system: System) -> Iterator[tuple[str, list[str]]]:
+    """Each with the name of the client."""
     if system.install.apart:
         python = str(folder / "venv/bin/python")
-        commands.append([sys.executable, "-m", "venv", str(folder / "venv")])
-        commands.append([python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip])
-    places = {"{folder}": str(system.folder), "{installed}": str(folder)}
+        yield "venv", [sys.executable, "-m", "venv", str(folder / "venv")]
+        yield "pip", [python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip]
     for words in system.install.fetch:
-        filled = list(words)
-        for place, path in places.items():
-            filled = [word.replace(place, path) for word in filled]
-        commands.append(filled)
-    return commands
-
-
-def _progress(step: Step) -> Callable[[str], None]:
-    return follow(step, PIP_STEP)
+        filled = [word.replace("{folder}", str(system.folder)).replace("{installed}", str(folder)) for word in words]
+        yield words[0], filled
 
 
 def telling(log: Path) -> str:
@@ -148,7 +151,7 @@ def telling(log: Path) -> str:
         return ""
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
     said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
-    return "".join(f"\n  {line}" for line in dict.fromkeys(said[-_TOLD:])) + f"\n  all of it: {log}"
+    return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
 
 
 def _missing(root: Path, system: System) -> str:

@@ -26,6 +26,9 @@ Store = Annotated[
     str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
+InstallMissing = Annotated[
+    bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 
