@@ -74,6 +74,20 @@ int64_t teff_inputs(const teff_workload* work, int32_t graph, int64_t timestep, 
 int64_t teff_consumers(const teff_workload* work, int32_t graph, int64_t timestep, int64_t point,
                        int64_t* points, int64_t capacity);
 
+/* A system that keeps the outputs of two timesteps in memory that all tasks share overwrites an output two
+ * timesteps later, when its readers have to be done. There a task waits for those at timestep - 1 whose
+ * outputs it reads, for those that read what it overwrites, and for its own column: predecessors, each once,
+ * likewise. Only at timestep 0 there are none. Successors are the tasks at timestep + 1 that wait for this
+ * one. */
+int64_t teff_predecessors(const teff_workload* work, int32_t graph, int64_t timestep, int64_t point,
+                          int64_t* points, int64_t capacity);
+int64_t teff_successors(const teff_workload* work, int32_t graph, int64_t timestep, int64_t point,
+                        int64_t* points, int64_t capacity);
+
+/* After how many timesteps inputs, consumers, predecessors and successors repeat, from timestep 1 on: but the
+ * last timestep has nobody that reads or waits. 0 where they don't, because the width varies. */
+int64_t teff_cycle(const teff_workload* work, int32_t graph);
+
 /* teff_inputs for all points of a timestep in one call: those of the k-th point are inputs[starts[k]] to
  * inputs[starts[k + 1] - 1]. `starts` has room for one more than there are points. Returns how many inputs
  * there are; if that is more than `capacity`, neither array holds anything of use. width x max_inputs is

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <iostream>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "teff/bench/cores.hpp"
 #include "teff/bench/failure.hpp"
 #include "teff/bench/session.hpp"
+#include "teff/graphs/task_order.hpp"
 #include "teff_bench.h"
 
 using namespace teff::bench;
@@ -36,6 +38,14 @@ struct teff_workload {
     return index < load().graphs() ? &load().table(index) : nullptr;
   }
 
+  /// Made when it is first asked for: most adapters ask only what reads what.
+  [[nodiscard]] const task_order& order(const dependence_table& of) const {
+    std::call_once(ordered, [&] {
+      for (std::size_t i = 0; i < load().graphs(); ++i) orders.emplace_back(load().table(i));
+    });
+    return orders[static_cast<std::size_t>(&of - &load().table(0))];
+  }
+
   void fail(std::string reason) {
     const std::lock_guard lock(error_mutex);
     if (error.empty()) error = std::move(reason);
@@ -47,6 +57,8 @@ struct teff_workload {
 
   measured_run run;
   std::vector<std::vector<input>> spans;  ///< a worker's inputs, as worker::execute takes them
+  mutable std::once_flag ordered;
+  mutable std::deque<task_order> orders;  ///< of each graph
   mutable std::mutex error_mutex;
   std::string error;   ///< of the adapter's, guarded by error_mutex
   std::string record;  ///< what teff_record returned last
@@ -126,12 +138,14 @@ teff::graphs::record validated(teff_workload& work, const identity& who, const t
   return validate(who, work.load(), all, work.run.started_at());
 }
 
+void append(std::int64_t point, std::int64_t* points, std::int64_t capacity, std::int64_t& count) {
+  if (count < capacity) points[count] = point;
+  ++count;
+}
+
 std::int64_t write(const point_range& range, std::int64_t* points, std::int64_t capacity) {
   std::int64_t count = 0;
-  for (const std::int64_t point : range) {
-    if (count < capacity) points[count] = point;
-    ++count;
-  }
+  for (const std::int64_t point : range) append(point, points, capacity, count);
   return count;
 }
 
@@ -214,6 +228,30 @@ std::int64_t teff_consumers(const teff_workload* work, std::int32_t graph, std::
                             std::int64_t point, std::int64_t* points, std::int64_t capacity) {
   const dependence_table* table = table_with(*work, graph, timestep, point);
   return table == nullptr ? 0 : write(table->consumers(timestep, point), points, capacity);
+}
+
+std::int64_t teff_predecessors(const teff_workload* work, std::int32_t graph, std::int64_t timestep,
+                               std::int64_t point, std::int64_t* points, std::int64_t capacity) {
+  std::int64_t count = 0;
+  const auto add = [&](std::int64_t each) { append(each, points, capacity, count); };
+  if (const dependence_table* table = table_with(*work, graph, timestep, point))
+    work->order(*table).for_each_predecessor(timestep, point, add);
+  return count;
+}
+
+std::int64_t teff_successors(const teff_workload* work, std::int32_t graph, std::int64_t timestep,
+                             std::int64_t point, std::int64_t* points, std::int64_t capacity) {
+  std::int64_t count = 0;
+  const auto add = [&](std::int64_t each) { append(each, points, capacity, count); };
+  if (const dependence_table* table = table_with(*work, graph, timestep, point))
+    work->order(*table).for_each_successor(timestep, point, add);
+  return count;
+}
+
+std::int64_t teff_cycle(const teff_workload* work, std::int32_t graph) {
+  const dependence_table* table = work->table(graph);
+  if (table == nullptr || table->graph().pattern->varying_width) return 0;
+  return table->graph().dependence_sets();
 }
 
 std::int64_t teff_inputs_of_timestep(const teff_workload* work, std::int32_t graph, std::int64_t timestep,

@@ -152,6 +152,52 @@ static void answers_in_bulk_are_those_one_by_one(void) {
   teff_workload_free(work);
 }
 
+static int is_among(int64_t point, const int64_t* points, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (points[i] == point) return 1;
+  return 0;
+}
+
+/* Of a graph up to 16 wide. */
+static void a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites(const char* flags) {
+  teff_workload* work = teff_workload_new(flags, 0);
+  int64_t awaited[16], others[16], first = 0;
+  for (int64_t timestep = 0; timestep < teff_steps(work, 0); ++timestep) {
+    const int64_t end = teff_points(work, 0, timestep, &first) + first;
+    for (int64_t point = first; point < end; ++point) {
+      const int64_t count = teff_predecessors(work, 0, timestep, point, awaited, 16);
+      expect((count == 0) == (timestep == 0), "only the first timestep waits for nobody", flags);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t after = teff_successors(work, 0, timestep - 1, awaited[i], others, 16);
+        expect(is_among(point, others, after), "who is awaited knows who waits", flags);
+        expect(!is_among(awaited[i], awaited, i), "each is awaited once", flags);
+      }
+      const int64_t inputs = teff_inputs(work, 0, timestep, point, others, 16);
+      for (int64_t i = 0; i < inputs; ++i)
+        expect(is_among(others[i], awaited, count), "inputs are awaited", flags);
+      const int64_t readers = teff_consumers(work, 0, timestep - 2, point, others, 16);
+      for (int64_t i = 0; i < readers; ++i)
+        expect(is_among(others[i], awaited, count), "readers are awaited", flags);
+      const int64_t later = timestep + teff_cycle(work, 0);
+      if (later == timestep || timestep == 0 || later >= teff_steps(work, 0)) continue;
+      expect(teff_predecessors(work, 0, later, point, others, 16) == count &&
+                 memcmp(awaited, others, (size_t)count * sizeof(int64_t)) == 0,
+             "a cycle later the same are awaited", flags);
+    }
+  }
+  teff_workload_free(work);
+}
+
+static void tasks_wait_in_every_pattern(void) {
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites("-type trivial -steps 5 -width 3");
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites("-type sweep -steps 9 -width 5");
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites("-type fft -steps 20 -width 11");
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites("-type dom -steps 20 -width 6");
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites("-type tree_in_out -steps 12 -width 16");
+  a_task_waits_for_inputs_and_for_readers_of_what_it_overwrites(
+      "-type random_nearest -period 3 -radix 5 -steps 20 -width 9");
+}
+
 /* Half of the points of a trivial graph, run by a thread as a worker of its own. */
 struct share {
   teff_workload* work;
@@ -275,6 +321,7 @@ int main(void) {
   wrong_flags_are_explained();
   what_does_not_exist_is_empty_and_not_executed();
   answers_in_bulk_are_those_one_by_one();
+  tasks_wait_in_every_pattern();
   workers_are_independent();
   outcomes_of_processes_add_up();
   a_session_gives_the_run_and_its_exit_code();

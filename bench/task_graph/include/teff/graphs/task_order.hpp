@@ -37,6 +37,16 @@ class task_order {
     return edges == 0 ? 1 : edges;
   }
 
+  /// Calls each(p) for the points p at timestep - 1 that (timestep, point) waits for.
+  template <class Each>
+  void for_each_predecessor(std::int64_t timestep, std::int64_t point, Each each) const {
+    if (timestep == 0) return;
+    const interval before = table_.points(timestep - 1);
+    const point_range awaited = layer_at(timestep - 1).predecessors(point, before);
+    if (awaited.size() == 0) each(std::clamp(point, before.first, before.last));
+    for (const std::int64_t predecessor : awaited) each(predecessor);
+  }
+
   /// Calls each(p) for the points p at timestep + 1 that wait for (timestep, point).
   template <class Each>
   void for_each_successor(std::int64_t timestep, std::int64_t point, Each each) const {

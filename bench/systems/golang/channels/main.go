@@ -1,0 +1,189 @@
+// Goroutines and channels: each point of a graph is a goroutine, which executes the point's tasks one after the other,
+// and sends where its output lies to all that wait for it. A channel for each pair holds one message, so that a sender
+// is at most a timestep ahead of who is slowest to receive.
+package main
+
+import (
+	"os"
+	"sync"
+
+	"golang/bench"
+)
+
+// A column is a point of a graph: its goroutine, and what belongs to it alone.
+type column struct {
+	graph, point int
+	steps        int
+	outputs      [2]bench.Output // of the even and the odd timesteps
+	rows         []row           // of a cycle of timesteps, where they repeat
+	ports        *ports
+	worker       int // whose place it had last
+}
+
+// A row is what repeats of a task from cycle to cycle.
+type row struct {
+	task    bench.Task
+	own     []int // which inputs are the column's own last output
+	receive []received
+	send    []chan<- bench.Output
+}
+
+// What comes from another column, and which input it is; -1 where it only says that an output has been read.
+type received struct {
+	from  <-chan bench.Output
+	input int
+}
+
+// The ports of a graph are the channels between its columns, each made when it is first needed.
+type ports struct {
+	mutex sync.Mutex
+	to    []map[int]chan bench.Output // of each column, by the sender
+}
+
+func (all *ports) between(from, to int) chan bench.Output {
+	all.mutex.Lock()
+	defer all.mutex.Unlock()
+	if all.to[to] == nil {
+		all.to[to] = map[int]chan bench.Output{}
+	}
+	port := all.to[to][from]
+	if port == nil {
+		port = make(chan bench.Output, 1)
+		all.to[to][from] = port
+	}
+	return port
+}
+
+func newColumns(work bench.Workload, graph int, outputs []bench.Output) []*column {
+	width := work.Width(graph)
+	all := make([]*column, width)
+	shared := &ports{to: make([]map[int]chan bench.Output, width)}
+	for point := range all {
+		made := &column{
+			graph: graph, point: point, steps: work.Steps(graph), ports: shared, worker: point,
+			outputs: [2]bench.Output{outputs[point], outputs[width+point]},
+		}
+		for timestep := 1; timestep <= work.Cycle(graph); timestep++ {
+			made.rows = append(made.rows, made.newRow(work, timestep))
+		}
+		all[point] = made
+	}
+	return all
+}
+
+func (c *column) newRow(work bench.Workload, timestep int) row {
+	inputs := work.Inputs(c.graph, timestep, c.point)
+	made := row{task: work.NewTask(c.graph, c.point, len(inputs))}
+	place := map[int]int{}
+	for i, point := range inputs {
+		place[point] = i
+	}
+	for _, from := range work.Predecessors(c.graph, timestep, c.point) {
+		input, isInput := place[from]
+		switch {
+		case !isInput:
+			input = -1
+		case from == c.point:
+			made.own = append(made.own, input)
+		}
+		if from != c.point {
+			made.receive = append(made.receive, received{c.ports.between(from, c.point), input})
+		}
+	}
+	for _, to := range work.Successors(c.graph, timestep, c.point) {
+		if to != c.point {
+			made.send = append(made.send, c.ports.between(c.point, to))
+		}
+	}
+	return made
+}
+
+// Executes the column's tasks.
+func (c *column) run(work bench.Workload, places places) {
+	for timestep := 0; timestep < c.steps; timestep++ {
+		if timestep == 0 || timestep == c.steps-1 || c.rows == nil {
+			if work.Exists(c.graph, timestep, c.point) {
+				once := c.newRow(work, timestep)
+				c.execute(work, places, &once, timestep)
+				once.task.Free()
+			}
+		} else {
+			c.execute(work, places, &c.rows[(timestep-1)%len(c.rows)], timestep)
+		}
+	}
+}
+
+func (c *column) execute(work bench.Workload, places places, row *row, timestep int) {
+	inputs := row.task.Inputs()
+	for _, own := range row.own {
+		inputs[own] = c.outputs[(timestep+1)%2]
+	}
+	for _, each := range row.receive {
+		if output := <-each.from; each.input >= 0 {
+			inputs[each.input] = output
+		}
+	}
+	output := c.outputs[timestep%2]
+	c.worker = places.take(c.worker)
+	work.Execute(&row.task, timestep, c.worker, output)
+	places.leave(c.worker)
+	for _, each := range row.send {
+		each <- output
+	}
+}
+
+// Places of workers. Go lends the processor of a goroutine that is in C for long to another one, so that GOMAXPROCS
+// does not bound how many kernels run at a time; these do.
+type places []struct {
+	sync.Mutex
+	_ [120]byte // two cache lines: the next place is another core's
+}
+
+// Takes a free place, if it can the one that is wanted.
+func (all places) take(wanted int) int {
+	for i := range all {
+		if place := (wanted + i) % len(all); all[place].TryLock() {
+			return place
+		}
+	}
+	all[wanted%len(all)].Lock()
+	return wanted % len(all)
+}
+
+func (all places) leave(place int) { all[place].Unlock() }
+
+func run(work bench.Workload, workers int) {
+	var columns []*column
+	for graph := 0; graph < work.Graphs(); graph++ {
+		outputs := work.NewOutputs(graph, 2*work.Width(graph))
+		defer bench.FreeOutputs(outputs)
+		columns = append(columns, newColumns(work, graph, outputs)...)
+	}
+	free := make(places, workers)
+	var ready, done sync.WaitGroup
+	begin := make(chan struct{})
+	for _, each := range columns {
+		ready.Add(1)
+		done.Add(1)
+		go func(c *column) {
+			defer done.Done()
+			ready.Done()
+			<-begin
+			c.run(work, free)
+		}(each)
+	}
+	ready.Wait()
+	work.Start()
+	close(begin)
+	done.Wait()
+	work.Stop()
+	for _, each := range columns {
+		for i := range each.rows {
+			each.rows[i].task.Free()
+		}
+	}
+}
+
+func main() {
+	os.Exit(bench.Drive("channels", run))
+}
