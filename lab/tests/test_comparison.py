@@ -21,6 +21,7 @@ from tefflab.errors import TeffError
 from tefflab.host.terminal import output
 from tefflab.output.comparison_table import UNKNOWN, agreement, to_tables
 from tefflab.records.plan import Variant
+from tefflab.records.store import Store
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
@@ -178,6 +179,14 @@ def test_stores_and_systems_are_found_by_their_names(
         answer(root, "nobody", "before", None)
     with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(quick\)$"):
         answer(root, "quick", "before", None)
+
+
+def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    sat(root, plan("quick"), Silent(), rounds=2, name="before")
+    Store.create(root / "results" / "default")
+    with pytest.raises(TeffError, match=r"^'nobody': no store \("):
+        answer(root, "before", "nobody", None)
 
 
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from tefflab.cli import requested
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems import installing
-from tefflab.systems.installing import bring_missing, install, not_here, remove, telling
+from tefflab.systems.installing import absent, bring_missing, install, not_here, remove, telling
 from tefflab.systems.packages import PackageState
 from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.probing import probe
@@ -228,6 +228,13 @@ def test_only_what_is_missing_is_brought_before_measuring(tmp_path: Path) -> Non
     again = console()
     bring_missing(tmp_path, [system], again)
     assert told(again) == ""
+
+
+def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:
+    system = lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
+    assert absent(tmp_path, [system]) == []
+    (system.folder / "lake.py").unlink()
+    assert absent(tmp_path, [system]) == [system]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import typer
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.output.table import Column, Table
-from tefflab.systems.installing import install, offered, remove, report
+from tefflab.systems.installing import absent, install, offered, remove, report
 from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems
 
 
@@ -22,7 +22,8 @@ def list_offers(root: Path, *, as_json: bool) -> None:
     if not offers:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
         return
-    here = ["installed" if each.is_installed(root) else "-" for each in offers]
+    missing = absent(root, offers)
+    here = ["installed" if each.is_installed(root) else "-" if each in missing else "here" for each in offers]
     output().print(
         Table(
             [

@@ -16,7 +16,7 @@ from rich.markup import escape
 from tefflab.errors import shortened
 from tefflab.systems.logged import Step, run_logged, tail
 from tefflab.systems.packages import PackageState, as_root, sudo
-from tefflab.systems.probing import probe
+from tefflab.systems.probing import probe, why_not_there
 from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
 from tefflab.systems.setup import alone, ensure, warn
 from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, System
@@ -36,6 +36,17 @@ def not_here(systems: Sequence[System]) -> str:
     offers = offered(systems)
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
     return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
+
+
+def absent(root: Path, systems: Sequence[System]) -> list[System]:
+    """Those that come on request and are not here. Where all that is asked for is Debian packages, a person may have
+    brought the same in another way: whatever program could be built is here."""
+
+    def is_absent(system: System) -> bool:
+        is_apart = system.install.apart or bool(system.install.fetch)
+        return is_apart or all(why_not_there(one, root) for one in system.listed)
+
+    return [each for each in offered(systems) if not each.is_installed(root) and is_absent(each)]
 
 
 def announce(systems: Sequence[System], console: Console) -> None:
@@ -63,7 +74,10 @@ def install(root: Path, systems: Sequence[System], console: Console) -> dict[str
 
 def bring_missing(root: Path, systems: Sequence[System], console: Console) -> None:
     """Installs those of the systems that come on request and are not here; says so of those that can't be had."""
-    if missing := [each for each in offered(systems) if not each.is_installed(root)]:
+    offers = offered(systems)
+    if offers:
+        ensure(root, offers, console=console)  # some may be here without it
+    if missing := absent(root, offers):
         report(install(root, missing, console), missing, console)
 
 

@@ -15,7 +15,7 @@ def command(
     from tefflab import project_root
     from tefflab.host.doctor import examine, to_json, to_table
     from tefflab.host.terminal import output, progress
-    from tefflab.systems.installing import not_here
+    from tefflab.systems.installing import absent, not_here
     from tefflab.systems.systems import load_systems
 
     with progress().status("looking at this machine"):
@@ -25,5 +25,5 @@ def command(
     else:
         output().print(to_table(findings))
         root = project_root()
-        if missing := not_here([each for each in load_systems(root) if not each.is_installed(root)]):
+        if missing := not_here(absent(root, load_systems(root))):
             progress().print(f"teff: could be measured, too: {missing}", soft_wrap=True, markup=False)
