@@ -18,17 +18,8 @@
 namespace teff::test {
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TEFF_TEST_UNDER_ASAN
-#endif
-#endif
-// Its allocator has locks of its own, which threads of the parent may hold when the child is made.
-#if defined(__SANITIZE_ADDRESS__) || defined(TEFF_TEST_UNDER_ASAN)
-constexpr bool allocator_may_hang = true;
-#else
-constexpr bool allocator_may_hang = false;
-#endif
+// The sanitizer's allocator has locks of its own, which threads of the parent may hold when the child is made.
+constexpr bool allocator_may_hang = under_address_sanitizer;
 
 // In a child process: ends it with 0 if `child()` returns "", else prints that and ends it with 1. A child
 // that hangs is killed by its alarm.
@@ -419,7 +410,8 @@ TEST(forked_process, finds_no_lock_held) {
 template <class F>
 void run_as_guest(runtime& rt, F f) {
   const auto me = std::this_thread::get_id();
-  for (bool guest = false; !guest;) {
+  bool guest = false;
+  while (!guest) {
     rt.run([&] {
       guest = std::this_thread::get_id() == me;
       if (guest) f();

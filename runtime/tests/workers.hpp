@@ -19,11 +19,19 @@ inline constexpr unsigned worker_counts[] = {1, 2, 3, 4, 8, 16};
 #if __has_feature(thread_sanitizer)
 #define TEFF_TEST_UNDER_TSAN
 #endif
+#if __has_feature(address_sanitizer)
+#define TEFF_TEST_UNDER_ASAN
+#endif
 #endif
 #if defined(__SANITIZE_THREAD__) || defined(TEFF_TEST_UNDER_TSAN)
 inline constexpr bool under_thread_sanitizer = true;
 #else
 inline constexpr bool under_thread_sanitizer = false;
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(TEFF_TEST_UNDER_ASAN)
+inline constexpr bool under_address_sanitizer = true;
+#else
+inline constexpr bool under_address_sanitizer = false;
 #endif
 
 // Runs `check(rt)` on runtimes of several sizes.

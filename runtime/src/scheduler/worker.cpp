@@ -119,8 +119,9 @@ void worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
   bool others_idle = gate.prepare_leave(index_);
-  // A fence on every core takes longer than a worker that has just ended something takes to search.
-  constexpr int looks = 64;
+  // A worker that has just ended something searches in a microsecond or two; a fence on every core takes
+  // longer.
+  constexpr int looks = 256;
   for (int each = 0; each < looks && !others_idle && !all_.sources().empty(); ++each) {
     relax();
     others_idle = gate.others_are_idle();

@@ -173,7 +173,8 @@ class worker {
   [[nodiscard]] source::poll_time next_poll() noexcept;
   void poll_sources(source::poll_time now) noexcept;
   bool run_awaited(source& awaited, bool& searching) noexcept;
-  bool run_sources(may_run limit, bool& searching) noexcept;
+  enum class found : std::uint8_t { nothing, left_alone, work };
+  found run_sources(may_run limit, bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
   template <class Done>
   bool park(Done& done, may_run limit, awaited_work awaited, waits where) noexcept;

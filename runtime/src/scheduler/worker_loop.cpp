@@ -5,6 +5,7 @@
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
+#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
 #include <unistd.h>

@@ -73,27 +73,38 @@ bool worker::run_source(source& each, may_run limit) noexcept {
 // Who waits for the source keeps it alive.
 bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   if (searching) {
-    if (!awaited.invites(index_)) return false;
+    if (!awaited.sees_work(index_)) return false;
     stop_search(searching);
   }
   return run_source(awaited, may_run::sources);
 }
 
 // What they run may call this again.
-bool worker::run_sources(may_run limit, bool& searching) noexcept {
-  return all_.sources().any_of(index_, next_source_, [&](source& each) {
+worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
+  auto result = found::nothing;
+  all_.sources().any_of(index_, next_source_, [&](source& each) {
     if (searching) {
-      const bool invited = limit == may_run::own_work ? each.sees_own_work(index_) : each.invites(index_);
-      if (!invited) return false;
+      if (!sees_work_of(each, limit)) return false;
+      // Jobs that were submitted later must not overtake what is left alone.
+      if (limit == may_run::everything && !has_work_from_outside() && !each.invites(index_)) {
+        result = found::left_alone;
+        return false;
+      }
       stop_search(searching);
     }
-    return run_source(each, limit);
+    if (!run_source(each, limit)) return false;
+    result = found::work;
+    return true;
   });
+  return result;
 }
 
 bool worker::run_something(may_run limit, awaited_work awaited, bool& searching) noexcept {
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
-  if (limit != may_run::awaited_thief && run_sources(limit, searching)) return true;
+  if (limit != may_run::awaited_thief) {
+    const auto of_sources = run_sources(limit, searching);
+    if (of_sources != found::nothing) return of_sources == found::work;
+  }
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;

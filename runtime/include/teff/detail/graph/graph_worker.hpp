@@ -74,8 +74,8 @@ struct alignas(64) graph_worker {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   std::uint64_t messages_taken = 0;
-  // How many keys from outside it saw last, and since when.
-  std::size_t outside_seen = 0;
+  // How often the keys from outside had changed when it saw them last, and since when.
+  std::uint32_t outside_seen = 0;
   std::int64_t outside_since = 0;
   bool runs_what_it_receives = false;  // the key that it counts just now came alone, and its task runs next
   std::vector<ring*> to;               // by the worker that reads, which owns the ring

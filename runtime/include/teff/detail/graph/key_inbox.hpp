@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
@@ -23,9 +25,12 @@ class key_inbox {
     keys_->push_back(key);
     // The lock orders the keys. seq_cst: before the look whether somebody sleeps, which a thread from outside
     // takes without any fence; against a sleeper's last look.
+    count_change();
     count_.store(keys_->size(), std::memory_order_seq_cst);
   }
   [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
+  // How often keys were put in or taken out: a hint.
+  [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   // About so many.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
   // Up to `most` of the oldest.
@@ -35,14 +40,37 @@ class key_inbox {
     const auto end = keys_->begin() + static_cast<std::ptrdiff_t>(std::min(most, keys_->size()));
     std::vector<Key> taken(std::make_move_iterator(keys_->begin()), std::make_move_iterator(end));
     keys_->erase(keys_->begin(), end);
+    count_change();
+    count_.store(keys_->size(), std::memory_order_release);
+    return taken;
+  }
+  // The oldest, and all that `equal` says are the same.
+  template <class Equal>
+  [[nodiscard]] std::vector<Key> take_oldest(Equal equal) {
+    const std::lock_guard lock(mutex_);
+    if (!keys_ || keys_->empty()) return {};
+    std::vector<Key> taken{std::move(keys_->front())};
+    keys_->pop_front();
+    std::erase_if(*keys_, [&](const Key& each) {
+      if (!equal(each, taken.front())) return false;
+      taken.push_back(each);
+      return true;
+    });
+    count_change();
     count_.store(keys_->size(), std::memory_order_release);
     return taken;
   }
 
  private:
+  // With the lock.
+  void count_change() noexcept {
+    changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
   std::mutex mutex_;
   std::optional<std::deque<Key>> keys_;  // made when it is needed: it allocates at once
   std::atomic<std::size_t> count_{0};
+  std::atomic<std::uint32_t> changes_{0};
 };
 
 }  // namespace teff::detail

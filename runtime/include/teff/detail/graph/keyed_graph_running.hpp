@@ -55,28 +55,25 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   return here.messages_taken != before;
 }
 
-// For a moment only: as long as somebody takes them, one by one.
+// For a moment only: as long as somebody puts some in, or takes them.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::leaves_outside_alone(worker_state& here) noexcept {
-  if (account(here.index).awaits) return false;
-  const auto size = outside_.size();
-  if (size >= few_outside) return false;
+  if (outside_.size() >= few_outside) return false;
   const auto now = loop_clock::now();
-  if (std::exchange(here.outside_seen, size) != size) here.outside_since = now;
+  const auto changes = outside_.changes();
+  if (std::exchange(here.outside_seen, changes) != changes) here.outside_since = now;
   return now - here.outside_since < loop_clock::in(outside_patience);
 }
 
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
-  if (outside_.empty()) {
-    here.outside_seen = 0;
-    return false;
-  }
+  if (outside_.empty()) return false;
   leave_if_forked();
-  if (leaves_outside_alone(here)) return false;
-  // Of few keys one, whose task runs next: the others stay where any worker finds them.
+  // Of few keys one, as often as it was fulfilled; its task runs next. The others stay where any worker finds
+  // them.
   const bool few = outside_.size() < few_outside && !functions.priority;
-  const auto keys = outside_.take(few ? 1 : inbox_batch);
+  const auto keys = few ? outside_.take_oldest([](const Key& a, const Key& b) { return equal_keys(a, b); })
+                        : outside_.take(inbox_batch);
   here.runs_what_it_receives = few;
   for (const Key& key : keys) {
     ++here.messages_taken;
@@ -188,8 +185,8 @@ bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
 
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::invites(unsigned worker) noexcept {
-  return sees_own_work(worker) || ready_.sees_shared() ||
-         (!outside_.empty() && !leaves_outside_alone(*states_[worker]));
+  if (sees_own_work(worker) || ready_.sees_shared()) return true;
+  return !outside_.empty() && !leaves_outside_alone(*states_[worker]);
 }
 
 template <class Key, class Hash>

@@ -27,9 +27,12 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // Whether a worker that searches is to call run() now: as sees_work(), but what another thread is about to
-  // do itself may be left to it for a moment.
-  virtual bool invites(unsigned worker) noexcept { return sees_work(worker); }
+  // When sees_work() is true of a worker that searches: whether it is to call run() now. What another thread
+  // is about to do itself may be left to it for a moment.
+  virtual bool invites(unsigned worker) noexcept {
+    static_cast<void>(worker);
+    return true;
+  }
 
   // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
   // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
