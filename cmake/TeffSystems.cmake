@@ -4,15 +4,19 @@ set(TEFF_LEFT_OUT "" CACHE STRING "Folders of bench/systems to leave out, becaus
 # The environment of the lab, where a system's packages from PyPI lie (their include/ and lib/).
 set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 
-# Adds every system's folder that has a CMakeLists.txt.
+# Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
+# needs; CMake finds what pip put there.
 function(teff_add_systems)
   file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/skipped")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/skipped")
+  set(prefixes ${CMAKE_PREFIX_PATH})
   file(GLOB folders CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/systems/*/CMakeLists.txt")
   foreach(file IN LISTS folders)
     get_filename_component(folder "${file}" DIRECTORY)
     get_filename_component(name "${folder}" NAME)
     if(NOT name IN_LIST TEFF_LEFT_OUT)
+      set(TEFF_INSTALLED "${PROJECT_SOURCE_DIR}/.teff/systems/${name}")
+      set(CMAKE_PREFIX_PATH "${TEFF_INSTALLED}/venv" ${prefixes})
       add_subdirectory("${folder}")
     endif()
   endforeach()

@@ -1,34 +1,45 @@
 """Ratios of METG: known ones are found, none is invented, and bounds stay bounds."""
 
+import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
-from tefflab.analysis.comparison import Side, compare
+from tefflab.analysis.comparison import Answer, Side, compare, compare_sittings
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Observation, metg, overhead
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
-from tefflab.output.comparison_table import agreement, to_tables
+from tefflab.output.comparison_table import UNKNOWN, agreement, to_tables
 from tefflab.records.plan import Variant
+from tefflab.records.store import Store
 
 NOISE = Noise(run=0.02, run_spikes=0.0, ceiling_spikes=0.0, drift=0.02)
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 
 
-def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequence[float] = (0.5, 1, 2)) -> Side:
-    """A simulated system of this overhead, in six rounds around its crossing."""
+def side(
+    name: str,
+    taken: float,
+    seed: int,
+    noise: Noise = NOISE,
+    factors: Sequence[float] = (0.5, 1, 2),
+    rounds: int = 6,
+) -> Side:
+    """A simulated system of this overhead, in so many rounds around its crossing."""
     system = SimulatedSystem(taken, (seed,), noise)
     grid = [max(1, round(system.crossing() * factor)) for factor in factors]
-    seen = system.sweep(6, grid)
-    seen += [Observation(launch, 0, replace(system.run(launch, 1)).granularity, 0.0) for launch in range(6)]
+    seen = system.sweep(rounds, grid)
+    seen += [Observation(launch, 0, replace(system.run(launch, 1)).granularity, 0.0) for launch in range(rounds)]
     crossing = [each for each in seen if each.iterations]
     row = MetgRow(
         variant=Variant(name, name, "1", "#000000", 0),
@@ -37,7 +48,7 @@ def side(name: str, taken: float, seed: int, noise: Noise = NOISE, factors: Sequ
         overhead=overhead(seen),
         ceiling=None,
         ceiling_unit="",
-        rounds=6,
+        rounds=rounds,
         runs=len(seen),
         noisy_share=0.0,
         timesteps=1000,
@@ -74,6 +85,29 @@ def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
     assert found.agrees
 
 
+@pytest.mark.parametrize("rounds", [1, 2])
+@pytest.mark.parametrize("one_sitting", [True, False])
+def test_of_a_round_or_two_it_is_unknown_whether_sides_differ(rounds: int, one_sitting: bool) -> None:
+    slow, quick = side("slow", 300e-6, 1, rounds=rounds), side("quick", 10e-6, 2, rounds=rounds)
+    found = compare(slow, quick, one_sitting=one_sitting)
+    assert found.ratio.value == pytest.approx(30, rel=0.2)
+    assert (found.significant, found.overhead_significant, found.agrees) == (None, None, None)
+    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert (told["significant"], told["overhead_ratio"]["significant"], told["agrees"]) == (None, None, None)
+    text = shown(Answer("metg", "configuration", "a", "b", (found,), True, one_sitting))
+    assert re.search(r"slow .* unknown +unknown$", text, re.MULTILINE)
+    assert "yes" not in text
+    assert UNKNOWN.split(".")[0] in text
+    assert "0 of 1 agree: their intervals overlap. Of 1 that is not known yet." in text
+
+
+def test_sittings_of_different_timesteps_are_not_compared() -> None:
+    one, other = side("same", 20e-6, 1), side("same", 20e-6, 2)
+    few = replace(other, question=metg_side(replace(CASE, steps=5), other.row, []).question)  # type: ignore[arg-type]
+    assert len(compare_sittings([one], [other], one_sitting=False)) == 1
+    assert compare_sittings([one], [few], one_sitting=False) == []
+
+
 def test_drift_between_sittings_widens_the_ratio() -> None:
     a, b = side("same", 20e-6, 1, QUIET), side("same", 20e-6, 2, QUIET)
     drifting = replace(a, quantity=replace(a.quantity, drift=0.3))
@@ -91,6 +125,13 @@ def test_a_ratio_with_a_bound_is_a_bound() -> None:
     both = compare(below, below, one_sitting=False)
     assert both.relation == "?"
     assert not both.ratio.significant
+
+
+def shown(*answers: Answer) -> str:
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    console.print(to_tables(answers))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
 
 
 def _rewrite(root: Path, name: str, old: str, new: str) -> None:
@@ -138,6 +179,14 @@ def test_stores_and_systems_are_found_by_their_names(
         answer(root, "nobody", "before", None)
     with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(quick\)$"):
         answer(root, "quick", "before", None)
+
+
+def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    sat(root, plan("quick"), Silent(), rounds=2, name="before")
+    Store.create(root / "results" / "default")
+    with pytest.raises(TeffError, match=r"^'nobody': no store \("):
+        answer(root, "before", "nobody", None)
 
 
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:

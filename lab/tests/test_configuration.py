@@ -3,6 +3,7 @@
 import pytest
 
 from tefflab.benchmarks.task_graph.configuration import parse
+from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
 
 
@@ -51,6 +52,22 @@ def test_the_ceiling_runs_each_kernel_once_without_dependences() -> None:
     assert memory.ceiling_line(2, 10, 64) == (
         "-type trivial -width 2 -kernel memory_bound -scratch 1048576 -sample 4 -steps 10 -iter 64"
     )
+
+
+def test_fixed_steps_stand_in_the_title_and_are_warned_of() -> None:
+    asked = parse(["-steps", "5"], 2)
+    assert asked.title == "stencil_1d, width 2, compute_bound, 5 timesteps"
+    few, many = (
+        GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse(["-steps", steps], 2), 2),))
+        for steps in ("5", "4000")
+    )
+    assert few.warning.startswith("-steps 5: compare this only with what was measured with the same")
+    assert "weigh more" in few.warning
+    assert "\n" not in few.warning
+    assert "4000 timesteps" in many.warning
+    assert "weigh more" not in many.warning
+    none = GraphPlan(asks="metg", title="", variants=(), cases=(GraphCase.of(parse([], 2), 2),))
+    assert none.warning == ""
 
 
 def test_fixed_steps_are_kept() -> None:

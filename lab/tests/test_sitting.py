@@ -17,9 +17,10 @@ from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, pl
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
 from tefflab.measure.batch import BatchProgram, ProgramError
-from tefflab.measure.measurement import estimated
+from tefflab.measure.measurement import estimated, present
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -274,3 +275,13 @@ def test_a_launch_that_was_interrupted_goes_on_in_a_program_that_is_warm(
     assert [run.flags for run in runs_of(store, "probe")].count(first) == 2, (
         "which is no run of the launch: a round has one"
     )
+
+
+def test_a_system_without_an_adapter_for_this_kind_is_told_from_one_that_is_not_there(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    with pytest.raises(TeffError, match=r"^spawner has no adapter for METG; there is one for: quick$"):
+        present(root, TaskGraph(), ["spawner"], {})
+    with pytest.raises(TeffError, match=r"^no system is called 'nobody'; there are: quick$"):
+        present(root, TaskGraph(), ["nobody"], {})

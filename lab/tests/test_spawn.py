@@ -1,6 +1,7 @@
 """A whole sitting of spawn patterns against programs that only simulate, and what is made of its runs."""
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -187,6 +188,21 @@ def test_a_ratio_whose_interval_holds_two_is_undecided() -> None:
     assert row(ratio=Interval(1.9, 1.8, 2.1)).high == "High?"
     assert row(ratio=Interval(2.2, 1.9, 2.5)).high == "Low?"
     assert row(ratio=Interval(2.2, 2.1, 2.5)).high == "Low"
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+def test_of_a_round_or_two_nobody_is_said_to_be_level_behind_high_or_low(tmp_path: Path, rounds: int) -> None:
+    estimates, _ = sat(tmp_path, spawner(tmp_path, "quick", 10), spawner(tmp_path, "slow", 240), rounds=rounds)
+    first, other = estimates.rows
+    assert (first.verdict, other.verdict) == ("first", "unknown")
+    assert isinstance(other, SpawnRow)
+    assert other.high == "?"
+    assert other.to_json()["performance"] is None
+    text = printed(estimates)
+    assert re.search(r"slow .* unknown \(x 2[345]\)", text)
+    assert "level" not in text
+    if rounds == 1:
+        assert re.search(r"quick .* too few runs +first \?", text)
 
 
 def test_patterns_are_chosen_by_name_and_unknown_ones_refused() -> None:

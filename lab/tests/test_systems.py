@@ -1,5 +1,6 @@
 """What a system.toml may say, how its programs are started, and how one learns whether they are there."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ from tefflab import project_root
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_json, to_table
 from tefflab.systems.packages import PackageState
-from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems, probe, probe_all
+from tefflab.systems.probing import probe, probe_all
+from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems
 
 GOOD = """
 name = "lake"
@@ -153,7 +155,7 @@ def test_a_program_that_does_not_answer_is_not_found_and_says_why(tmp_path: Path
 
 
 def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tefflab.systems.systems.PYTHON_TIMEOUT", 1.0)
+    monkeypatch.setattr("tefflab.systems.probing.PYTHON_TIMEOUT", 1.0)
     child = "import os, time; os.setpgid(0, 0); open('child', 'w').write(str(os.getpid())); time.sleep(1000)"
     launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     script(
@@ -197,8 +199,8 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
 
 
 def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tefflab.systems.systems.as_root", lambda: None)
-    monkeypatch.setattr("tefflab.systems.systems.available", lambda _: frozenset({"liblake-dev"}))
+    monkeypatch.setattr("tefflab.systems.probing.as_root", lambda: None)
+    monkeypatch.setattr("tefflab.systems.probing.available", lambda _: frozenset({"liblake-dev"}))
     system = lake(tmp_path)
     found = probe(system.programs[0], system, tmp_path, packages=PackageState(frozenset(), known=True))
     assert found.how_to_install.endswith("apt-get install --no-install-recommends liblake-dev")
@@ -225,13 +227,40 @@ def test_the_list_is_json_with_an_object_a_system(tmp_path: Path) -> None:
     assert {"name", "title", "paradigm", "parallelism", "distributed", "install"} <= listed.keys()
 
 
-def test_the_table_says_below_it_what_is_missing(tmp_path: Path) -> None:
-    systems = [lake(tmp_path)]
-    console = Console(width=200, record=True, quiet=False, file=(tmp_path / "out").open("w"))
-    console.print(to_table(systems, probe_all(systems, tmp_path, lambda one: one.listed)))
-    text = console.export_text()
-    assert "Lake Tasks" in text
-    assert "lake: lake_tasks has not been built" in text
+def printed(systems: list[System], root: Path, width: int = 80) -> str:
+    console = Console(width=width, file=io.StringIO(), highlight=False)
+    console.print(to_table(systems, probe_all(systems, root, lambda one: one.listed)))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_table_has_who_is_here_and_below_it_a_line_for_who_is_not(tmp_path: Path) -> None:
+    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
+    lines = printed([lake(tmp_path)], tmp_path).splitlines()
+    assert lines[0].split() == ["system", "version", "title", "paradigm", "parallelism", "runs", "on"]
+    assert lines[1].split()[:3] == ["●", "lake/script", "2.1"]
+    assert lines[3] == "Not usable:"
+    assert lines[4].split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems sets it up"]
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_who_is_not_here_is_listed_by_how_one_gets_it(tmp_path: Path, width: int) -> None:
+    head, _, rest = GOOD.partition("[install]")
+    programs = rest.partition("[[program]]")[2].partition("[[program]]")[0]
+    asked = '[install]\napt = ["liblake-dev"]\non_request = true\nlicence = "MIT"\nmegabytes = 79\nseconds = 9\n'
+    none = '[install.elsewhere]\nspack = "pond"\nnix = "pond"\nvcpkg = "water"\n'
+    lake, pond = (
+        load_system(write(tmp_path, f"{head}{how}[[program]]{programs}".replace('"lake"', f'"{name}"'), name))
+        for name, how in (("lake", asked), ("pond", none))
+    )
+    (tmp_path / SKIPPED_FOLDER).mkdir(parents=True)
+    (tmp_path / SKIPPED_FOLDER / "pond").write_text("Pond is not here\n")
+    text = printed([lake, pond], tmp_path, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "./teff install NAME... gets it:\n  lake  79 MB, MIT\n" in text
+    plain = " ".join(text.split())
+    assert "found by itself in an active Spack or conda environment" in plain
+    assert "pond pond in Spack, nixpkgs, water in vcpkg; https://example.org/lake" in plain
 
 
 def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:

@@ -132,6 +132,12 @@ def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
     assert remarked(replace(given, others=()))[-1].startswith("< and >: the value lies beyond")
 
 
+def test_timesteps_that_the_user_chose_are_a_remark() -> None:
+    (line,) = [each for each in remarked(replace(case(3), steps=5), 60) if each.startswith("-steps")]
+    assert line == "-steps 5: start and end weigh more than in runs of 1000"
+    assert "-steps 4000: METG of runs of this length only" in remarked(replace(case(3), steps=4000))
+
+
 def test_many_that_are_missing_are_named_as_far_as_a_line_goes() -> None:
     rows = [replace(row(who, estimate(1e-6)), metg=None) for who in variants(18)]
     for width in (60, 80):

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, Self
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike
-from tefflab.analysis.statistics import Interval, ratio_interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, ratio_interval
 from tefflab.records.plan import Variant
 
 RatioRelation = Literal["=", "<", ">", "?"]
@@ -52,6 +52,10 @@ class Quantity(ABC):
     drift: float | None
 
     @abstractmethod
+    def launches(self) -> int:
+        """How many it is known from."""
+
+    @abstractmethod
     def over(self, other: Self) -> Interval:
         """Its ratio to the same of another system in the same sitting, round by round."""
 
@@ -62,6 +66,9 @@ class ByRound(Quantity):
 
     rounds: Mapping[int, Sequence[float]]
 
+    def launches(self) -> int:
+        return len(self.rounds)
+
     def over(self, other: Self) -> Interval:
         return ratio_interval(self.rounds, other.rounds)
 
@@ -69,6 +76,11 @@ class ByRound(Quantity):
 @dataclass(frozen=True, slots=True)
 class Relative(Quantity):
     """A quantity divided by the same of another system in the same sitting."""
+
+    behind: int  # launches, of whichever had fewer
+
+    def launches(self) -> int:
+        return self.behind
 
     def over(self, other: Self) -> Interval:
         return _between_sittings(self, other)
@@ -105,9 +117,24 @@ class Comparison:
         return self.a.place
 
     @property
-    def agrees(self) -> bool:
-        """Whether the intervals of the two estimates overlap: what two sittings of one system should do."""
+    def significant(self) -> bool | None:
+        """Whether the two sides differ; None where that can't be known yet."""
+        return _known(self.ratio, self.a.quantity, self.b.quantity)
+
+    @property
+    def overhead_significant(self) -> bool | None:
+        """The same of the overheads."""
+        if self.overhead is None or self.a.overhead is None or self.b.overhead is None:
+            return None
+        return _known(self.overhead, self.a.overhead, self.b.overhead)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the intervals of the two estimates overlap: what two sittings of one system should do. None where an
+        interval says nothing: it would overlap with any."""
         a, b = self.a.quantity.interval, self.b.quantity.interval
+        if _too_few(self.a.quantity, self.b.quantity) or not (a.is_told and b.is_told):
+            return None
         return a.low <= b.high and b.low <= a.high
 
     def to_json(self) -> dict[str, Any]:
@@ -116,10 +143,10 @@ class Comparison:
             "a": self.a.row.to_json(),
             "b": self.b.row.to_json(),
             "ratio": _plain(self.ratio) | {"relation": self.relation},
-            "significant": self.ratio.significant,
+            "significant": self.significant,
             "overhead_ratio": None
             if self.overhead is None
-            else _plain(self.overhead) | {"significant": self.overhead.significant},
+            else _plain(self.overhead) | {"significant": self.overhead_significant},
             "agrees": self.agrees,
         }
 
@@ -146,7 +173,7 @@ class Answer:
             "one_sitting": self.one_sitting,
             "against": self.against,
             "comparisons": [each.to_json() for each in self.comparisons],
-            "agreeing": sum(each.agrees for each in self.comparisons),
+            "agreeing": sum(each.agrees is True for each in self.comparisons),
             "compared": len(self.comparisons),
         }
 
@@ -198,7 +225,17 @@ def _relative(quantity: Quantity | None, stick: Quantity | None) -> Relative | N
     if quantity is None or stick is None:
         return None
     relation = _QUOTIENT[quantity.relation, stick.relation]
-    return None if relation == "?" else Relative(quantity.name, quantity.over(stick), relation, None)
+    behind = min(quantity.launches(), stick.launches())
+    return None if relation == "?" else Relative(quantity.name, quantity.over(stick), relation, None, behind)
+
+
+def _too_few(a: Quantity, b: Quantity) -> bool:
+    return min(a.launches(), b.launches()) < FEWEST_ROUNDS
+
+
+def _known(ratio: Interval, a: Quantity, b: Quantity) -> bool | None:
+    """Whether a ratio is significant; None where too few launches are behind it, or its interval says nothing."""
+    return None if _too_few(a, b) or not ratio.is_told else ratio.significant
 
 
 def _counterpart(side: Side, others: Sequence[Side]) -> Side | None:

@@ -212,14 +212,16 @@ class Crossing:
         return float(self.unit / (x[i] ** (1 - share) * x[i + 1] ** share) / self.threshold)
 
     def _arm(self, x: Floats, confidence: float, seed: int) -> Floats:
-        """Half the band's height, in log slowdown.
+        """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other launches.
 
         From drawing rounds and from drawing single runs, added as a hierarchical bootstrap adds its two stages: few
         rounds may agree by chance, and by rounds alone the interval held the truth in 95.4 %, so in 97.5 %.
         """
         rounds, index = np.unique(self.runs.round, return_inverse=True)
+        if len(rounds) < 2:
+            return np.full(len(x), np.inf)
         by_run = self._arm_by(np.arange(len(index)), 2, x, confidence, seed)
-        return by_run if len(rounds) < 2 else np.hypot(by_run, self._arm_by(index, 1, x, confidence, seed))
+        return np.hypot(by_run, self._arm_by(index, 1, x, confidence, seed))
 
     def _arm_by(self, cluster: Integers, lost: int, x: Floats, confidence: float, seed: int) -> Floats:
         counts = draw(int(cluster.max()) + 1, seed)[:, cluster]

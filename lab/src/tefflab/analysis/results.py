@@ -96,9 +96,10 @@ class MeasuredCase:
     missing: tuple[tuple[Variant, str], ...] = ()  # where only curves were measured: who has none, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
     others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
+    steps: int | None = None  # of every run, where the user wanted so many
 
 
-Verdict = Literal["floor", "first", "level", "behind", "failed"]
+Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few launches
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class CaseRow:
     noisy_share: float
     note: str
     keys: tuple[str, str] = ("case", "seconds")
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the value has an interval that says anything."""
+        return self.value is not None and self.value.is_told
 
     @property
     def place(self) -> str:

@@ -25,6 +25,16 @@ from scipy import special
 
 from tefflab.analysis.crossing import RESAMPLES, Floats, Relation, Runs, draw, find_crossing, widening
 
+FEWEST_ROUNDS = 3  # without which two systems are not said to differ: two launches may agree by chance
+_VAGUE = 100.0  # the factor between two ends from which on they say nothing
+
+
+def is_told(low: float, high: float) -> bool:
+    """Whether an interval of positive values says anything."""
+    if low <= 0:
+        return math.isfinite(high)
+    return not math.isfinite(high) or high <= _VAGUE * low
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -53,6 +63,11 @@ class Interval:
         return (self.high - self.low) / (2 * self.value) if self.value > 0 else math.inf
 
     @property
+    def is_told(self) -> bool:
+        """Whether it says anything."""
+        return is_told(self.low, self.high)
+
+    @property
     def significant(self) -> bool:
         """For a ratio: the interval excludes 1, so the two sides differ."""
         return not self.low <= 1.0 <= self.high
@@ -67,8 +82,7 @@ class MetgEstimate:
 
     relation '=': the crossing was measured. '<': efficiency reaches the threshold at every granularity measured,
     down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, `high` infinite where
-    the interval leaves what was measured. With one round, the interval knows only the spread of its runs, not that
-    between launches, and is narrower than the truth.
+    the interval leaves what was measured. One round says nothing of another launch: its interval is open.
     """
 
     value: float
@@ -153,7 +167,7 @@ def metg_ratio(
 def overhead(observations: Iterable[Observation], confidence: float = 0.95, seed: int = 0) -> Interval:
     """METG(0), in seconds: the granularity of empty tasks (iterations == 0), the median over rounds.
 
-    With one round, the interval comes from its repeats and is narrower than the truth. ValueError without any.
+    One round has the interval 0 to infinity. ValueError without any.
     """
     rounds: dict[int, list[float]] = {}
     for each in observations:
@@ -161,8 +175,7 @@ def overhead(observations: Iterable[Observation], confidence: float = 0.95, seed
             rounds.setdefault(each.round, []).append(each.granularity)
     if not rounds:
         raise ValueError("overhead needs runs of empty tasks (iterations == 0), and there are none")
-    launches = [float(np.median(repeats)) for repeats in rounds.values()]
-    return median_interval(launches if len(launches) > 1 else next(iter(rounds.values())), confidence, seed)
+    return median_interval([float(np.median(repeats)) for repeats in rounds.values()], confidence, seed)
 
 
 def median_interval(samples: ArrayLike, confidence: float = 0.95, seed: int = 0) -> Interval:

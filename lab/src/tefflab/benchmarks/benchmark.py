@@ -67,6 +67,8 @@ class Command:
     plan: Callable[[Request], Plan]
     options: Sequence[Option] = ()
     takes_flags: bool = False
+    check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
+    """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     rounds: int = 25  # launches of each system, at most
     workers: str = "all cores"  # where nothing is said
 

@@ -20,7 +20,7 @@ from rich.text import Text
 
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.results import CaseRow, Verdict
-from tefflab.analysis.statistics import Interval, median_interval, ratio_interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
@@ -298,7 +298,9 @@ class CaseBenchmark(Benchmark[AnyRecord]):
     facts: Sequence[Fact[AnyRecord]] = ()
     row_type: type[CaseRow] = CaseRow
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
-    case_options: Sequence[Option] = (Option("--cases", "Names or groups of cases, by commas. [the usual]"),)
+    case_options: Sequence[Option] = (
+        Option("--cases", "Names or groups of cases, by commas; an unknown one lists them. [the usual]"),
+    )
 
     @abstractmethod
     def value(self, record: AnyRecord) -> float:
@@ -378,11 +380,14 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
 
 
 def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`. The floor competes with nobody: its ratio is in brackets."""
+    """`first`, `level`, or how far behind: `x 1.8`; `unknown (x 1.8)` where that is of too few launches. The floor
+    competes with nobody: its ratio is in brackets."""
     if row.ratio is None:
         return row.verdict
     times = f"x {digits(row.ratio.value, 2)}"
-    return {"first": "first", "level": f"level ({times})", "floor": f"({times})"}.get(row.verdict, times)
+    if row.verdict == "first":
+        return "first" if row.is_told else "first ?"
+    return {"floor": f"({times})", "behind": times}.get(row.verdict, f"{row.verdict} ({times})")
 
 
 def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None) -> Verdict:
@@ -390,6 +395,8 @@ def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None)
         return "floor"
     if cell is first:
         return "first"
+    if first is None or min(len(cell.rounds), len(first.rounds)) < FEWEST_ROUNDS or not ratio.is_told:
+        return "unknown"
     return "behind" if ratio.significant else "level"
 
 

@@ -6,7 +6,7 @@ One system is the measure: the times of the others are divided by its times, pro
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
@@ -27,6 +27,7 @@ from tefflab.records.run import Failure, Run, Sitting
 
 _MEAN = "geometric mean"
 _MIB = 1 << 20
+_SCALES = ("tiny", "usual", "large")
 Name = Annotated[str, Field(min_length=1)]
 
 
@@ -185,6 +186,12 @@ class ProgramEstimates(CaseEstimates):
         return lines
 
 
+def check_scale(own: Mapping[str, Any]) -> None:
+    """TeffError for a scale that there is not."""
+    if (scale := own.get("scale", "")) not in ("", *_SCALES):
+        raise TeffError(f"no scale is called {scale!r}; there are: {' '.join(_SCALES)}", exit_code=BAD_INPUT)
+
+
 class Programs(CaseBenchmark[ProgramRecord]):
     name = "programs"
     measured = "programs"
@@ -210,6 +217,7 @@ class Programs(CaseBenchmark[ProgramRecord]):
                 "teff programs --workers 2 --minutes 10",
                 lambda request: self.plan(request, "Real programs"),
                 self.case_options,
+                check=lambda own, _: check_scale(own),
                 workers="1 and all cores",
             ),
         )
@@ -222,8 +230,7 @@ class Programs(CaseBenchmark[ProgramRecord]):
         known = [each.id for each in request.variants if not each.is_floor]
         if against and against not in known:
             raise TeffError(f"{against!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
-        if scale not in ("", "tiny", "usual", "large"):
-            raise TeffError(f"no scale is called {scale!r}; there are: tiny usual large", exit_code=BAD_INPUT)
+        check_scale(request.own)
         asked = super().plan(request, title, workers)
         flags = f" -scale {scale}" if scale else ""
         cases = [each.model_copy(update={"flags": each.flags + flags}) for each in asked.cases]

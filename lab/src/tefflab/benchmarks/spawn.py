@@ -72,14 +72,17 @@ class SpawnRecord(Record):
 class SpawnRow(CaseRow):
     @property
     def high(self) -> str:
-        """High or Low, with a question mark where the interval holds the limit; empty where nothing is known."""
+        """High or Low, with a question mark where the interval holds the limit; a question mark alone where too few
+        launches were made, empty where none was."""
         if self.ratio is None or self.verdict == "floor":
             return ""
+        if self.verdict == "unknown" or (self.value and not self.value.is_told):
+            return "?"
         decided = self.ratio.high <= HIGH or self.ratio.low > HIGH
         return ("High" if self.ratio.value <= HIGH else "Low") + ("" if decided else "?")
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"performance": self.high or None}
+        return super().to_json() | {"performance": None if self.high in ("", "?") else self.high}
 
 
 class SpawnExperiment(CaseFigure):
@@ -91,7 +94,7 @@ class SpawnExperiment(CaseFigure):
 
 class SpawnEstimates(CaseEstimates):
     def tables(self) -> Sequence[RenderableType]:
-        told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: undecided"
+        told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: not known yet"
         return [*super().tables(), matrix(self.rows), Text(told)]
 
 
@@ -121,8 +124,8 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         Fact("generator_seconds", lambda record: record.generator_seconds),  # of one node, where a tree was searched
     )
     case_options = (
-        Option("--patterns", "Names or groups of patterns, by commas. [all]"),
-        Option("--trees", "Published trees, by commas. [the usual one]"),
+        Option("--patterns", "Names or groups of patterns, by commas; an unknown one lists them. [all]"),
+        Option("--trees", "Published trees, as T1,T3; an unknown one lists them. [the usual one]"),
     )
 
     def __init__(self) -> None:

@@ -51,7 +51,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         return _of_stores(root, a, b, against)
     if against:
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
-    sources = _sources(root, store or _DEFAULT) if store or _is_store(root, _DEFAULT) else {}
+    sources = _sources(root, store or _DEFAULT) if store or _has_sittings(root) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     if unknown := [each for each in (a, b) if each not in known]:
         nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
@@ -114,6 +114,11 @@ def _answer(
 
 def _is_store(root: Path, name: str) -> bool:
     return is_store(root / RESULTS_FOLDER / name.partition(":")[0])
+
+
+def _has_sittings(root: Path) -> bool:
+    """Whether the usual store is there, and not empty."""
+    return _is_store(root, _DEFAULT) and bool(Store.open(root / RESULTS_FOLDER / _DEFAULT).sittings())
 
 
 def _sources(root: Path, name: str) -> Mapping[AnyBenchmark, _Source]:

@@ -20,6 +20,7 @@ from tefflab.cli.commands import (
     doctor,
     experiment,
     graph,
+    install,
     profile,
     report,
     run,
@@ -27,9 +28,10 @@ from tefflab.cli.commands import (
     test,
 )
 from tefflab.cli.commands.measuring import measuring_commands
-from tefflab.errors import FAILED, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, TeffError
 
 INTERRUPTED = 130
+_BAD_COMMAND_LINE: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, of click or of typer's copy of it
 FIRST_SCREEN = """\
 [bold]How small may a task be?[/]
 
@@ -110,15 +112,29 @@ app.command("profile", cls=BriefCommand)(profile.command)
 app.command("compare", cls=BriefCommand)(compare.command)
 app.command("report", cls=BriefCommand)(report.command)
 app.command("systems", cls=BriefCommand)(systems.command)
+app.command("install", cls=BriefCommand)(install.command)
 app.command("docs", cls=BriefCommand)(docs.command)
 app.command("doctor", cls=BriefCommand)(doctor.command)
 app.command("test", cls=BriefCommand)(test.command)
 
 
+def _in_one_line(error: Exception) -> str:
+    """What is wrong with the command line, and where it is told what is right."""
+    assert hasattr(error, "format_message")
+    message = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{message}; see {context.command_path if context else 'teff'} --help"
+
+
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
     try:
-        app(prog_name="teff")
+        sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
+    except _BAD_COMMAND_LINE as error:
+        print(f"teff: {_in_one_line(error)}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+    except typer.Abort:
+        sys.exit(INTERRUPTED)
     except TeffError as error:
         print(f"teff: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

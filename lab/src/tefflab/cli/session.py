@@ -22,8 +22,10 @@ from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.records.stored import open_sitting
+from tefflab.systems.installing import bring_missing, not_here
+from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, load_systems, probe_all, usable_cores
+from tefflab.systems.systems import System, load_systems, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -41,6 +43,7 @@ class Options:
     rounds: int = 25
     store: str = "default"
     resume: bool = False
+    install_missing: bool = False
     as_json: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
@@ -54,6 +57,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
     ]
     if options.resume and beside:
         raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    command.check(options.own, options.flags)
     _measure(root, kind, options, command.name, lambda found: command.plan(_request(root, options, found)))
 
 
@@ -88,6 +92,8 @@ def _measure(
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting."""
+    if options.install_missing:
+        bring_missing(root, asked_for(root, kind, options.systems), progress())
     store = Store.create(root / RESULTS_FOLDER / options.store)
     if options.resume:
         head = _unfinished(store, kind, experiment)
@@ -122,8 +128,11 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
     """Of those asked for. Nobody else is started to be asked."""
+    asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
-        probes = probe_all(asked_for(root, kind, systems), root, kind.programs)
+        probes = probe_all(asked, root, kind.programs)
+    if missing := not_here([each for each in asked if not any(probes[one.id].found for one in kind.programs(each))]):
+        progress().print(f"teff: not here: {missing}", soft_wrap=True, markup=False)
     return present(root, kind, systems, probes)
 
 
@@ -217,6 +226,10 @@ def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, option
     workers = " and ".join(map(str, plan.workers))
     systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
     console.print(f"teff: {plan.title}; {workers} workers; {systems}", soft_wrap=True, markup=False)
+    if (most := max(plan.workers)) > usable_cores():
+        console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
+    if plan.warning:
+        console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     budget = TimeBudget(options.seconds)
     with store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
         return measure(root, store, kind, head, live, options.seconds, options.rounds)

@@ -19,9 +19,10 @@ from tefflab.host.terminal import output, progress
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 from tefflab.records.record import RecordError, parse_record
+from tefflab.systems.probing import probe_all, why_not_there
 from tefflab.systems.programs import find_program
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, load_systems, probe_all, usable_cores, why_not_there
+from tefflab.systems.systems import Program, load_systems, usable_cores
 
 TIMEOUT = 600.0  # seconds
 

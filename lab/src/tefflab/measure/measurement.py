@@ -20,7 +20,8 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
-from tefflab.systems.systems import Probe, Program, System, load_systems
+from tefflab.systems.probing import Probe
+from tefflab.systems.systems import Program, System, load_systems
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,16 @@ class Present:
 
 def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
     """The programs that `wanted` names (by system or by id; all where it is empty) and that are here."""
-    systems = [(system, programs) for system in load_systems(root) if (programs := kind.programs(system))]
+    every = load_systems(root)
+    systems = [(system, programs) for system in every if (programs := kind.programs(system))]
     known = [name for system, programs in systems for name in (system.name, *(program.id for program in programs))]
     for name in wanted:
         if name not in known:
             there = " ".join(dict.fromkeys(known))
+            if name in {system.name for system in every}:
+                raise TeffError(
+                    f"{name} has no adapter for {kind.measured}; there is one for: {there}", exit_code=BAD_INPUT
+                )
             raise TeffError(f"no system is called {name!r}; there are: {there}", exit_code=BAD_INPUT)
     chosen = [
         Present(_variant(system, index, program, probes[program.id]), program)

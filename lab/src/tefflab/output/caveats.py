@@ -57,7 +57,7 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
         rows,
         "one round",
         lambda row: row.metg is not None and row.metg.rounds == 1,
-        "the interval does not know how one launch differs from the next, and is too narrow",
+        "one launch says nothing of the next, so there is no interval",
     )
     found += _on(
         rows,
@@ -149,7 +149,7 @@ def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
 
 
 def _is_open(row: MetgRow) -> bool:
-    if row.metg is None:
+    if row.metg is None or row.metg.rounds < 2:
         return False
     below = row.metg.low <= 0 and row.metg.relation != "<"
     return below or (math.isinf(row.metg.high) and row.metg.relation != ">")

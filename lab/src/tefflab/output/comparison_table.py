@@ -7,15 +7,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
-from tefflab.analysis.statistics import Interval
-from tefflab.output.quantities import bound, digits, duration, is_told
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.output.quantities import bound, digits, duration
 from tefflab.output.table import Column, Table
 
 LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
+UNKNOWN = f"Unknown: a side has fewer than {FEWEST_ROUNDS} rounds, or its interval says nothing. Go on with --resume."
 DRIFT = (
-    "These are two sittings: absolute times of different hours carry the machine's drift, which no interval knows in "
-    "full. Where a difference matters, measure both sides in one sitting, or compare --against a system that did not "
-    "change."
+    "These are two sittings, and the machine's drift between them is in the ratios: measure both sides in one, or "
+    "compare --against a system that did not change."
 )
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
 
@@ -31,6 +31,8 @@ def to_tables(answers: Sequence[Answer]) -> Group:
             parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
     parts.append(Text(LEGEND))
+    if any(each.significant is None for answer in answers for each in answer.comparisons):
+        parts.append(Text(UNKNOWN))
     if any(each.is_repeat and not each.one_sitting and not each.against for each in answers):
         parts.append(Text(DRIFT))
     return Group(*parts)
@@ -38,11 +40,15 @@ def to_tables(answers: Sequence[Answer]) -> Group:
 
 def agreement(comparisons: Sequence[Comparison]) -> str:
     """Of two sittings: whether each found what the other did."""
-    apart = [each for each in comparisons if not each.agrees]
+    apart = [each for each in comparisons if each.agrees is False]
+    agreeing = sum(each.agrees is True for each in comparisons)
     several = len({each.place for each in comparisons}) > 1
     names = "; ".join(f"{each.a.system} at {each.place}" if several else each.a.system for each in apart)
-    return f"{len(comparisons) - len(apart)} of {len(comparisons)} agree: their intervals overlap." + (
-        f" Not so: {names}." if names else ""
+    unknown = len(comparisons) - len(apart) - agreeing
+    return (
+        f"{agreeing} of {len(comparisons)} agree: their intervals overlap."
+        + (f" Not so: {names}." if names else "")
+        + (f" Of {unknown} that is not known yet." if unknown else "")
     )
 
 
@@ -64,7 +70,7 @@ def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> li
     """One of the quantity itself, and one of the overheads where both sides have them."""
     parts: list[RenderableType] = [Text(), _main(answer, rows, by_place=by_place)]
     known = [
-        (each, _cells(each.a.overhead, each.b.overhead, each.overhead))
+        (each, _cells(each.a.overhead, each.b.overhead, each.overhead, each.overhead_significant))
         for each in rows
         if each.overhead and each.a.overhead and each.b.overhead
     ]
@@ -75,8 +81,9 @@ def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> li
 
 
 def _main(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Table:
-    cells = [_cells(each.a.quantity, each.b.quantity, each.ratio, each.relation) for each in rows]
-    agrees = [Text("yes") if each.agrees else Text("no", "red") for each in rows] if answer.is_repeat else []
+    cells = [_cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation) for each in rows]
+    agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows]
+    agrees = agrees if answer.is_repeat else []
     return _table(rows[0].a.quantity.name, answer.row_word, rows, cells, agrees, by_place=by_place)
 
 
@@ -102,10 +109,16 @@ def _table(
     return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
 
 
-def _cells(a: Quantity, b: Quantity, ratio: Interval, relation: RatioRelation = "=") -> list[str]:
+def _cells(
+    a: Quantity, b: Quantity, ratio: Interval, significant: bool | None, relation: RatioRelation = "="
+) -> list[str]:
     values = [bound(side.relation, _value(side)) for side in (a, b)]
     times = "unknown" if relation == "?" else bound(relation, digits(ratio.value))
-    return [*values, times, _ends(ratio), "yes" if ratio.significant else "no"]
+    return [*values, times, _ends(ratio), _word(significant)]
+
+
+def _word(is_so: bool | None) -> str:
+    return {True: "yes", False: "no", None: "unknown"}[is_so]
 
 
 def _value(side: Quantity) -> str:
@@ -113,6 +126,6 @@ def _value(side: Quantity) -> str:
 
 
 def _ends(interval: Interval) -> str:
-    if not is_told(interval.low, interval.high):
+    if not interval.is_told:
         return "too few runs"
     return f"{digits(interval.low)} – {digits(interval.high) if math.isfinite(interval.high) else '∞'}"

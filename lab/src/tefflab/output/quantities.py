@@ -6,6 +6,8 @@ Every table, plot and report takes its text from here, so one number never has t
 import math
 from collections.abc import Sequence
 
+from tefflab.analysis.statistics import is_told
+
 _TIMES: Sequence[tuple[float, str]] = (
     (1.0, "s"),
     (1e-3, "ms"),
@@ -20,7 +22,6 @@ _DECIMALS: Sequence[tuple[float, str]] = (
     (1e3, "k"),
     (1.0, ""),
 )
-_VAGUE = 100.0  # the factor between two ends from which on they say nothing
 
 
 def digits(value: float, significant: int = 3) -> str:
@@ -55,13 +56,6 @@ def duration_range(low: float, high: float) -> str:
     size, name = _unit_of(known, _TIMES)
     top = digits(high / size) if math.isfinite(high) else "∞"
     return f"{digits(low / size)} – {top} {name}"
-
-
-def is_told(low: float, high: float) -> bool:
-    """Whether an interval of positive values says anything."""
-    if low <= 0:
-        return math.isfinite(high)
-    return not math.isfinite(high) or high <= _VAGUE * low
 
 
 def rate(value: float, unit: str) -> str:

@@ -1,13 +1,20 @@
-"""Table 4 of the paper, for this machine: the systems, what they are, and which are here."""
+"""Table 4 of the paper, for this machine: the systems that are here, and how one gets the others."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rich.console import Group
+from rich.console import Group, RenderableType
+from rich.table import Table as Grid
 from rich.text import Text
 
 from tefflab.output.table import Column, Table
-from tefflab.systems.systems import Probe, Program, System
+from tefflab.systems.probing import Probe
+from tefflab.systems.systems import Program, System
+
+_FOUND_ALONE = (
+    "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
+    "module, CMAKE_PREFIX_PATH, PKG_CONFIG_PATH or PATH:"
+)
 
 
 def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
@@ -39,33 +46,75 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
             }
             for variant in system.listed
         ],
+        "source": first.source,
         "install": first.how_to_install,
+        "licence": system.install.licence,
+        "megabytes": system.install.megabytes,
     }
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
-    """A heading a system that says what it is, below it a row for each variant; then who is not here."""
-    headings: dict[int, Text] = {}
-    variants: list[Program] = []
-    for system in systems:
-        where = "distributed" if system.distributed else "one machine"
-        facts = f"{system.paradigm}, {system.parallelism}, {where}"
-        headings[len(variants)] = Text.assemble(("● ", system.color), (system.title, "bold"), f"  {facts}")
-        variants += system.listed
-    found = [probes[variant.id] for variant in variants]
-    table = Table(
+    """A row for each variant that is here; then who is not, a line each, by how one gets it."""
+    here = [(system, each) for system in systems for each in system.listed if probes[each.id].found]
+    absent = [system for system in systems if not any(probes[each.id].found for each in system.listed)]
+    parts: list[RenderableType] = [_present(here, probes)] if here else [Text("None of the systems is here.")]
+    for heading, table in _groups(systems, absent, probes):
+        parts += [Text(), Text(heading, style="bold"), table]
+    return Group(*parts)
+
+
+def _present(here: Sequence[tuple[System, Program]], probes: Mapping[str, Probe]) -> Table:
+    return Table(
         [
-            Column("", [Text("✓", "green") if each.found else Text("✗", "red") for each in found], "left"),
-            Column("", [variant.id for variant in variants], "left"),
-            Column("version", [(each.version or "?") if each.found else "-" for each in found], "left", priority=1),
-            Column("title", [variant.title for variant in variants], "left", priority=2),
-        ],
-        headings=headings,
+            Column("system", [Text.assemble(("● ", system.color), each.id) for system, each in here], "left"),
+            Column("version", [probes[each.id].version or "?" for _, each in here], "left"),
+            Column("title", [each.title for _, each in here], "left", priority=1),
+            Column("paradigm", [system.paradigm for system, _ in here], "left", priority=2),
+            Column("parallelism", [system.parallelism for system, _ in here], "left", priority=3),
+            Column("runs on", [_where(system) for system, _ in here], "left", priority=4),
+            Column("language", [system.language for system, _ in here], "left", priority=5),
+        ]
     )
-    missing = [_missing(variant, probe) for variant, probe in zip(variants, found, strict=True) if not probe.found]
-    return Group(table, *([Text(), *missing] if missing else []))
 
 
-def _missing(variant: Program, probe: Probe) -> Text:
-    advice = f" - {probe.how_to_install}" if probe.how_to_install else ""
-    return Text.assemble((variant.id, "bold"), f": {probe.reason}{advice}")
+def _where(system: System) -> str:
+    return "many machines" if system.distributed else "one machine"
+
+
+def _groups(
+    systems: Sequence[System], absent: Sequence[System], probes: Mapping[str, Probe]
+) -> Iterator[tuple[str, Grid]]:
+    sources: dict[str, list[System]] = {}
+    for system in absent:
+        sources.setdefault(probes[system.listed[0].id].source, []).append(system)
+    if ours := sources.get("install"):
+        yield (
+            "Not here; ./teff install NAME... gets it:",
+            _rows([each.name for each in ours], [each.install.cost for each in ours]),
+        )
+    if elsewhere := sources.get("elsewhere"):
+        ways = [probes[system.listed[0].id].how_to_install for system in elsewhere]
+        yield _FOUND_ALONE, _rows([each.name for each in elsewhere], ways)
+    odd = [
+        each
+        for system in systems
+        for each in system.listed
+        if not probes[each.id].found and (system not in absent or probes[system.listed[0].id].source in ("", "setup"))
+    ]
+    if odd:
+        reasons = [_why(probes[each.id]) for each in odd]
+        yield "Not usable:", _rows([each.id for each in odd], reasons)
+
+
+def _rows(names: Sequence[str], ways: Sequence[str]) -> Grid:
+    """Names, and beside each what may take several lines of a narrow terminal."""
+    grid = Grid.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, way in zip(names, ways, strict=True):
+        grid.add_row(Text(f"  {name}"), Text(way))
+    return grid
+
+
+def _why(probe: Probe) -> str:
+    return f"{probe.reason} - {probe.how_to_install}" if probe.how_to_install else f"{probe.reason}"

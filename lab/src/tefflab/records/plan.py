@@ -48,6 +48,11 @@ class Plan(Frozen):
     x_label: str = ""  # of what is varied
 
     @property
+    def warning(self) -> str:
+        """What a user should know of it before it is measured; empty where there is nothing."""
+        return ""
+
+    @property
     def workers(self) -> Sequence[int]:
         """The numbers of workers, rising."""
         return sorted({case.workers for case in self.cases})

@@ -6,7 +6,6 @@ A system that can't be configured or compiled is left out with its reason, and t
 import fnmatch
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -18,8 +17,9 @@ from rich.console import Console
 
 from tefflab.errors import TeffError
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
+from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.provision import PIP_LEDGER
-from tefflab.systems.systems import BROKEN_FOLDER, load_systems
+from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, load_systems
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
@@ -115,7 +115,8 @@ class Build:
         packages = DPKG_STATUS.stat().st_mtime_ns if DPKG_STATUS.is_file() else 0
         files = [self.root / "CMakePresets.json", PIP_LEDGER]
         contents = [file.read_bytes() for file in files if file.is_file()]
-        places = [str(self.root), os.environ.get("CMAKE_PREFIX_PATH", "")]
+        stamps = sorted((self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}"))
+        places = [str(self.root), fingerprint(), [(str(each), each.stat().st_mtime_ns) for each in stamps]]
         return hashlib.sha256(repr((packages, contents, places)).encode()).hexdigest()
 
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
@@ -138,7 +139,13 @@ class Build:
     def _run_cmake(self, prefix: Sequence[str], left_out: dict[str, str]) -> int:
         settings = [f"-DCMAKE_MAKE_PROGRAM={self._ninja}", f"-DTEFF_LEFT_OUT={';'.join(left_out)}"]
         command = [*prefix, working_tool("cmake"), "--preset", self.preset, *settings]
-        return run_logged(command, self._configure_log, folder=self.root, append=bool(left_out))
+        return run_logged(
+            command,
+            self._configure_log,
+            folder=self.root,
+            environment=search_environment(),
+            append=bool(left_out),
+        )
 
     def _culprit(self) -> str | None:
         """The system named by the newest error of the log."""
@@ -160,8 +167,8 @@ class Build:
                     step.show(f"{progress[1]}/{progress[2]}")
 
             command = [*prefix, self._ninja, "-C", str(self.folder), "-k", "0"]
-            status = {"NINJA_STATUS": "[%f/%t] "}
-            return run_logged(command, self._build_log, environment=status, on_line=on_line)
+            environment = {"NINJA_STATUS": "[%f/%t] "} | search_environment()  # for it may call CMake
+            return run_logged(command, self._build_log, environment=environment, on_line=on_line)
 
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import typer
 
 from tefflab.errors import BAD_INPUT, TeffError, shortened
 from tefflab.host.terminal import progress
+from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import COMPILED_TIMEOUT, Program, load_systems, usable_cores, why_not_there
+from tefflab.systems.systems import Program, load_systems, usable_cores
 
 
 def find_program(root: Path, benchmark: str, name: str) -> Program:
@@ -51,5 +53,10 @@ def call_program(
     ensure(root, load_systems(root), console=progress())
     if started and (reason := why_not_there(started, root)):
         raise TeffError(f"{started.id}: {reason}")
-    finished = subprocess.run([str(program), *words], env={**os.environ, **(environment or {})}, check=False)
-    raise typer.Exit(finished.returncode)
+    command = [str(program), *words]
+    with subprocess.Popen(
+        command, env={**os.environ, **(environment or {})}, stderr=subprocess.PIPE, text=True, errors="replace"
+    ) as called:
+        for line in called.stderr or ():  # errors of all programs have one prefix
+            print(line.replace("error: ", "teff: ", 1) if line.startswith("error: ") else line, end="", file=sys.stderr)
+    raise typer.Exit(called.returncode)

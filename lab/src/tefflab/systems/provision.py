@@ -25,9 +25,9 @@ from tefflab.systems.packages import (
 RETRY_AFTER = 24 * 3600.0  # seconds until something that could not be had is asked for again
 # What was installed by pip for systems; it stands inside the environment, so that they go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
-_PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
+PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
 _APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
-_PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
+PIP_STEP = re.compile(r"^(Collecting|Building wheel for|Installing collected) (\S+)")
 
 Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 
@@ -106,7 +106,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
     def apt(text: str, *words: str) -> bool:
         with Step(console, text) as step:
             step.show()
-            return run_logged(apt_get(prefix, *words), log, on_line=_follow(step, _APT_STEP), append=True) == 0
+            return run_logged(apt_get(prefix, *words), log, on_line=follow(step, _APT_STEP), append=True) == 0
 
     log.unlink(missing_ok=True)
     apt("asking apt for its newest package lists", "update")
@@ -123,7 +123,7 @@ def provide_apt(root: Path, wanted: Wanted, console: Console) -> Provision:
         try:
             with Step(console, f"installing {_listed(packages)} by apt") as step:
                 step.show()
-                return run_apart(apt_get(prefix, *words), log, _follow(step, _APT_STEP)) == 0
+                return run_apart(apt_get(prefix, *words), log, follow(step, _APT_STEP)) == 0
         except KeyboardInterrupt:
             console.print("teff: apt goes on by itself: packages left half-installed would stop the next apt")
             raise
@@ -149,9 +149,9 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
         with Step(console, f"installing {_listed(requirements)} by pip") as step:
             step.show()
             # What is there already is named again, so that pip does not trade one system for another.
-            pip = [sys.executable, "-m", "pip", "install", *_PIP_QUIETLY, "--constraint", str(pins)]
+            pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
             command = [*pip, *installed, *requirements]
-            done = run_logged(command, log, on_line=_follow(step, _PIP_STEP), append=True) == 0
+            done = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True) == 0
         if done:
             installed.extend(one for one in requirements if one not in installed)
             PIP_LEDGER.write_text(json.dumps(installed))
@@ -163,7 +163,9 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
     return provision
 
 
-def _follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
+def follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
+    """Shows behind a step what a line that matches says."""
+
     def on_line(line: str) -> None:
         if found := pattern.match(line):
             step.show(" ".join(filter(None, found.groups())))

@@ -59,8 +59,9 @@ def ensure(
     """
     with alone(root, console):
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
-        by_apt = provide_apt(root, {CORE: ours} | {one.name: one.install.apt for one in systems}, console)
-        by_pip = provide_pip(root, {one.name: one.install.pip for one in systems}, console)
+        unasked = [one for one in systems if not one.install.on_request]
+        by_apt = provide_apt(root, {CORE: ours} | {one.name: one.install.apt for one in unasked}, console)
+        by_pip = provide_pip(root, {one.name: one.install.pip for one in unasked}, console)
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
             warn(console, owner, reason)

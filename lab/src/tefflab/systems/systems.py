@@ -1,16 +1,14 @@
-"""The systems under test: what their `system.toml` says, how they are started, whether they are installed.
+"""The systems under test: what their `system.toml` says, and how they are started.
 
 Everything known about a system stands in its own folder below `bench/systems`; nothing here, nor anywhere
 else in the lab, names one.
 """
 
+import itertools
 import os
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -25,17 +23,16 @@ from pydantic import (
 )
 
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
-from tefflab.systems.identity import Identity, IdentityError, ask_identity
-from tefflab.systems.packages import PackageState, as_root, available, install_command
 
 SYSTEMS_FOLDER = Path("bench/systems")
 BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system or program it left out,
 BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built
 
-PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build")
-COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
-PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
+INSTALLED_FOLDER = Path(".teff/systems")  # what `teff install` brought, a folder a system
+STAMP = "installed.json"  # in it, written last: what was asked for, once all of it is there
+
+PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -56,11 +53,71 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Elsewhere(_Strict):
+    """Under which names a system is in package managers that Teff does not run."""
+
+    spack: NonEmpty | None = None
+    conda: NonEmpty | None = None  # of conda-forge
+    vcpkg: NonEmpty | None = None
+    nix: NonEmpty | None = None  # of nixpkgs
+
+    @property
+    def text(self) -> str:
+        """`hpx in Spack, conda-forge`; empty where none has it."""
+        said = {"Spack": self.spack, "conda-forge": self.conda, "vcpkg": self.vcpkg, "nixpkgs": self.nix}
+        managers: dict[str, list[str]] = {}
+        for manager, name in said.items():
+            if name:
+                managers.setdefault(name, []).append(manager)
+        return ", ".join(f"{name} in {', '.join(those)}" for name, those in managers.items())
+
+
 class Install(_Strict):
     """What has to be there before a system builds and runs. `a | b` means the first that can be had."""
 
     apt: list[NonEmpty] = []
     pip: list[NonEmpty] = []
+    fetch: list[Annotated[list[NonEmpty], Field(min_length=1)]] = []  # commands of other registries' own clients
+    on_request: bool = False  # only by `teff install`; what is not is set up by every command that wants the system
+    apart: bool = False  # the Python packages in an environment of the system's own: they clash with others'
+    licence: NonEmpty | None = None
+    megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about
+    seconds: Annotated[float, Field(gt=0)] | None = None  # to install it, about
+    elsewhere: Elsewhere = Elsewhere()
+
+    @model_validator(mode="after")
+    def _can_be_done(self) -> Self:
+        if self.on_request and not (self.licence and self.megabytes and self.seconds):
+            raise ValueError("on_request needs licence, megabytes and seconds, which are said before it starts")
+        if self.on_request and not self.registries:
+            raise ValueError("on_request needs packages of a registry")
+        if self.apart and not (self.on_request and self.pip):
+            raise ValueError("apart is about the packages of pip that come on_request")
+        if self.fetch and not self.on_request:
+            raise ValueError("fetch is done on_request only")
+        if self.on_request and self.pip and not self.apart:
+            raise ValueError("pip on_request needs apart = true: what is in the lab's own environment can't be removed")
+        return self
+
+    @field_validator("fetch")
+    @classmethod
+    def _fetch_knows_its_placeholders(cls, commands: list[list[str]]) -> list[list[str]]:
+        for word in itertools.chain(*commands):
+            if other := [name for name in _PLACEHOLDER.findall(word) if name not in ("folder", "installed")]:
+                raise ValueError(f"{{{other[0]}}} can't stand in it; {{folder}} and {{installed}} can")
+        return commands
+
+    @property
+    def registries(self) -> list[str]:
+        """By whose clients its packages come: `apt`, `pip`, `cargo`."""
+        own = ["apt"] * bool(self.apt) + ["pip"] * bool(self.pip)
+        return list(dict.fromkeys([*own, *(command[0] for command in self.fetch)]))
+
+    @property
+    def cost(self) -> str:
+        """`79 MB, Apache-2.0`, as far as it is said."""
+        size = f"{self.megabytes:g} MB" if self.megabytes else ""
+        return ", ".join(filter(None, [size, self.licence]))
 
 
 class Attribution(_Strict):
@@ -92,6 +149,7 @@ class Program(_Strict):
     _id: str = PrivateAttr("")
     _folder: Path = PrivateAttr(Path())
     _measured: str = PrivateAttr("")
+    _apart: bool = PrivateAttr(False)
 
     @field_validator("program")
     @classmethod
@@ -149,7 +207,15 @@ class Program(_Strict):
         """The words that start the program with `workers` workers; flags are to be appended."""
         filled = [self._fill(word, root, workers) for word in self.command]
         script_first = self.is_python and self.command[0] == "{program}"
-        return [sys.executable, *filled] if script_first else filled
+        return [self.python(root), *filled] if script_first else filled
+
+    def python(self, root: Path) -> str:
+        """The interpreter of its scripts: the lab's own, or that of its system's own environment."""
+        return str(self.installed(root) / "venv/bin/python") if self._apart else sys.executable
+
+    def installed(self, root: Path) -> Path:
+        """Where `teff install` puts what its system needs."""
+        return root / INSTALLED_FOLDER / self.system_name
 
     def environment_for(self, root: Path, workers: int) -> dict[str, str]:
         """The variables to be set besides those that are there."""
@@ -160,9 +226,10 @@ class Program(_Strict):
             "program": str(self.program_path(root)),
             "benchmark": self._measured or self.benchmark,
             "workers": str(workers),
-            "python": sys.executable,
+            "python": self.python(root),
             "folder": str(self._folder),
             "build": str(root / BUILD_FOLDER),
+            "installed": str(self.installed(root)),
         }
         return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
@@ -211,6 +278,15 @@ class System(_Strict):
         """Those that run a kind of benchmark, whose adapters are its own or another kind's."""
         return [each.measuring(benchmark) for each in self.programs if each.benchmark == (adapters or benchmark)]
 
+    def is_installed(self, root: Path) -> bool:
+        """Whether `teff install` brought what its file asks for now."""
+        stamp = root / INSTALLED_FOLDER / self.name / STAMP
+        return stamp.is_file() and stamp.read_text(encoding="utf-8") == self.wanted()
+
+    def wanted(self) -> str:
+        """What it asks for, as its stamp says it."""
+        return self.install.model_dump_json(include={"apt", "pip", "fetch"})
+
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
@@ -218,6 +294,7 @@ class System(_Strict):
         for program in self.programs:
             program._id = f"{self.name}/{program.name}" if program.benchmark in seen else self.name
             program._folder = folder
+            program._apart = self.install.apart
             seen.add(program.benchmark)
         return self
 
@@ -246,90 +323,3 @@ def load_systems(root: Path) -> list[System]:
 def usable_cores() -> int:
     """How many cores this process may use: what `--workers` is when nothing is said."""
     return len(os.sched_getaffinity(0))
-
-
-@dataclass(frozen=True)
-class Probe:
-    """Whether a program is there and answers; `reason` says why where it is not.
-
-    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken.
-    """
-
-    found: bool
-    version: str | None
-    reason: str | None
-    how_to_install: str
-
-
-def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
-    """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
-    packages = packages or PackageState.of(system.install.apt)
-    broken = (root / BROKEN_FOLDER / system.name).is_file()
-    left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
-    how = "" if broken or left_out else _how_to_install(system, root, packages)
-    identity = _identity_of(program, root)
-    if isinstance(identity, str):
-        return Probe(found=False, version=None, reason=identity, how_to_install=how)
-    return Probe(found=True, version=identity.version, reason=None, how_to_install=how)
-
-
-def probe_all(
-    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Program]]
-) -> dict[str, Probe]:
-    """Probes the `programs` of every system, two at a time; the keys are their ids."""
-    packages = PackageState.of([name for system in systems for name in system.install.apt])
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        asked = {
-            program.id: pool.submit(probe, program, system, root, packages=packages)
-            for system in systems
-            for program in programs(system)
-        }
-        try:
-            return {name: answer.result() for name, answer in asked.items()}
-        except KeyboardInterrupt:  # has ended the programs that were asked, too
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _identity_of(program: Program, root: Path) -> Identity | str:
-    """What the program says of itself, or why it does not."""
-    if reason := why_not_there(program, root):
-        return reason
-    workers = usable_cores()
-    try:
-        identity = ask_identity(
-            [*program.command_line(root, workers), "--identity"],
-            environment=program.environment_for(root, workers),
-            timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
-        )
-    except IdentityError as error:
-        return str(error)
-    if identity.system != program.system_name:
-        return f"the program says it is {identity.system!r}"
-    return identity
-
-
-def why_not_there(program: Program, root: Path) -> str:
-    """Why it has not been built; empty where it has."""
-    if program.program_path(root).is_file():
-        return ""
-    if program.is_python:
-        return f"{program.executable} is not in its folder"
-    for place in (
-        BROKEN_FOLDER / program.system_name,
-        SKIPPED_FOLDER / program.system_name,
-        SKIPPED_FOLDER / program.executable,
-    ):
-        reason = root / place
-        if reason.is_file():
-            return reason.read_text(encoding="utf-8").strip()
-    return f"{program.executable} has not been built"
-
-
-def _how_to_install(system: System, root: Path, packages: PackageState) -> str:
-    if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.apt and not system.install.pip:
-        return f"install it from {system.homepage}, with CMAKE_PREFIX_PATH saying where it is"
-    missing = packages.missing(system.install.apt)
-    if missing and as_root() is None:
-        return install_command(missing, available(missing))
-    return "./teff systems sets it up"

@@ -1,6 +1,7 @@
 """Task graphs: `teff metg`, the smallest task that is worth its overhead, and `teff sweep`, whole curves."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
@@ -37,8 +38,9 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "flags say what graph, as the published Task Bench's do; steps and iterations are chosen.",
                 "teff metg -type nearest -radix 5",
                 _metg_plan,
-                (Option("--threshold", "The efficiency asked for.", 0.5, 0.05, 0.95),),
+                (Option("--threshold", "The efficiency asked for, from 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
+                check=lambda _, flags: parse(flags, 1),
             ),
             Command(
                 "sweep",
@@ -47,10 +49,11 @@ class TaskGraph(Benchmark[GraphRecord]):
                 "teff sweep --points 8 --longest 300us -type fft -width 8",
                 _sweep_plan,
                 (
-                    Option("--points", "Sizes of task, evenly in log.", 12, 3, 100),
+                    Option("--points", "Sizes of task, from 3 to 100, evenly in log.", 12, 3, 100),
                     Option("--longest", "The largest task, as 3ms or 200us.", "3ms"),
                 ),
                 takes_flags=True,
+                check=_check_sweep,
                 rounds=5,
             ),
         )
@@ -80,6 +83,11 @@ def _question(plan: GraphPlan, variant: Variant, case: GraphCase, scale: float) 
 
 def _metg_plan(request: Request) -> GraphPlan:
     return _plan_of_one(request, "metg").model_copy(update={"threshold": request.own["threshold"]})
+
+
+def _check_sweep(own: Mapping[str, Any], flags: Sequence[str]) -> None:
+    seconds(own["longest"])
+    parse(flags, 1)
 
 
 def _sweep_plan(request: Request) -> GraphPlan:

@@ -8,9 +8,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from tefflab.analysis.results import MeasuredCase, MetgRow
-from tefflab.analysis.statistics import MetgEstimate
+from tefflab.analysis.statistics import MetgEstimate, is_told
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
-from tefflab.output.quantities import digits, duration, is_told, percent
+from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.readings import noisy_runs
 
 _COMMANDS = 2

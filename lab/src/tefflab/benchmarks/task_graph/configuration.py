@@ -44,7 +44,8 @@ class Configuration:
         """Short, for the head of a table: `stencil_1d, width 2, compute_bound`; several graphs are counted."""
         first = {flag[0]: " ".join(flag[1:]) for flag in self.graphs[0]}
         details = [f"{name} {value}".strip() for name, value in first.items() if name not in ("type", "kernel")]
-        text = ", ".join([first["type"], *details, first["kernel"]])
+        steps = [f"{self.steps} timesteps"] if self.steps else []
+        text = ", ".join([first["type"], *details, first["kernel"], *steps])
         return text if len(self.graphs) == 1 else f"{len(self.graphs)} graphs: {text}"
 
     @property

@@ -79,6 +79,7 @@ def estimate_case(
     with_metg: bool = True,
     notes: Mapping[str, str] | None = None,
     where: Distance | None = None,
+    steps: int | None = None,
 ) -> MeasuredCase:
     """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
 
@@ -109,6 +110,7 @@ def estimate_case(
         else tuple((each, notes.get(each.id, "was not reached")) for each in variants if not curves[each.id]),
         round_trip=round_trip,
         share=where.share if where else 1.0,
+        steps=steps,
     )
 
 

@@ -96,4 +96,5 @@ class GraphEstimates(Estimates):
             with_metg=self.plan.asks == "metg",
             notes=self._notes,
             where=where,
+            steps=case.steps,
         )

@@ -4,6 +4,7 @@ import shlex
 from typing import Literal
 
 from tefflab.benchmarks.task_graph.configuration import Configuration, parse
+from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.records.plan import Case, Plan
 
 Asks = Literal["metg", "curve"]  # where efficiency crosses the threshold; or all of it, at the same sizes of task
@@ -33,6 +34,18 @@ class GraphPlan(Plan):
     threshold: float = 0.5
     longest_task: float = 3e-3  # seconds: where a curve ends
     points: int = 12  # of a curve
+
+    @property
+    def warning(self) -> str:
+        """What an own number of timesteps does to the result."""
+        said = [case.steps for case in self.cases if case.steps]
+        if not said:
+            return ""
+        few = "; start and end of a graph weigh more the fewer they are" if said[0] < STEPS else ""
+        return (
+            f"-steps {said[0]}: compare this only with what was measured with the same, for every run has {said[0]} "
+            f"timesteps{few}. Without -steps a run has at least {STEPS}"
+        )
 
     @property
     def has_curves(self) -> bool:

@@ -10,8 +10,10 @@ from rich.text import Text
 
 from tefflab.analysis.distance import OFTEN
 from tefflab.analysis.results import MeasuredCase, MetgRow
+from tefflab.analysis.statistics import is_told
+from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
-from tefflab.output.quantities import digits, duration, is_told, percent
+from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.readings import absent, noisy_runs
 
 
@@ -62,7 +64,14 @@ def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:
 
 
 def _elsewhere(case: MeasuredCase) -> list[tuple[str, str]]:
-    """What else stands in the report, in one line."""
+    """What else stands in the report, or must not be compared, in one line."""
+    if case.steps:
+        few = (
+            f"start and end weigh more than in runs of {STEPS}"
+            if case.steps < STEPS
+            else "METG of runs of this length only"
+        )
+        return [(f"-steps {case.steps}", few)]
     if rare := [duration(each.round_trip) for each in rarely_elsewhere(case) if each.round_trip is not None]:
         return [("also measured", f"with cores {' and '.join(rare)} apart: see the report")]
     if any(row.metg and row.metg.relation != "=" for row in case.rows):

@@ -18,6 +18,9 @@ class Metg(Quantity):
     threshold: float
     seen: Sequence[Observation]
 
+    def launches(self) -> int:
+        return len({each.round for each in self.seen})
+
     def over(self, other: Self) -> Interval:
         return metg_ratio(self.seen, other.seen, self.threshold)
 
@@ -44,7 +47,7 @@ def metg_side(case: MeasuredCase, row: MetgRow, seen: Sequence[Observation]) -> 
     ends = Interval(metg.value, metg.low, metg.high)
     return Side(
         place=placed_name(case),
-        question=(case.configuration, case.threshold),
+        question=(case.configuration, case.threshold, case.steps),
         round_trip=case.round_trip,
         row=row,
         quantity=Metg(metg_name(row.threshold), ends, metg.relation, metg.drift, row.threshold, seen),

@@ -71,6 +71,7 @@ def _as_object(case: MeasuredCase) -> dict[str, Any]:
         "name": case.name,
         "configuration": case.configuration,
         "threshold": case.threshold,
+        "steps": case.steps,
         "round_trip": case.round_trip,
         "share": case.share,
         "rows": [row.to_json() for row in case.rows],

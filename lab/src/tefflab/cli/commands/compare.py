@@ -16,7 +16,7 @@ def command(
         str | None,
         typer.Option("--against", help="Of two stores: each system in relation to this, which did not change."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print an object for METG, one for spawn patterns.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print an object for each kind of benchmark.")] = False,
 ) -> None:
     """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
 

@@ -20,6 +20,7 @@ def command(
     workers: options.Workers = 0,
     store: options.Store = "default",
     resume: options.Resume = False,
+    install_missing: options.InstallMissing = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Measure and draw a figure of the paper, or another experiment; without a name, list them.
@@ -45,6 +46,7 @@ def command(
         workers=(workers,) if workers else (),
         store=store,
         resume=resume,
+        install_missing=install_missing,
         as_json=as_json,
     )
     experiment(project_root(), name, asked)

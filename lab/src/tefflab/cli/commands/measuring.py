@@ -15,6 +15,7 @@ from tefflab.cli.commands import options
 if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Option
 
+_ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like `--systems`
 _FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 
@@ -32,6 +33,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
         from tefflab import project_root
         from tefflab.cli.session import Options, run_command
 
+        _refuse_misspelled(context)
         own = {each.name: said[each.name] for each in command.options}
         asked = Options(
             systems=options.names(said["systems"]),
@@ -40,6 +42,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
             rounds=said["rounds"],
             store=said["store"],
             resume=said["resume"],
+            install_missing=said["install_missing"],
             as_json=said["as_json"],
             own=own,
             flags=tuple(context.args),
@@ -55,6 +58,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
         "workers": (_workers(command.workers), ""),
         "store": (options.Store, "default"),
         "resume": (options.Resume, False),
+        "install_missing": (options.InstallMissing, False),
         "as_json": (options.AsJson, False),
     }
     measure.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -68,6 +72,19 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
     one.command(command.name, cls=BriefCommand, context_settings=_FLAGS if command.takes_flags else None)(measure)
     return cast("TyperCommand", typer.main.get_command(one))
+
+
+def _refuse_misspelled(context: typer.Context) -> None:
+    """A word that is almost one of the command's options was meant to be it."""
+    from difflib import get_close_matches
+
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    known = [name for each in context.command.params for name in each.opts if name.startswith("--")]
+    for word in context.args:
+        name = word.partition("=")[0]
+        if name.startswith("--") and (near := get_close_matches(name, known, 1, _ALIKE)):
+            raise TeffError(f"no option is called {name}; did you mean {near[0]}?", exit_code=BAD_INPUT)
 
 
 def _annotation(option: "Option") -> Any:

@@ -6,8 +6,8 @@ import typer
 
 from tefflab.cli import completion
 
-_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most.")
-_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most.")
+_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most; from 0.1.")
+_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most; from 2, and 3 to compare.")
 
 Systems = Annotated[
     str,
@@ -26,6 +26,9 @@ Store = Annotated[
     str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
+InstallMissing = Annotated[
+    bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 

@@ -16,11 +16,14 @@ def command(
             autocompletion=completion.systems,
         ),
     ] = "",
-    patterns: Annotated[str, typer.Option("--patterns", help="Names or groups of patterns, by commas. [all]")] = "",
-    trees: Annotated[str, typer.Option("--trees", help="Published trees, by commas. [the usual one]")] = "",
-    workers: Annotated[int, typer.Option("--workers", min=0, help="0 is all cores.")] = 0,
+    patterns: Annotated[
+        str, typer.Option("--patterns", help="Names or groups of patterns; an unknown one lists them. [all]")
+    ] = "",
+    trees: Annotated[str, typer.Option("--trees", help="Published trees, as T1,T3. [the usual one]")] = "",
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")] = 0,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.01, max=600, help="Of running, for each system and pattern.")
+        float,
+        typer.Option("--seconds", min=0.01, max=600, help="Of running, for each system and pattern, from 0.01 to 600."),
     ] = 3.0,
     functions: Annotated[bool, typer.Option("--functions", help="Also where in a category time went.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON a system and pattern.")] = False,

@@ -16,8 +16,9 @@ def command(
     from tefflab import project_root
     from tefflab.host.terminal import output, progress
     from tefflab.output.systems_table import to_json, to_table
+    from tefflab.systems.probing import probe_all
     from tefflab.systems.setup import ensure
-    from tefflab.systems.systems import load_systems, probe_all
+    from tefflab.systems.systems import load_systems
 
     root = project_root()
     systems = load_systems(root)

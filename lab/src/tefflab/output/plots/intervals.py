@@ -5,10 +5,9 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.statistics import Interval, MetgEstimate, is_told
 from tefflab.output.plots.looks import Look
 from tefflab.output.plots.sheet import mark
-from tefflab.output.quantities import is_told
 
 Direction = Literal["left", "right", "up", "down"]
 

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import is_told
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import Caveat, caveats, sitting_caveats
@@ -121,7 +122,7 @@ def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
         found = [row for row in case.rows if row.metg]
         if found and found[0].metg:
             best = found[0].metg
-            told = quantities.is_told(best.low, best.high)
+            told = is_told(best.low, best.high)
             level = [row for row in found[1:] if told and row.metg and row.metg.low <= best.high]
             return Headline(case.name, found[0], level, told)
     return None

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.results import MetgRow
+from tefflab.analysis.statistics import is_told
 from tefflab.output.plots.intervals import ends, extent
-from tefflab.output.quantities import is_told
 from tefflab.output.readings import time_tick
 from tefflab.output.scales import LogAxis, log_axis
 

@@ -1,0 +1,188 @@
+"""`teff install`: brings systems that no command sets up by itself, each into a folder of its own in `.teff/systems`.
+
+A folder counts once its stamp is there, which is written last. What failed leaves no folder; what was interrupted goes
+on where it was, since the registries' clients keep what they have.
+"""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from tefflab.errors import shortened
+from tefflab.systems.logged import Step, run_logged, tail
+from tefflab.systems.packages import PackageState, as_root, sudo
+from tefflab.systems.probing import probe, why_not_there
+from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
+from tefflab.systems.setup import alone, ensure, warn
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, System
+
+_TELLING = re.compile(r"error|fatal|no matching|not found|cannot|could not|can't|unable|denied|no space", re.IGNORECASE)
+_TOLD = 4  # lines of a log
+_SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they download
+
+
+def offered(systems: Sequence[System]) -> list[System]:
+    """Those that come on request."""
+    return [each for each in systems if each.install.on_request]
+
+
+def not_here(systems: Sequence[System]) -> str:
+    """`lake (79 MB, MIT); ./teff install lake`, of those that come on request; empty without any."""
+    offers = offered(systems)
+    sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
+    return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
+
+
+def absent(root: Path, systems: Sequence[System]) -> list[System]:
+    """Those that come on request and are not here. Where all that is asked for is Debian packages, a person may have
+    brought the same in another way: whatever program could be built is here."""
+
+    def is_absent(system: System) -> bool:
+        is_apart = system.install.apart or bool(system.install.fetch)
+        return is_apart or all(why_not_there(one, root) for one in system.listed)
+
+    return [each for each in offered(systems) if not each.is_installed(root) and is_absent(each)]
+
+
+def announce(systems: Sequence[System], console: Console) -> None:
+    """Says what is about to come, before it does."""
+    for each in systems:
+        come = each.install
+        where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
+        text = f"{each.name}: {each.title}, {come.cost}, about {come.seconds:g} s, by {' and '.join(come.registries)}"
+        console.print(f"teff: {escape(text)}{where}", soft_wrap=True)
+
+
+def install(root: Path, systems: Sequence[System], console: Console) -> dict[str, str]:
+    """Brings the systems, builds them and asks them who they are. The reason, for each that is not here then."""
+    problems: dict[str, str] = {}
+    todo = [each for each in offered(systems) if not each.is_installed(root)]
+    announce(todo, console)
+    with alone(root, console):
+        for each in todo:
+            if reason := _bring(root, each, console):
+                problems[each.name] = reason
+    if brought := [each for each in systems if each.name not in problems]:
+        ensure(root, brought, console=console)
+    return problems | {each.name: reason for each in brought if (reason := _missing(root, each))}
+
+
+def bring_missing(root: Path, systems: Sequence[System], console: Console) -> None:
+    """Installs those of the systems that come on request and are not here; says so of those that can't be had."""
+    offers = offered(systems)
+    if offers:
+        ensure(root, offers, console=console)  # some may be here without it
+    if missing := absent(root, offers):
+        report(install(root, missing, console), missing, console)
+
+
+def remove(root: Path, system: System, console: Console) -> None:
+    """Removes what `install` brought and what was built with it. Debian packages stay: others may use them."""
+    with alone(root, console):
+        shutil.rmtree(root / INSTALLED_FOLDER / system.name, ignore_errors=True)
+        for program in system.programs:
+            for file in (root / BUILD_FOLDER / "bin").glob(program.program.replace("{benchmark}", "*")):
+                file.unlink()
+    console.print(f"teff: {system.name} is removed", soft_wrap=True)
+    state = PackageState.of(system.install.apt)
+    if left := sorted(state.installed):
+        console.print(
+            f"teff: Debian packages stay; to remove them: {sudo()}apt-get remove {' '.join(left)}", soft_wrap=True
+        )
+
+
+def _bring(root: Path, system: System, console: Console) -> str:
+    """Empty where all went well. A reason has the lines of the log that say most."""
+    folder = root / INSTALLED_FOLDER / system.name
+    if reason := _no_room(root, system):
+        return reason
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        reason = _by_apt(root, system, console) or _by_clients(root, folder, system, console)
+        if not reason:
+            part = folder / f"{STAMP}.new"
+            part.write_text(system.wanted(), encoding="utf-8")
+            part.replace(folder / STAMP)
+    except Exception:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if reason:
+        shutil.rmtree(folder, ignore_errors=True)
+    return reason
+
+
+def _no_room(root: Path, system: System) -> str:
+    wanted = (system.install.megabytes or 0) * _SPARE
+    free = shutil.disk_usage(root).free / 1e6
+    return f"needs about {wanted:.0f} MB on the disk, and {free:.0f} MB are free" if free < wanted else ""
+
+
+def _by_apt(root: Path, system: System, console: Console) -> str:
+    if not PackageState.of(system.install.apt).missing(system.install.apt):
+        return ""
+    outcome = provide_apt(root, {system.name: system.install.apt}, console)
+    if outcome.command:
+        words = "type" if sudo() else "type as root"
+        return f"only root may install packages; {words}: {outcome.command}, then ./teff install {system.name}"
+    if system.name not in outcome.problems:
+        return ""
+    log = root / ".teff" / "log" / "apt.log"
+    return f"{outcome.problems[system.name]}{telling(log) if as_root() is not None else ''}"
+
+
+def _by_clients(root: Path, folder: Path, system: System, console: Console) -> str:
+    """By pip into an environment of the system's own, and by other registries' clients."""
+    log = root / ".teff" / "log" / f"install-{system.name}.log"
+    log.unlink(missing_ok=True)
+    for client, command in _commands(folder, system):
+        with Step(console, f"installing {system.name} by {client}") as step:
+            step.show()
+            code = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True)
+        if code:
+            return f"{client} failed{telling(log)}"
+    return ""
+
+
+def _commands(folder: Path, system: System) -> Iterator[tuple[str, list[str]]]:
+    """Each with the name of the client."""
+    if system.install.apart:
+        python = str(folder / "venv/bin/python")
+        yield "venv", [sys.executable, "-m", "venv", str(folder / "venv")]
+        yield "pip", [python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip]
+    for words in system.install.fetch:
+        filled = [word.replace("{folder}", str(system.folder)).replace("{installed}", str(folder)) for word in words]
+        yield words[0], filled
+
+
+def telling(log: Path) -> str:
+    """The lines of a log that say what went wrong, each in a line of its own, and where the log is."""
+    if not log.is_file():
+        return ""
+    lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]
+    said = [line for line in lines if _TELLING.search(line)] or [line for line in lines if line]
+    return "".join(f"\n  {line}" for line in dict.fromkeys(map(shortened, said[-_TOLD:]))) + f"\n  all of it: {log}"
+
+
+def _missing(root: Path, system: System) -> str:
+    """Why no program of it is here; empty where one is."""
+    reasons = []
+    for program in system.listed:
+        found = probe(program, system, root)
+        if found.found:
+            return ""
+        reasons.append(found.reason or "")
+    return reasons[0]
+
+
+def report(problems: dict[str, str], systems: Sequence[System], console: Console) -> None:
+    """A line for each system: here, or why not."""
+    for each in systems:
+        if each.name in problems:
+            warn(console, each.name, problems[each.name])
+        else:
+            console.print(f"teff: {each.name} is here", soft_wrap=True)

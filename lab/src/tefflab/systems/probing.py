@@ -1,0 +1,110 @@
+"""Whether systems are here: their programs are asked who they are."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tefflab.systems.identity import Identity, IdentityError, ask_identity
+from tefflab.systems.packages import PackageState, as_root, available, install_command
+from tefflab.systems.systems import BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+
+COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
+PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
+
+_Source = Literal["", "install", "elsewhere", "setup"]
+_NO_WAY: tuple[_Source, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Whether a program is there and answers; `reason` says why where it is not.
+
+    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` says
+    who brings it: `teff install`, a person (`elsewhere`: no registry has it), or whichever command is next (`setup`).
+    """
+
+    found: bool
+    version: str | None
+    reason: str | None
+    how_to_install: str
+    source: _Source = ""
+
+
+def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
+    """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
+    packages = packages or PackageState.of(system.install.apt)
+    broken = (root / BROKEN_FOLDER / system.name).is_file()
+    left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
+    source, how = _how_to_install(system, root, packages) if not (broken or left_out) else _NO_WAY
+    identity = _identity_of(program, root)
+    if isinstance(identity, str):
+        return Probe(found=False, version=None, reason=identity, how_to_install=how, source=source)
+    return Probe(found=True, version=identity.version, reason=None, how_to_install=how, source=source)
+
+
+def probe_all(
+    systems: Sequence[System], root: Path, programs: Callable[[System], Sequence[Program]]
+) -> dict[str, Probe]:
+    """Probes the `programs` of every system, two at a time; the keys are their ids."""
+    packages = PackageState.of([name for system in systems for name in system.install.apt])
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        asked = {
+            program.id: pool.submit(probe, program, system, root, packages=packages)
+            for system in systems
+            for program in programs(system)
+        }
+        try:
+            return {name: answer.result() for name, answer in asked.items()}
+        except KeyboardInterrupt:  # has ended the programs that were asked, too
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _identity_of(program: Program, root: Path) -> Identity | str:
+    """What the program says of itself, or why it does not."""
+    if reason := why_not_there(program, root):
+        return reason
+    workers = usable_cores()
+    try:
+        identity = ask_identity(
+            [*program.command_line(root, workers), "--identity"],
+            environment=program.environment_for(root, workers),
+            timeout=PYTHON_TIMEOUT if program.is_python else COMPILED_TIMEOUT,
+        )
+    except IdentityError as error:
+        return str(error)
+    if identity.system != program.system_name:
+        return f"the program says it is {identity.system!r}"
+    return identity
+
+
+def why_not_there(program: Program, root: Path) -> str:
+    """Why it has not been built; empty where it has."""
+    if not Path(program.python(root)).exists():
+        return "is not installed"
+    if program.program_path(root).is_file():
+        return ""
+    if program.is_python:
+        return f"{program.executable} is not in its folder"
+    for place in (
+        BROKEN_FOLDER / program.system_name,
+        SKIPPED_FOLDER / program.system_name,
+        SKIPPED_FOLDER / program.executable,
+    ):
+        reason = root / place
+        if reason.is_file():
+            return reason.read_text(encoding="utf-8").strip()
+    return f"{program.executable} has not been built"
+
+
+def _how_to_install(system: System, root: Path, packages: PackageState) -> tuple[_Source, str]:
+    if system.install.on_request and not system.is_installed(root):
+        return "install", f"./teff install {system.name}"
+    if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
+        return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
+    missing = packages.missing(system.install.apt)
+    if missing and as_root() is None:
+        return "setup", install_command(missing, available(missing))
+    return "setup", "./teff systems sets it up"
