@@ -6,6 +6,7 @@ const { Worker, isMainThread, parentPort, workerData } = require('node:worker_th
 const bench = require(process.env.TEFF_NODEJS_ADDON);
 
 const SPINS = 20000; // some 50 us, in which most neighbours finish; sleeping costs as much
+const MOST_ROWS = 1 << 18; // where nothing repeats, rows are made before the timed region, unless they are more
 const WARM_UP = { flags: '-type stencil_1d -width 8 -steps 3000', runs: 5 }; // Node compiles what runs often
 
 // Numbers in shared memory that only grow, and for which threads wait.
@@ -64,36 +65,35 @@ class Block {
     this.first = Math.floor((worker * this.width) / workers);
     this.end = Math.floor(((worker + 1) * this.width) / workers);
     this.cycle = bench.cycle(work, graph);
-    this.rows = [];
-    for (let timestep = 1; timestep <= this.cycle; ++timestep)
-      for (let point = this.first; point < this.end; ++point) this.rows.push(this.awaited(timestep, point));
+    this.rows = [this.row(0)];
+    const rows = this.cycle === 0 && this.steps * this.width <= MOST_ROWS ? this.steps : this.cycle;
+    for (let timestep = 1; timestep <= rows; ++timestep) this.rows.push(this.row(timestep));
   }
 
-  // Others' columns that a task waits for.
-  awaited(timestep, point) {
-    const all = bench.predecessors(this.work, this.graph, timestep, point);
-    return Int32Array.from(all.filter((each) => each < this.first || each >= this.end));
-  }
-
-  row(timestep, point) {
-    if (this.cycle === 0 || timestep === 0) return this.awaited(timestep, point);
-    return this.rows[((timestep - 1) % this.cycle) * (this.end - this.first) + point - this.first];
+  // The points of a timestep that there are, and others' columns that each waits for.
+  row(timestep) {
+    const [from, to] = bench.points(this.work, this.graph, timestep);
+    const tasks = [];
+    for (let point = Math.max(this.first, from); point < Math.min(this.end, to); ++point) {
+      const all = bench.predecessors(this.work, this.graph, timestep, point);
+      const awaited = Int32Array.from(all.filter((each) => each < this.first || each >= this.end));
+      tasks.push({ point, awaited });
+    }
+    return tasks;
   }
 
   run(timestep, spins) {
     if (timestep >= this.steps) return;
-    let { first, end } = this;
-    if (this.cycle === 0) {
-      const [from, to] = bench.points(this.work, this.graph, timestep);
-      first = Math.max(first, from);
-      end = Math.min(end, to);
-    }
-    for (let point = first; point < end; ++point) {
-      const awaited = this.row(timestep, point);
+    for (const { point, awaited } of this.prepared(timestep)) {
       for (let i = 0; i < awaited.length; ++i) this.marks.reach(this.base + awaited[i], timestep, spins);
       bench.execute(this.work, this.graph, timestep, point, this.worker);
       this.marks.set(this.base + point, timestep + 1);
     }
+  }
+
+  prepared(timestep) {
+    if (timestep === 0) return this.rows[0];
+    return this.rows.length > 1 ? this.rows[((timestep - 1) % (this.rows.length - 1)) + 1] : this.row(timestep);
   }
 }
 

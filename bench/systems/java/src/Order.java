@@ -4,10 +4,15 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class Order {
   /** A cache line of counters, of which one is used: neighbours are counted by different threads. */
   private static final int APART = 16;
+  /** Where nothing repeats, there is a row for each timestep, unless they have more tasks than this. */
+  private static final int MOST_ROWS = 1 << 18;
+  private static final int[] NOBODY = {};
 
   private final Bench.Workload work;
   private final int graph;
   private final int width;
+  private final long steps;
+  /** After how many timesteps the rows below repeat; 0 if there are none. */
   private final int cycle;
   private final int rows;
   private final int[][] successors;
@@ -18,13 +23,16 @@ final class Order {
     this.work = work;
     this.graph = graph;
     width = work.width(graph);
-    cycle = work.cycle(graph);
+    steps = work.steps(graph);
+    int repeats = work.cycle(graph);
     // A counter is used again when no task of its row waits any more: each has run before its column is so far.
-    rows = Math.max(cycle, 3) + 1;
-    successors = new int[cycle * width][];
-    predecessors = new int[cycle * width];
-    for (int timestep = 1; timestep <= cycle; ++timestep) {
-      for (int point = 0; point < width; ++point) {
+    rows = Math.max(repeats, 3) + 1;
+    cycle = repeats == 0 && steps * width <= MOST_ROWS ? (int) steps : repeats;
+    successors = new int[(cycle + 1) * width][];
+    predecessors = new int[(cycle + 1) * width];
+    for (int timestep = 0; timestep <= cycle; ++timestep) {
+      int[] points = work.points(graph, timestep);
+      for (int point = points[0]; point < points[1]; ++point) {
         successors[place(timestep, point)] = work.successors(graph, timestep, point);
         predecessors[place(timestep, point)] = work.predecessors(graph, timestep, point);
       }
@@ -34,7 +42,7 @@ final class Order {
 
   boolean exists(long timestep, int point) {
     if (cycle > 0) {
-      return true;
+      return successors[place(timestep, point)] != null;
     }
     int[] points = work.points(graph, timestep);
     return point >= points[0] && point < points[1];
@@ -42,8 +50,10 @@ final class Order {
 
   /** The points at timestep + 1 that wait for a task. */
   int[] successors(long timestep, int point) {
-    boolean repeats = cycle > 0 && timestep > 0 && timestep + 1 < work.steps(graph);
-    return repeats ? successors[place(timestep, point)] : work.successors(graph, timestep, point);
+    if (timestep + 1 == steps) {
+      return NOBODY;
+    }
+    return cycle > 0 ? successors[place(timestep, point)] : work.successors(graph, timestep, point);
   }
 
   /** Counts one that a task has waited for. Whether it was the last. */
@@ -58,6 +68,7 @@ final class Order {
   }
 
   private int place(long timestep, int point) {
-    return (int) ((timestep - 1) % cycle) * width + point;
+    int row = timestep == 0 ? 0 : (int) ((timestep - 1) % cycle) + 1;
+    return row * width + point;
   }
 }

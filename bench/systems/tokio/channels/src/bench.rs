@@ -34,6 +34,7 @@ mod c {
         pub fn teff_steps(work: *const c_void, graph: i32) -> i64;
         pub fn teff_width(work: *const c_void, graph: i32) -> i64;
         pub fn teff_cycle(work: *const c_void, graph: i32) -> i64;
+        pub fn teff_max_inputs(work: *const c_void, graph: i32) -> i64;
         pub fn teff_output_bytes(work: *const c_void, graph: i32) -> i64;
         pub fn teff_points(work: *const c_void, graph: i32, timestep: i64, first: *mut i64) -> i64;
         pub fn teff_inputs(
@@ -115,6 +116,10 @@ impl Workload {
     pub fn cycle(self, graph: i32) -> i64 {
         unsafe { c::teff_cycle(self.0, graph) }
     }
+    /// The most inputs of any task.
+    pub fn max_inputs(self, graph: i32) -> usize {
+        unsafe { c::teff_max_inputs(self.0, graph) as usize }
+    }
     pub fn output_bytes(self, graph: i32) -> usize {
         unsafe { c::teff_output_bytes(self.0, graph) as usize }
     }
@@ -140,19 +145,9 @@ impl Workload {
         self.points(task, c::teff_successors)
     }
     fn points(self, of: Task, ask: c::Points) -> Vec<i64> {
-        let mut found = vec![0; self.width(of.graph) as usize];
-        let room = found.len() as i64;
-        let count = unsafe {
-            ask(
-                self.0,
-                of.graph,
-                of.timestep,
-                of.point,
-                found.as_mut_ptr(),
-                room,
-            )
-        };
-        found.truncate(count as usize);
+        let asked = |to, room| unsafe { ask(self.0, of.graph, of.timestep, of.point, to, room) };
+        let mut found = vec![0; asked(std::ptr::null_mut(), 0) as usize];
+        asked(found.as_mut_ptr(), found.len() as i64);
         found
     }
 

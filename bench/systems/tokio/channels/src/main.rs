@@ -6,6 +6,7 @@ mod bench;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::mem::take;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Arc;
 
@@ -17,6 +18,9 @@ use tokio::sync::Barrier;
 /// An output that is shared with those who read it. Nothing for those who only wait.
 type Message = Option<Arc<[u8]>>;
 
+/// Where nothing repeats, the rows of all timesteps are made before the timed region, unless they are more than this.
+const MOST_ROWS: i64 = 1 << 18;
+
 thread_local! {
     static WORKER: Cell<i32> = const { Cell::new(0) };
     /// Where the inputs of a task lie.
@@ -24,7 +28,9 @@ thread_local! {
 }
 
 /// Whom a task waits for, and who waits for it.
+#[derive(Default)]
 struct Row {
+    exists: bool,
     /// The receiver, and which input it brings, if any.
     receive: Vec<(usize, Option<usize>)>,
     /// The sender, and whether the output is read there.
@@ -41,8 +47,9 @@ struct Column {
     point: i64,
     /// Of the even and the odd timesteps.
     outputs: [Arc<[u8]>; 2],
-    /// Of a cycle of timesteps, where they repeat.
+    /// Of the first timestep, and of a cycle of those after it. Without a cycle each is made when it is needed.
     rows: Vec<Row>,
+    last: Row,
     receivers: Vec<Receiver<Message>>,
     senders: Vec<Sender<Message>>,
     /// Which receiver and which sender are another point's.
@@ -63,12 +70,13 @@ impl Column {
             point,
             outputs: [vec![0; bytes].into(), vec![0; bytes].into()],
             rows: Vec::new(),
+            last: Row::default(),
             receivers: Vec::new(),
             senders: Vec::new(),
             receiver_of: HashMap::new(),
             sender_of: HashMap::new(),
             held: Vec::new(),
-            sizes: vec![bytes; work.width(graph) as usize],
+            sizes: vec![bytes; work.max_inputs(graph)],
         }
     }
 
@@ -77,13 +85,9 @@ impl Column {
         let mut all: Vec<Column> = (0..work.width(graph))
             .map(|point| Column::new(work, graph, point))
             .collect();
-        let cycle = work.cycle(graph);
-        let last = if cycle > 0 {
-            cycle
-        } else {
-            work.steps(graph) - 1
-        };
-        for timestep in 1..=last.min(work.steps(graph) - 1) {
+        let (steps, cycle) = (work.steps(graph), work.cycle(graph));
+        let repeats = if cycle > 0 { cycle } else { steps };
+        for timestep in 1..=repeats.min(steps - 1) {
             for point in 0..all.len() {
                 let task = all[point].task(timestep);
                 for from in work.predecessors(task) {
@@ -95,8 +99,14 @@ impl Column {
                 }
             }
         }
+        let made = if repeats * work.width(graph) <= MOST_ROWS {
+            repeats
+        } else {
+            cycle
+        };
         for column in &mut all {
-            column.rows = (1..=cycle).map(|timestep| column.row(timestep)).collect();
+            column.rows = (0..=made).map(|timestep| column.row(timestep)).collect();
+            column.last = column.row(steps - 1);
         }
         all
     }
@@ -126,6 +136,7 @@ impl Column {
         let readers = self.work.consumers(task);
         let others = |points: Vec<i64>| points.into_iter().filter(|&point| point != self.point);
         Row {
+            exists: self.work.exists(task),
             receive: others(self.work.predecessors(task))
                 .map(|from| (self.receiver_of[&from], input_of(from)))
                 .collect(),
@@ -140,20 +151,24 @@ impl Column {
     /// Executes the point's tasks.
     async fn run(mut self) {
         let last = self.work.steps(self.graph) - 1;
-        let rows = std::mem::take(&mut self.rows);
+        let (rows, last_row) = (take(&mut self.rows), take(&mut self.last));
         for timestep in 0..=last {
-            if timestep > 0 && timestep < last && !rows.is_empty() {
-                self.execute(timestep, &rows[(timestep - 1) as usize % rows.len()])
-                    .await;
-            } else if self.work.exists(self.task(timestep)) {
-                let row = self.row(timestep);
-                self.execute(timestep, &row).await;
+            match timestep as usize {
+                0 => self.execute(timestep, &rows[0]).await,
+                _ if timestep == last => self.execute(timestep, &last_row).await,
+                _ if rows.len() == 1 => self.execute(timestep, &self.row(timestep)).await,
+                later => {
+                    self.execute(timestep, &rows[(later - 1) % (rows.len() - 1) + 1])
+                        .await
+                }
             }
         }
     }
 
     async fn execute(&mut self, timestep: i64, row: &Row) {
-        self.held.clear();
+        if !row.exists {
+            return;
+        }
         self.held.resize(row.inputs, None);
         for &(from, input) in &row.receive {
             let message = self.receivers[from]
