@@ -1,18 +1,44 @@
-# The preset "clang" means the newest clang++ that is here; everything else takes the usual compiler, or a GCC that is
-# new enough beside it: Ubuntu 22.04's usual one is GCC 11, which lacks __builtin_shufflevector.
+# The preset "clang" means the newest clang++ that is here, and so do builds with a sanitizer, if that clang++ has its
+# library: it takes half the time that GCC takes for them. Everything else takes the usual compiler, or a GCC that is new
+# enough beside it: Ubuntu 22.04's usual one is GCC 11, which lacks __builtin_shufflevector.
 option(TEFF_CLANG "Compile with the newest clang++ that is here" OFF)
+set(TEFF_SANITIZE "" CACHE STRING "Sanitizers to compile with, as -fsanitize= takes them")
 
-if(TEFF_CLANG AND NOT CMAKE_CXX_COMPILER)
+# Sets <result> to whether the compiler has the library of these sanitizers.
+function(teff_can_sanitize result compiler sanitizers)
+  set(tried "${CMAKE_BINARY_DIR}/CMakeFiles/sanitized")
+  file(WRITE "${tried}.cpp" "int main() {}\n")
+  execute_process(COMMAND "${compiler}" "-fsanitize=${sanitizers}" "${tried}.cpp" -o "${tried}"
+                  RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  if(failed)
+    set(${result} OFF PARENT_SCOPE)
+  else()
+    set(${result} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+if((TEFF_CLANG OR (TEFF_SANITIZE AND NOT DEFINED ENV{CXX})) AND NOT CMAKE_CXX_COMPILER)
   find_program(TEFF_CLANGXX NAMES clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 clang++-15
                                   clang++-14 clang++)
-  if(NOT TEFF_CLANGXX)
+  if(TEFF_CLANG AND NOT TEFF_CLANGXX)
     message(FATAL_ERROR "preset clang: no clang++ is here (apt-get install clang-19, or clang)")
   endif()
-  string(REPLACE "clang++" "clang" teff_clang "${TEFF_CLANGXX}")
-  set(CMAKE_CXX_COMPILER "${TEFF_CLANGXX}" CACHE FILEPATH "C++ compiler")
-  set(CMAKE_C_COMPILER "${teff_clang}" CACHE FILEPATH "C compiler")
+  set(teff_sanitizes OFF)
+  if(TEFF_CLANGXX AND TEFF_SANITIZE)
+    teff_can_sanitize(teff_sanitizes "${TEFF_CLANGXX}" "${TEFF_SANITIZE}")
+  endif()
+  if(TEFF_CLANG OR teff_sanitizes)
+    string(REPLACE "clang++" "clang" teff_clang "${TEFF_CLANGXX}")
+    set(CMAKE_CXX_COMPILER "${TEFF_CLANGXX}" CACHE FILEPATH "C++ compiler")
+    set(CMAKE_C_COMPILER "${teff_clang}" CACHE FILEPATH "C compiler")
+  endif()
 endif()
-if(NOT TEFF_CLANG AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
+# What builds with a sanitizer compile by the same clang++ anyway, is not compiled once more for its warnings.
+set(TEFF_LEFT_TO_SANITIZERS OFF)
+if(TEFF_CLANG)
+  teff_can_sanitize(TEFF_LEFT_TO_SANITIZERS "${CMAKE_CXX_COMPILER}" address,undefined)
+endif()
+if(NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})
   execute_process(COMMAND c++ -dumpversion OUTPUT_VARIABLE teff_usual ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(teff_usual AND teff_usual VERSION_LESS 12)
     find_program(TEFF_GXX NAMES g++-14 g++-13 g++-12)

@@ -1,16 +1,24 @@
 """What several tests need: a checkout with programs that only simulate, and whether a real one is here."""
 
+import json
+import os
 import re
 import stat
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from samples import MACHINE
 from tefflab import project_root
+from tefflab.cli import main as cli
+from tefflab.cli import session
+from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import BUILD_FOLDER, Program, load_systems
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
@@ -46,6 +54,25 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
+@pytest.fixture
+def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty checkout on which `teff` works, of a machine that is known and has all that it needs."""
+    monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
+    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(session, "warn_of_others", lambda _: None)
+    return tmp_path
+
+
+def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    """The command with these words; returns its exit code."""
+    monkeypatch.setattr("sys.argv", ["teff", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
 def write_system(root: Path, name: str, programs: str) -> None:
     folder = root / "bench" / "systems" / name
     folder.mkdir(parents=True)
@@ -78,3 +105,20 @@ def skip_unless_there(program: Program) -> None:
             version(name)
         except PackageNotFoundError:
             pytest.skip(f"{name} is not installed here")
+
+
+def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """The lines of JSON that a built program prints; skips the test where it is not built here."""
+    root = project_root()
+    if not program.program_path(root).exists():
+        pytest.skip(f"{program.executable} is not built here")
+    finished = subprocess.run(
+        [*program.command_line(root, workers), "--workers", str(workers), *words],
+        input="\n".join(lines),
+        env={**os.environ, **program.environment_for(root, workers)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return [json.loads(line) for line in finished.stdout.splitlines()]

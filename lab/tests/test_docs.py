@@ -71,7 +71,7 @@ def test_every_page_stands_in_the_navigation() -> None:
 def test_every_public_declaration_of_libteff_stands_in_its_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in (DOCS / "reference").rglob("*.md")]
     shown = {(found["file"], found["name"]) for page in pages for found in DIRECTIVE.finditer(page)}
-    for header in HEADERS.glob("*.hpp"):
+    for header in [*HEADERS.glob("*.hpp"), *HEADERS.glob("*.h")]:
         for each in declarations(header.read_text(encoding="utf-8")):
             if each.comment:  # a definition outside of its class has none
                 assert (str(header.relative_to(project_root())), each.name) in shown

@@ -7,20 +7,16 @@ from pathlib import Path
 import pytest
 
 import toy_benchmark
-from conftest import write_system
-from samples import MACHINE
+from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
-from tefflab.cli import main as cli
-from tefflab.cli import session
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
-from tefflab.systems.setup import SetupReport
 
 PROGRAM = Path(__file__).parent / "simulated_toy_program.py"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with two systems of spawn adapters, whose programs run the toy benchmark."""
     for name, seconds in (("quick", 1e-6), ("slow", 3e-6)):
         toml = (
@@ -28,23 +24,11 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             f'program = "{str(PROGRAM).replace("toy", "{benchmark}")}"\n'
             f'command = ["{sys.executable}", "{{program}}", "{name}", "{seconds}"]\n'
         )
-        write_system(tmp_path, name, toml)
+        write_system(commanded, name, toml)
     known = (*benchmark.benchmarks(), toy_benchmark.BENCHMARK)
     for module in ("tefflab.benchmarks.benchmark", "tefflab.cli.comparing"):
         monkeypatch.setattr(f"{module}.benchmarks", lambda: known)
-    monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
-    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
-    monkeypatch.setattr(session, "warn_of_others", lambda _: None)
-    return tmp_path
-
-
-def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr("sys.argv", ["teff", *words])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
+    return commanded
 
 
 def test_a_new_kind_of_benchmark_needs_one_file(

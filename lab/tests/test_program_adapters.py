@@ -2,12 +2,10 @@
 says."""
 
 import json
-import os
-import subprocess
-from typing import Any
 
 import pytest
 
+from conftest import answers
 from schemas import validator
 from tefflab import project_root
 from tefflab.benchmarks.programs import ProgramRecord
@@ -17,21 +15,6 @@ from tefflab.systems.systems import Program, load_systems
 ROOT = project_root()
 PROGRAMS = [program for system in load_systems(ROOT) for program in system.programs_for("programs")]
 SCHEMA = validator("programs")
-
-
-def answers(program: Program, workers: int, *words: str, lines: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    if not program.program_path(ROOT).exists():
-        pytest.skip(f"{program.executable} is not built here")
-    finished = subprocess.run(
-        [*program.command_line(ROOT, workers), "--workers", str(workers), *words],
-        input="\n".join(lines),
-        env={**os.environ, **program.environment_for(ROOT, workers)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    return [json.loads(line) for line in finished.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -10,19 +10,15 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from conftest import write_system
-from samples import MACHINE
+from conftest import teff, write_system
 from schemas import schema, validator
 from simulated_real_program import record
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.programs import BENCHMARK, ProgramEstimates, ProgramRecord
-from tefflab.cli import main as cli
-from tefflab.cli import session
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting
-from tefflab.systems.setup import SetupReport
 
 PROGRAM = Path(__file__).parent / "simulated_real_program.py"
 SYSTEMS = {"quick": (1.0, "fine"), "slow": (3.0, "fine"), "partial": (2.0, "lacks"), "sloppy": (0.1, "wrong")}
@@ -30,27 +26,15 @@ MEASURE = ("programs", "--workers", "1,2", "--rounds", "4")
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(commanded: Path) -> Path:
     for name, (factor, fault) in SYSTEMS.items():
         write_system(
-            tmp_path,
+            commanded,
             name,
             f'[[program]]\nbenchmark = "programs"\nname = "one"\ntitle = "{name.title()}"\nprogram = "{PROGRAM}"\n'
             f'command = ["{sys.executable}", "{{program}}", "{name}", "{factor}", "{fault}"]\n',
         )
-    monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
-    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
-    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
-    monkeypatch.setattr(session, "warn_of_others", lambda _: None)
-    return tmp_path
-
-
-def teff(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr("sys.argv", ["teff", *words])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
+    return commanded
 
 
 def last_estimates(root: Path, name: str = "default") -> ProgramEstimates:

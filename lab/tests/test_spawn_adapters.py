@@ -1,12 +1,10 @@
 """Every system that is built runs every spawn pattern, validated, and its records are what the schema says."""
 
-import json
-import os
-import subprocess
 from typing import Any
 
 import pytest
 
+from conftest import answers
 from schemas import validator
 from tefflab import project_root
 from tefflab.systems.systems import Program, load_systems
@@ -26,25 +24,10 @@ LINES = (
 )
 
 
-def answers(program: Program, workers: int, lines: tuple[str, ...]) -> list[dict[str, Any]]:
-    if not program.program_path(ROOT).exists():
-        pytest.skip(f"{program.executable} is not built here")
-    finished = subprocess.run(
-        [*program.command_line(ROOT, workers), "--workers", str(workers), "--batch"],
-        input="\n".join(lines),
-        env={**os.environ, **program.environment_for(ROOT, workers)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    return [json.loads(line) for line in finished.stdout.splitlines()]
-
-
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.executable for program in PROGRAMS])
 def test_a_system_runs_every_spawn_pattern_validated(program: Program, workers: int) -> None:
-    records = answers(program, workers, LINES)
+    records = answers(program, workers, "--batch", lines=LINES)
     assert len(records) == len(LINES)
     for line, record in zip(LINES, records, strict=True):
         SCHEMA.validate(record)
@@ -57,13 +40,13 @@ def test_a_system_runs_every_spawn_pattern_validated(program: Program, workers: 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.executable for program in PROGRAMS])
 def test_a_system_survives_a_tree_that_is_1572_nodes_deep(program: Program) -> None:
-    (record,) = answers(program, 2, ("-pattern tree -tree T3",))
+    (record,) = answers(program, 2, "--batch", lines=("-pattern tree -tree T3",))
     assert "error" not in record
     assert record["validation"]["found"]["depth"] == 1572
 
 
 def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
-    wrong, right = answers(PROGRAMS[0], 1, ("-pattern sireal", "", "-pattern serial -tasks 5"))
+    wrong, right = answers(PROGRAMS[0], 1, "--batch", lines=("-pattern sireal", "", "-pattern serial -tasks 5"))
     assert "sireal" in wrong["error"]
     SCHEMA.validate(wrong)
     assert right["tasks"] == 5
@@ -82,6 +65,6 @@ def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_the_schema_refuses_what_is_no_record(change: dict[str, Any]) -> None:
-    (record,) = answers(PROGRAMS[0], 1, ("-pattern serial -tasks 5",))
+    (record,) = answers(PROGRAMS[0], 1, "--batch", lines=("-pattern serial -tasks 5",))
     assert SCHEMA.is_valid(record)
     assert not SCHEMA.is_valid({**record, **change})

@@ -45,7 +45,8 @@ class Declaration:
 def declarations(text: str) -> list[Declaration]:
     """What a file declares outside of `detail`."""
     text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", text, flags=re.DOTALL | re.MULTILINE)
-    text = re.sub(r"^(?:#.*|(?:inline )?namespace.*\{|\}  // namespace.*)$", "", text, flags=re.MULTILINE)
+    opening = r'(?:inline )?namespace.*\{|extern "C" \{'
+    text = re.sub(rf"^(?:#.*|{opening}|\}}  // (?:namespace|extern).*)$", "", text, flags=re.MULTILINE)
     return list(_split(text))
 
 

@@ -32,6 +32,7 @@ from tools.workshop import SkippedError, Workshop
 
 TOOLS_APT = (
     "clang-19 | clang",
+    "libclang-rt-19-dev | libclang-rt-14-dev",
     "chromium",
     "fonts-dejavu-core",
     "git",

@@ -137,7 +137,7 @@ CHECKS = (
     Check("house", "who may name and import whom", _house, builds=False, after=("build",)),
     Check("unit", "ctest of the release build", _unit, after=("build",)),
     Check("lab", "pytest of the lab", _lab, after=("build",)),
-    Check("clang", "every program by clang++", _clang, thorough=True),
+    Check("clang", "what no sanitizer compiles, by clang++", _clang, thorough=True),
     Check("asan", "ctest under address and undefined-behaviour sanitizers", _asan, thorough=True),
     Check("tsan", "ctest under the thread sanitizer", _tsan, thorough=True),
 )

@@ -1,6 +1,9 @@
 // Every error that libteff names, and what it says.
 #include <teff/teff.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -98,6 +101,15 @@ int main() {
       older.get();
     });
   });
+
+  std::fflush(stdout);
+  if (const pid_t child = ::fork(); child != 0) {
+    ::waitpid(child, nullptr, 0);
+  } else {
+    expect<teff::forked_process>("forked_process", [&] { rt.run([] {}); });
+    std::fflush(stdout);
+    ::_exit(0);
+  }
 
   expect<teff::runtime_was_shut_down>("runtime_was_shut_down", [&] {
     rt.shutdown();

@@ -4,7 +4,6 @@
 
 #include "interleavings.hpp"
 
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -62,29 +61,17 @@ struct world {
 };
 
 // Runs threads over one world; at the end, tasks 0 .. count - 1 must have run once each.
-checker::outcome check(int count, int preemptions, std::vector<std::function<void(world&)>> threads) {
-  return checker::check(
-      [&]() -> checker::program {
-        auto shared = std::make_shared<world>();
-        checker::program program;
-        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
-        program.emplace_back([shared, count] {
-          for (int task = 0; task < count; ++task) {
-            const int times = shared->ran[static_cast<std::size_t>(task)];
-            if (times != 1)
-              checker::fail("task " + std::to_string(task) + " ran " + std::to_string(times) + " times");
-          }
-        });
-        return program;
+checker::outcome check(int count, int preemptions, const std::vector<std::function<void(world&)>>& threads) {
+  return checked::check_threads<world>(
+      [] { return std::make_shared<world>(); }, threads,
+      [count](world& w) {
+        for (int task = 0; task < count; ++task) {
+          const int times = w.ran[static_cast<std::size_t>(task)];
+          if (times != 1)
+            checker::fail("task " + std::to_string(task) + " ran " + std::to_string(times) + " times");
+        }
       },
-      preemptions, 3'000'000);
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 100U);
-  std::cout << outcome.runs << " interleavings\n";
+      preemptions);
 }
 
 const auto nested_joins = [](world& w) {
@@ -140,7 +127,7 @@ TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_expose
                   if (!shared->tasks.has_public()) checker::fail("both tasks are hidden");
                 }};
       },
-      5, 3'000'000));
+      5, checked::most_interleavings));
 }
 
 // Faults, seeded to see that they are found.

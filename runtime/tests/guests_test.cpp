@@ -221,6 +221,25 @@ TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {
   caller.join();
 }
 
+TEST(guests, take_part_in_a_replay_as_the_worker_that_has_a_part) {
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    runtime rt{{.workers = workers}};
+    task_graph<int> graph{rt};
+    graph.indegree([](int) { return 1; }).body([](int) {}).place([=](int) { return workers - 1; });
+    auto kept = record(graph, [&] { graph.fulfill(0); });
+    const auto me = std::this_thread::get_id();
+    int here = 0, elsewhere = 0;
+    for (int i = 0; i < 10'000 && here < 100; ++i) {
+      kept.replay(1, [&](int, std::uint64_t) {
+        if (std::this_thread::get_id() == me) ++here;
+        if (worker_index() != workers - 1) ++elsewhere;
+      });
+    }
+    EXPECT_EQ(here, 100);
+    EXPECT_EQ(elsewhere, 0);
+  }
+}
+
 TEST(default_runtime, is_what_loops_outside_any_runtime_use) {
   std::vector<long> numbers(100'000);
   std::atomic<detail::scheduler*> on{nullptr};

@@ -1,9 +1,11 @@
 #include "interleavings.hpp"
 
 #include <cxxabi.h>
+#include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 
 namespace teff::checked {
 
@@ -29,6 +31,13 @@ checker::outcome checker::check(const std::function<program()>& make, int preemp
   }
   active_ = nullptr;
   return result;
+}
+
+void expect_no_fault(const checker::outcome& outcome, std::uint64_t more_than) {
+  EXPECT_EQ(outcome.fault, "");
+  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
+  EXPECT_GT(outcome.runs, more_than);
+  std::cout << outcome.runs << " interleavings\n";
 }
 
 int checker::choose(int options) {

@@ -131,6 +131,27 @@ class checker {
   std::string fault_;
 };
 
+// Expects that there was no fault, and that all interleavings were looked at, which were many.
+void expect_no_fault(const checker::outcome& outcome, std::uint64_t more_than = 100);
+
+inline constexpr std::uint64_t most_interleavings = 3'000'000;
+
+// Runs these threads over one world, which is made anew for each interleaving, and then look(world) alone.
+template <class World>
+checker::outcome check_threads(const std::function<std::shared_ptr<World>()>& make,
+                               const std::vector<std::function<void(World&)>>& threads,
+                               const std::function<void(World&)>& look, int preemptions) {
+  return checker::check(
+      [&]() -> checker::program {
+        const auto shared = make();
+        checker::program program;
+        for (const auto& body : threads) program.emplace_back([shared, &body] { body(*shared); });
+        program.emplace_back([shared, &look] { look(*shared); });
+        return program;
+      },
+      preemptions, most_interleavings);
+}
+
 // std::atomic for the program under test.
 template <class T>
 class atomic {

@@ -15,11 +15,40 @@ TEST(join, returns_both_values_on_any_number_of_workers) {
   on_runtimes([](runtime& rt) { EXPECT_EQ(rt.run([] { return fib(20); }), 6765); });
 }
 
-TEST(join, outside_a_runtime_runs_both_in_order) {
-  std::string order;
-  join([&] { order += 'f'; }, [&] { order += 'g'; });
-  EXPECT_EQ(order, "fg");
+TEST(join, outside_a_runtime_runs_on_the_default_one) {
+  std::atomic<int> elsewhere{0};
+  const auto look = [&] { elsewhere += detail::here().runtime != &default_runtime().internals() ? 1 : 0; };
+  join(look, look);
+  join_tasks(look, [&] { join(look, look); }, look);
+  EXPECT_EQ(elsewhere, 0);
+  EXPECT_EQ(detail::here().runtime, nullptr);
   EXPECT_EQ(fib(10), 55);
+}
+
+TEST(join, outside_a_runtime_passes_on_values_and_exceptions) {
+  int number = 7;
+  auto owned = std::make_unique<int>(8);
+  auto [a, b, c] = join([&]() -> int& { return number; }, [] {},
+                        [owned = std::move(owned)]() mutable { return std::move(owned); });
+  EXPECT_EQ(&a, &number);
+  EXPECT_EQ(b, std::monostate{});
+  EXPECT_EQ(*c, 8);
+  EXPECT_THROW(join([] { throw std::out_of_range("thrown"); }, [] {}), std::out_of_range);
+  EXPECT_THROW(join_tasks([] { return 1; }, []() -> int { throw std::string("thrown"); }), std::string);
+}
+
+TEST(join, of_a_thread_that_a_runtime_has_beside_its_workers_runs_there) {
+  runtime rt{{.workers = 1}};
+  std::string order;
+  rt.run([&] {
+    blocking([&] {
+      const auto thread = std::this_thread::get_id();
+      join([&] { order += 'f'; }, [&] { order += std::this_thread::get_id() == thread ? 'g' : '?'; });
+      parallel_for(0, 3,
+                   [&](int i) { order += std::this_thread::get_id() == thread ? std::to_string(i) : "?"; });
+    });
+  });
+  EXPECT_EQ(order, "fg012");
 }
 
 TEST(join, on_one_worker_runs_in_order) {

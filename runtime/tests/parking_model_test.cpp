@@ -53,24 +53,12 @@ struct world {
   }
 };
 
-checker::outcome check(int preemptions, std::vector<std::function<void(world&)>> threads) {
-  return checker::check(
-      [&]() -> checker::program {
-        auto shared = std::make_shared<world>(2);
-        checker::program program;
-        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
-        program.emplace_back([shared] {
-          if (shared->work.load() != 0) checker::fail("work was left");
-        });
-        return program;
-      },
-      preemptions, 3'000'000);
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 100U);
+checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads) {
+  return checked::check_threads<world>([] { return std::make_shared<world>(2); }, threads,
+                                       [](world& w) {
+                                         if (w.work.load() != 0) checker::fail("work was left");
+                                       },
+                                       preemptions);
 }
 
 TEST(parking_model, a_worker_that_goes_to_sleep_gets_what_is_published_meanwhile) {

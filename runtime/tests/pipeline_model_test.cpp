@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -279,13 +278,6 @@ checker::outcome check(const options& how, int helpers, Stages... stages) {
       how.preemptions, 4'000'000);
   world::seeded = fault::none;
   return outcome;
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 100U);
-  std::cout << outcome.runs << " interleavings\n";
 }
 
 TEST(pipeline_model, two_workers_carry_tokens_through_a_serial_stage_in_order) {

@@ -6,7 +6,6 @@
 #include "scheduler/idle_gate.hpp"
 
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -77,15 +76,8 @@ struct columns {
 
 template <class World>
 checker::outcome check(const std::vector<std::function<void(World&)>>& threads, int preemptions) {
-  return checker::check(
-      [&]() -> checker::program {
-        auto shared = std::make_shared<World>();
-        checker::program program;
-        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
-        program.emplace_back([] {});
-        return program;
-      },
-      preemptions, 3'000'000);
+  return checked::check_threads<World>([] { return std::make_shared<World>(); }, threads, [](World&) {},
+                                       preemptions);
 }
 
 template <class World>
@@ -99,32 +91,21 @@ checker::outcome check_columns(int steps, int preemptions,
 
 TEST(replay_model, steps_follow_each_other_by_flags_that_count_up) {
   for (const auto& [steps, preemptions] : {std::pair(2, 4), std::pair(4, 3)}) {
-    const auto outcome = check_columns<columns<>>(steps, preemptions);
-    EXPECT_EQ(outcome.fault, "");
-    EXPECT_TRUE(outcome.complete) << outcome.runs;
-    EXPECT_GT(outcome.runs, 100'000U);
-    std::cout << outcome.runs << " interleavings\n";
+    expect_no_fault(check_columns<columns<>>(steps, preemptions), 100'000);
   }
 }
 
 TEST(replay_model, a_flag_beside_each_of_two_outputs_does_as_well) {
-  const auto outcome = check_columns<columns<checked::atomic, 2>>(4, 3);
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << outcome.runs;
-  EXPECT_GT(outcome.runs, 100'000U);
-  std::cout << outcome.runs << " interleavings\n";
+  expect_no_fault(check_columns<columns<checked::atomic, 2>>(4, 3), 100'000);
 }
 
 TEST(replay_model, a_worker_that_sleeps_hears_of_a_failure) {
-  const auto outcome = check<columns<>>({[](auto& w) { w.run(0, 4, checked::barrier_everywhere); },
-                                         [](auto& w) {
-                                           w.run(1, 3, checked::barrier_everywhere);
-                                           w.fail(1);
-                                         }},
-                                        3);
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << outcome.runs;
-  std::cout << outcome.runs << " interleavings\n";
+  expect_no_fault(check<columns<>>({[](auto& w) { w.run(0, 4, checked::barrier_everywhere); },
+                                    [](auto& w) {
+                                      w.run(1, 3, checked::barrier_everywhere);
+                                      w.fail(1);
+                                    }},
+                                   3));
 }
 
 TEST(replay_model, finds_a_flag_that_is_raised_without_release_or_read_without_acquire) {

@@ -1,14 +1,13 @@
-#include <teff/detail/replay/replay_plan.hpp>
-
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <random>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,16 +18,6 @@ namespace teff::test {
 namespace {
 
 using key = std::array<int, 2>;
-
-template <class Error, class Action>
-std::string text_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 // ---- Random graphs ----
 
@@ -256,8 +245,6 @@ TEST(replay, a_replay_asks_the_graph_nothing_and_allocates_nothing) {
   EXPECT_EQ(ran, 240);
 }
 
-// ---- What goes wrong ----
-
 TEST(replay, a_body_that_throws_ends_the_replay_and_arrives_at_the_waiter) {
   on_runtimes([](runtime& rt) {
     stencil columns(rt, 16);
@@ -274,203 +261,6 @@ TEST(replay, a_body_that_throws_ends_the_replay_and_arrives_at_the_waiter) {
     two_steps.replay(50);  // and it can be replayed again
     EXPECT_EQ(columns.values(), columns.after(102));
   });
-}
-
-TEST(replay, a_body_that_fulfils_other_keys_than_when_recorded_is_named) {
-  runtime rt{{.workers = 2}};
-  enum class change { none, another, fewer, more, order } now = change::none;
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([&](int k) {
-    if (k != 0) return;
-    g.fulfill(now == change::order ? 2 : 1);
-    if (now != change::fewer) g.fulfill(now == change::order ? 1 : now == change::another ? 3 : 2);
-    if (now == change::more) g.fulfill(1);
-  });
-  auto recorded = record(g, [&] { g.fulfill(0); });
-  const auto text = [&](change to) {
-    now = to;
-    return text_of<replay_differs>([&] { recorded.replay(); });
-  };
-  EXPECT_EQ(text(change::order), "nothing was thrown");
-  EXPECT_EQ(text(change::another),
-            "teff::recording::replay: the task 0 fulfilled 3, but not when it was recorded");
-  EXPECT_EQ(text(change::fewer),
-            "teff::recording::replay: the task 0 fulfilled 1 keys, but 2 when it was recorded");
-  EXPECT_EQ(text(change::more),
-            "teff::recording::replay: the task 0 fulfilled 3 keys, but 2 when it was recorded");
-  EXPECT_EQ(text(change::none), "nothing was thrown");
-}
-
-TEST(replay, a_key_that_runs_twice_is_not_recorded) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  int times = 0;
-  g.indegree([](int) { return 1; }).body([&](int k) {
-    if (++times < 4) g.fulfill(k == 5 ? 6 : 5);
-  });
-  EXPECT_EQ(text_of<not_replayable>([&] { static_cast<void>(record(g, [&] { g.fulfill(5); })); }),
-            "teff::record: the task 5 ran twice, so it can't be told whom it depends on");
-  times = 3;
-  g.fulfill(5);  // the graph is as before
-  g.wait();
-  EXPECT_EQ(times, 4);
-}
-
-TEST(replay, tasks_of_two_workers_with_the_same_flag_are_refused) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; })
-      .place([](int k) { return static_cast<unsigned>(k % 2); })
-      .body([&](int k) {
-        if (k < 2) g.fulfill(k + 1);
-      });
-  result_flag one_for_all;
-  const auto text = text_of<not_replayable>(
-      [&] { static_cast<void>(record(g, [&] { g.fulfill(0); }, {}, [&](int) { return &one_for_all; })); });
-  EXPECT_EQ(text, "teff::record: tasks of two workers have the same result_flag");
-}
-
-TEST(replay, a_task_of_the_next_iteration_that_this_one_has_not_is_named) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([&](int k) { g.fulfill(k + 1); });
-  const auto text = text_of<not_replayable>([&] {
-    static_cast<void>(record(
-        g, [&] { g.fulfill(0); }, [](int k) { return k < 3 ? std::nullopt : std::optional<int>(k + 4); }));
-  });
-  EXPECT_EQ(text, "teff::record: 3 stands for 7 of the next iteration, which did not run in this one");
-}
-
-TEST(replay, a_key_that_arrives_without_counting_is_not_recorded) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; })
-      .place([](int k) { return static_cast<unsigned>(k); })
-      .arrived([](int k) { return k != 3; })
-      .body([&](int k) {
-        if (k == 0) g.fulfill(3);
-      });
-  EXPECT_EQ(text_of<not_replayable>([&] { static_cast<void>(record(g, [&] { g.fulfill(0); })); }),
-            "teff::record: the key 3 was fulfilled, but arrived() did not have it count");
-}
-
-TEST(replay, a_dependence_that_another_thread_fulfils_is_not_recorded) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([&](int k) {
-    if (k == 0) std::thread([&] { EXPECT_THROW(g.fulfill(1), not_replayable); }).join();
-    if (k == 0) g.fulfill(2);
-  });
-  EXPECT_EQ(record(g, [&] { g.fulfill(0); }).tasks(), 2U);
-}
-
-// The body of task 0 joins with a call of `stolen(g)`, which its thief runs, and which fulfils task 1.
-template <class Stolen>
-void expect_not_recorded_when_stolen(Stolen stolen) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  std::atomic<bool> begun{false};
-  g.indegree([](int) { return 1; }).body([&](int k) {
-    if (k != 0) return;
-    join(
-        [&] {
-          while (!begun) std::this_thread::yield();
-        },
-        [&] {
-          begun = true;
-          stolen(g);
-        });
-  });
-  EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
-}
-
-TEST(replay, a_dependence_that_a_stolen_task_fulfils_is_not_recorded) {
-  expect_not_recorded_when_stolen([](task_graph<int>& g) { g.fulfill(1); });
-}
-
-TEST(replay, a_dependence_that_a_stolen_task_s_own_task_fulfils_is_not_recorded) {
-  expect_not_recorded_when_stolen([](task_graph<int>& g) {
-    std::atomic<bool> ran{false};
-    scope s;
-    s.spawn([&] {  // by the worker of the body, which waits; so is what it spawns
-      s.spawn([&] {
-        ran = true;
-        g.fulfill(1);
-      });
-    });
-    while (!ran) std::this_thread::yield();
-  });
-}
-
-TEST(replay, a_dependence_that_another_graph_fulfils_is_not_recorded) {
-  runtime rt{{.workers = 1}};
-  task_graph<int> g{rt};
-  task_graph<int> other{rt};
-  other.indegree([](int) { return 1; }).body([&](int) { g.fulfill(1); });
-  g.indegree([](int) { return 1; }).body([&](int k) {
-    if (k != 0) return;
-    other.fulfill(0);
-    other.wait();
-  });
-  EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
-}
-
-TEST(replay, a_body_of_the_replay_s_own_fulfils_nothing) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([](int) {});
-  auto recorded = record(g, [&] { g.fulfill(0); });
-  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { g.fulfill(1); }), not_replayable);
-}
-
-TEST(replay, an_error_of_the_recorded_run_arrives_and_leaves_the_graph_usable) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  bool fails = true;
-  std::atomic<int> ran{0};
-  g.indegree([](int) { return 1; }).body([&](int) {
-    ++ran;
-    if (fails) throw std::runtime_error("first");
-  });
-  const auto start = [&] { g.fulfill(0); };
-  EXPECT_EQ(text_of<std::runtime_error>([&] { static_cast<void>(record(g, start)); }), "first");
-  EXPECT_EQ(text_of<std::runtime_error>([&] {
-              static_cast<void>(record(g, [&] {
-                g.fulfill(0);
-                throw std::runtime_error("of start");
-              }));
-            }),
-            "of start");
-  fails = false;
-  ran = 0;
-  record(g, start).replay(3);
-  EXPECT_EQ(ran, 4);
-}
-
-TEST(replay, a_replay_in_the_middle_of_a_replay_is_refused) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([](int) {});
-  auto recorded = record(g, [&] { g.fulfill(0); });
-  task_graph<int> h{rt};
-  h.indegree([](int) { return 1; }).body([](int) {});
-  auto other = record(h, [&] { h.fulfill(0); });
-  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { recorded.replay(); }), misuse);
-  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { other.replay(); }), misuse);
-  other.replay();
-}
-
-TEST(replay, a_replay_after_shutdown_is_refused) {
-  runtime rt{{.workers = 2}};
-  task_graph<int> g{rt};
-  g.indegree([](int) { return 1; }).body([](int) {});
-  auto recorded = record(g, [&] { g.fulfill(0); });
-  auto empty = record(g, [] {});
-  empty.replay(5);
-  EXPECT_EQ(empty.tasks(), 0U);
-  recorded.replay(0);
-  rt.shutdown();
-  EXPECT_THROW(recorded.replay(), runtime_was_shut_down);
 }
 
 // ---- Beside others ----
@@ -519,72 +309,6 @@ TEST(replay, the_recording_outlives_its_graph) {
   }();
   recorded.replay(2);
   EXPECT_EQ(ran, 3);
-}
-
-// ---- What waits for what ----
-
-// The waits of all parts.
-std::size_t waits(const std::vector<std::uint32_t>& tasks, const std::vector<detail::replay_edge>& edges,
-                  bool overlap = true) {
-  std::size_t all = 0;
-  const detail::replay_plan plan(tasks, edges, overlap);
-  for (const auto& each : plan.parts()) all += each.waits.size();
-  return all;
-}
-
-TEST(replay_plan, what_the_order_of_a_worker_says_is_not_waited_for) {
-  EXPECT_EQ(waits({2, 0}, {{{0, 0}, {0, 1}, false}, {{0, 1}, {0, 0}, true}}), 0U);
-}
-
-TEST(replay_plan, who_has_waited_for_a_later_task_does_not_wait_for_an_earlier_one) {
-  // (1, 0) waits for (0, 1): that (1, 1) depends on (0, 0) and (0, 1) follows.
-  EXPECT_EQ(waits({2, 2}, {{{0, 1}, {1, 0}, false}, {{0, 0}, {1, 1}, false}, {{0, 1}, {1, 1}, false}}), 1U);
-  // One task: the later one of two.
-  EXPECT_EQ(waits({2, 1}, {{{0, 0}, {1, 0}, false}, {{0, 1}, {1, 0}, false}}), 1U);
-  // What was waited for in the iteration before.
-  EXPECT_EQ(waits({2, 1}, {{{0, 1}, {1, 0}, false}, {{0, 1}, {1, 0}, true}}), 1U);
-  EXPECT_EQ(waits({2, 2}, {{{0, 0}, {1, 1}, false}, {{0, 1}, {1, 0}, true}}), 2U);
-}
-
-TEST(replay_plan, iterations_that_don_t_overlap_wait_for_the_last_task_of_each_other_worker) {
-  EXPECT_EQ(waits({2, 3, 1}, {}, false), 6U);
-  EXPECT_EQ(waits({2, 0, 0}, {}, false), 0U);
-  EXPECT_EQ(waits({2, 3, 1}, {}, true), 0U);
-}
-
-TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
-  // (1, 0) waits for (0, 1), the first task of 0 that raises; (1, 1) for (0, 2) of the iteration before.
-  detail::replay_plan plan({3, 2}, std::vector<detail::replay_edge>{{{0, 1}, {1, 0}, false}}, true);
-  plan.reset();
-  const auto& reader = plan.parts()[1];
-  ASSERT_EQ(reader.waits.size(), 1U);
-  EXPECT_EQ(reader.waits[0].count(0), 1U);
-  EXPECT_EQ(reader.waits[0].count(7), 8U);
-  EXPECT_TRUE(reader.waits[0].reached(0));
-  EXPECT_FALSE(reader.waits[0].reached(1));
-  const auto& writer = plan.parts()[0];
-  ASSERT_EQ(writer.signals.size(), 1U);
-  EXPECT_EQ(writer.tasks[0].signals_end, 0U);
-  EXPECT_EQ(writer.tasks[1].signals_end, 1U);
-}
-
-TEST(replay_plan, a_flag_of_the_application_s_is_raised_once_for_all_who_wait_for_the_task) {
-  // (1, 0) and (2, 0) wait for (0, 0), (1, 1) for (0, 1), whose flag is the same.
-  detail::replay_flag<> shared;
-  const detail::replay_plan plan(
-      {2, 2, 1},
-      std::vector<detail::replay_edge>{
-          {{0, 0}, {1, 0}, false}, {{0, 0}, {2, 0}, false}, {{0, 1}, {1, 1}, false}},
-      true, {{&shared, &shared}, {nullptr, nullptr}, {nullptr}});
-  const auto& writer = plan.parts()[0];
-  ASSERT_EQ(writer.signals.size(), 3U);
-  EXPECT_EQ(writer.signals[0].flag, &shared);
-  EXPECT_EQ(writer.signals[1].flag, nullptr);
-  EXPECT_EQ(writer.signals[1].worker, 2U);
-  EXPECT_EQ(writer.signals[2].flag, &shared);
-  EXPECT_EQ(plan.parts()[1].waits[0].count(5), 11U);
-  EXPECT_EQ(plan.parts()[1].waits[1].count(5), 12U);
-  EXPECT_EQ(plan.parts()[2].waits[0].count(5), 11U);
 }
 
 }  // namespace

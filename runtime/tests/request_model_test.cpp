@@ -17,22 +17,9 @@ namespace {
 using checked::checker;
 
 template <class World>
-checker::outcome check(int preemptions, std::vector<std::function<void(World&)>> threads) {
-  return checker::check(
-      [&]() -> checker::program {
-        auto shared = std::make_shared<World>();
-        checker::program program;
-        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
-        program.emplace_back([shared] { shared->look(); });
-        return program;
-      },
-      preemptions, 3'000'000);
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 10U);
+checker::outcome check(int preemptions, const std::vector<std::function<void(World&)>>& threads) {
+  return checked::check_threads<World>([] { return std::make_shared<World>(); }, threads,
+                                       [](World& w) { w.look(); }, preemptions);
 }
 
 // ---- Continuations ----

@@ -173,6 +173,37 @@ std::vector<int> processors_of_first_worker(runtime& rt) {
   return processors;
 }
 
+bool bind_to(const std::vector<int>& processors) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  for (const int each : processors) CPU_SET(each, &mask);
+  return ::sched_setaffinity(0, sizeof mask, &mask) == 0;
+}
+
+// Where a caller whose nearest worker is busy goes on on another processor.
+TEST(runtime, leaves_the_affinity_mask_of_a_caller_as_it_was) {
+  const auto all = processors_here();
+  if (all.size() < 2) GTEST_SKIP() << "one processor";
+  runtime rt{{.workers = 2}};
+  std::atomic<int> busy_on{-1};
+  std::atomic<bool> stop{false};
+  auto busy = rt.submit([&] {
+    busy_on = ::sched_getcpu();
+    while (!stop) std::this_thread::yield();
+  });
+  while (busy_on < 0) std::this_thread::yield();
+  const std::vector<int> one{busy_on};
+  for (const auto& mask : {one, all}) {
+    ASSERT_TRUE(bind_to(mask));
+    for (int i = 0; i < 100; ++i) rt.run([] {});
+    EXPECT_EQ(processors_here(), mask);
+    ASSERT_TRUE(bind_to(one));  // beside the busy worker again
+  }
+  ASSERT_TRUE(bind_to(all));
+  stop = true;
+  busy.get();
+}
+
 TEST(runtime, made_by_a_worker_of_another_has_the_cores_of_the_process) {
   runtime outer{{.workers = 1}};
   const auto alone = runtime{}.workers();

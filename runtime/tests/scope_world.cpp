@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 
 namespace teff::test {
@@ -182,35 +181,26 @@ void world::access(const void* place) {
 }
 
 checker::outcome check(const std::vector<world::task>& tasks, const threads& bodies, const options& how) {
-  return checker::check(
-      [&]() -> checker::program {
+  return checked::check_threads<world>(
+      [&] {
         auto all = std::make_shared<world>(tasks, how.window);
         all->victims = how.victims;
         all->looks = how.looks;
         all->sleeps = how.sleeps;
-        checker::program program;
-        for (const auto& body : bodies) program.emplace_back([all, body] { body(*all); });
-        program.emplace_back([all, &how] {
-          int dropped = 0;
-          for (std::size_t task = 0; task < all->tasks.size(); ++task) {
-            if (all->ended[task] != 1 || all->begun[task] > 1)
-              checker::fail("a task did not end exactly once");
-            if (all->begun[task] == 0) ++dropped;
-          }
-          if (dropped != 0 && !how.drops) checker::fail("a task was dropped");
-          world::most_dropped = std::max(world::most_dropped, dropped);
-          if (failure::alive != 0) checker::fail("a failure was kept");
-        });
-        return program;
+        return all;
       },
-      how.preemptions, 3'000'000);
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 100U);
-  std::cout << outcome.runs << " interleavings\n";
+      bodies,
+      [&how](world& all) {
+        int dropped = 0;
+        for (std::size_t task = 0; task < all.tasks.size(); ++task) {
+          if (all.ended[task] != 1 || all.begun[task] > 1) checker::fail("a task did not end exactly once");
+          if (all.begun[task] == 0) ++dropped;
+        }
+        if (dropped != 0 && !how.drops) checker::fail("a task was dropped");
+        world::most_dropped = std::max(world::most_dropped, dropped);
+        if (failure::alive != 0) checker::fail("a failure was kept");
+      },
+      how.preemptions);
 }
 
 std::function<void(world&)> owner_of(int count, int all) {

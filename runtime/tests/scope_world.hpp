@@ -259,8 +259,6 @@ struct options {
 
 // Runs the threads; at the end each task must have run once, and no failure be left.
 checker::outcome check(const std::vector<world::task>& tasks, const threads& bodies, const options& how);
-// Also: all interleavings were looked at, and they were many.
-void expect_no_fault(const checker::outcome& outcome);
 
 // Threads and tasks.
 inline const world::task nothing = nullptr;

@@ -1,6 +1,7 @@
 // Graphs of a few tasks, many of them: what they allocate, and that nothing of them stays.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -60,6 +61,23 @@ TEST(small_graphs, destroy_what_their_functions_keep_before_they_are_gone) {
     live_and_die();
     rt.run(live_and_die);
   });
+}
+
+// Workers leave a few keys alone for a moment only, and not when they are about to sleep.
+TEST(small_graphs, that_are_fulfilled_from_outside_run_though_nobody_waits) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    for (const int spin : {0, 50, 1'000'000}) {
+      runtime rt{{.workers = workers, .spin = std::chrono::microseconds(spin)}};
+      std::atomic<int> ran{0};
+      task_graph<int> graph{rt};
+      graph.indegree([](int) { return 1; }).body([&](int) { ++ran; });
+      for (int round = 1; round <= 200; ++round) {
+        fulfil_four(graph);
+        while (ran != 4 * round) std::this_thread::yield();
+      }
+      graph.wait();
+    }
+  }
 }
 
 // How deep the calling thread is within tasks of the outer graph.

@@ -83,24 +83,17 @@ struct world {
 // A deadlock is a fault: nobody polled.
 checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads,
                        const std::function<void(world&)>& before = {}) {
-  return checker::check(
-      [&]() -> checker::program {
-        auto shared = std::make_shared<world>();
-        if (before) before(*shared);
-        checker::program program;
-        for (const auto& body : threads) program.emplace_back([shared, body] { body(*shared); });
-        program.emplace_back([shared] {
-          if (shared->polled.load() == 0) checker::fail("nobody polled");
-        });
-        return program;
+  return checked::check_threads<world>(
+      [&before] {
+        auto made = std::make_shared<world>();
+        if (before) before(*made);
+        return made;
       },
-      preemptions, 3'000'000);
-}
-
-void expect_no_fault(const checker::outcome& outcome) {
-  EXPECT_EQ(outcome.fault, "");
-  EXPECT_TRUE(outcome.complete) << "stopped after " << outcome.runs << " interleavings";
-  EXPECT_GT(outcome.runs, 100U);
+      threads,
+      [](world& w) {
+        if (w.polled.load() == 0) checker::fail("nobody polled");
+      },
+      preemptions);
 }
 
 const auto ask_first = [](world& w) { w.asked.store(1); };

@@ -1,4 +1,4 @@
-// What the tests of the runtime share: worker counts to try, and seeds that are printed.
+// What the tests of the runtime share: worker counts to try, seeds that are printed, what is thrown.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <thread>
 
 namespace teff::test {
@@ -57,6 +58,17 @@ void on_own_thread(runtime& rt, unsigned worker, F f) {
 inline std::uint64_t fresh_seed() {
   if (const char* const fixed = std::getenv("TEFF_TEST_SEED")) return std::strtoull(fixed, nullptr, 10);
   return std::random_device{}();
+}
+
+// The text of the Error that action() throws.
+template <class Error, class Action>
+std::string text_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
 }
 
 // The recursion that joins at every step: fib(n) of these are leaves.

@@ -10,6 +10,7 @@
 
 #include "programs_benchmark.hpp"
 #include "teff/bench/failure.hpp"
+#include "teff/bench/measure.hpp"
 #include "teff/bench/memory.hpp"
 #include "teff/programs/drive.hpp"
 #include "teff/programs/work.hpp"
@@ -33,18 +34,15 @@ std::string hexadecimal(std::uint64_t value) {
 
 /// Runs what is loaded, and says in the record what came of it.
 void measure(program_runner& system, std::uint64_t expected, bench::record& run) {
-  bench::measurement measured{.started_at = bench::time_now()};
-  bench::region_meter region;
-  bench::reset_peak_resident();
-  const double gap_before = bench::measure_gap_share();
-  region.start();
-  system.run();
-  region.stop();
-  measured.peak_resident_bytes = bench::peak_resident_bytes();
-  measured.elapsed_seconds = region.elapsed().count();
-  measured.seen = region.seen();
-  measured.seen.gap_share_before = gap_before;
-  measured.seen.gap_share_after = bench::measure_gap_share();
+  std::int64_t peak_bytes = 0;
+  bench::measurement measured = bench::measure([&](bench::region_meter& region) {
+    bench::reset_peak_resident();
+    region.start();
+    system.run();
+    region.stop();
+    peak_bytes = bench::peak_resident_bytes();
+  });
+  measured.peak_resident_bytes = peak_bytes;
   const std::uint64_t found = system.checksum();
   if (found != expected) run.error = "wrong result: it is not that of one thread";
   measured.validation = {

@@ -44,6 +44,22 @@ TEST(knapsack, finds_the_best_of_all_choices) {
   EXPECT_EQ(found.best(), best);
 }
 
+TEST(floorplan, finds_a_floor_that_is_large_enough_and_no_larger_than_a_greedy_one) {
+  for (const std::int64_t rooms : {1, 3, 5}) {
+    const auto found = after_run<floorplan>(rooms);
+    EXPECT_GE(found.area(), found.least_area());
+    EXPECT_LE(found.area(), found.greedy_area());
+  }
+  const auto alone = after_run<floorplan>(1);
+  EXPECT_EQ(alone.area(), alone.least_area());
+}
+
+TEST(health, loses_nobody) {
+  const auto simulated = after_run<health>(100);
+  EXPECT_GT(simulated.fell_ill(), 0);
+  EXPECT_EQ(simulated.accounted_for(), simulated.fell_ill());
+}
+
 TEST(skynet, sums_up_the_numbers_of_its_leaves) {
   EXPECT_EQ(after_run<skynet>(1000).checksum(), 999U * 1000 / 2);
 }
@@ -133,6 +149,24 @@ TEST(histogram, counts_all_keys) {
   const auto found = after_run<histogram>(5000);
   for (std::int64_t bin = 0; bin < found.counts().size(); ++bin)
     EXPECT_EQ(found.counts()[bin], std::ranges::count(found.keys(), bin));
+}
+
+TEST(bfs, gives_each_vertex_one_more_than_the_nearest_that_leads_to_it) {
+  constexpr std::int64_t vertices = 500;
+  const auto found = after_run<bfs>(vertices);
+  std::vector<std::int32_t> nearest(vertices, unreached);
+  for (std::int64_t from = 0; from < vertices; ++from) {
+    if (found.distance(from) == unreached) continue;
+    for (std::int64_t i = 0; i < degree; ++i) {
+      std::int32_t& to = nearest[static_cast<std::size_t>(found.links_of(from)[i])];
+      if (to == unreached || found.distance(from) < to) to = found.distance(from);
+    }
+  }
+  EXPECT_EQ(found.distance(0), 0);
+  for (std::int64_t i = 1; i < vertices; ++i) {
+    const std::int32_t before = nearest[static_cast<std::size_t>(i)];
+    EXPECT_EQ(found.distance(i), before == unreached ? unreached : before + 1) << i;
+  }
 }
 
 TEST(black_scholes, has_the_known_value) {

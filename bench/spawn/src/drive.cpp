@@ -5,6 +5,7 @@
 
 #include "spawn_benchmark.hpp"
 #include "teff/bench/failure.hpp"
+#include "teff/bench/measure.hpp"
 #include "teff/bench/memory.hpp"
 #include "teff/spawn/drive.hpp"
 #include "teff/spawn/profile.hpp"
@@ -15,20 +16,16 @@ namespace {
 
 /// Runs the pattern, and says in the record what came of it and what it took.
 void measure(pattern_runner& system, record& run) {
-  bench::measurement measured{.started_at = bench::time_now()};
-  bench::region_meter region;
-  reset_null_tasks();
-  bench::reset_peak_resident();
-  const double gap_before = bench::measure_gap_share();
-  run.found = system.run(run.asked, region);
-  run.found.null_tasks = null_tasks_run();
-  measured.peak_resident_bytes = bench::peak_resident_bytes();
-  measured.elapsed_seconds = region.elapsed().count();
-  measured.seen = region.seen();
-  measured.seen.gap_share_before = gap_before;
-  measured.seen.gap_share_after = bench::measure_gap_share();
+  std::int64_t peak_bytes = 0;
+  run.measured = bench::measure([&](bench::region_meter& region) {
+    reset_null_tasks();
+    bench::reset_peak_resident();
+    run.found = system.run(run.asked, region);
+    run.found.null_tasks = null_tasks_run();
+    peak_bytes = bench::peak_resident_bytes();
+  });
+  run.measured->peak_resident_bytes = peak_bytes;
   if (run.asked.what == pattern::tree) run.generator_seconds = generator_seconds();
-  run.measured = std::move(measured);
 }
 
 record run_once(pattern_runner& system, const work& asked, std::int64_t empty_bytes) {

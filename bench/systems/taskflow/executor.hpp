@@ -3,9 +3,12 @@
 #include <pthread.h>
 
 #include <cstddef>
+#include <string>
 #include <taskflow/taskflow.hpp>
+#include <utility>
 
 #include "teff/bench/cores.hpp"
+#include "teff/bench/identity.hpp"
 
 /// Binds each worker to its core.
 class pinned final : public tf::WorkerInterface {
@@ -25,3 +28,45 @@ inline void let_stacks_grow() {
   pthread_setattr_default_np(&attributes);
   pthread_attr_destroy(&attributes);
 }
+
+/// The workers of a program, and asynchronous tasks on them: a task_group a scope, whose corun() takes tasks
+/// while it waits.
+class executor {
+ public:
+  explicit executor(int workers)
+      : executor_((let_stacks_grow(), static_cast<std::size_t>(workers)),
+                  tf::make_worker_interface<pinned>()) {
+    here = &executor_;
+  }
+
+  template <class Body>
+  void run(const Body& body) {
+    executor_.async([&] { body(); }).get();
+  }
+
+  struct tasks {
+    tf::TaskGroup group = here->task_group();
+
+    template <class Function>
+    void spawn(Function function) {
+      group.silent_async(function);
+    }
+  };
+  template <class Body>
+  static void scope(const Body& body) {
+    tasks all;
+    body(all);
+    all.group.corun();
+  }
+
+ protected:
+  [[nodiscard]] teff::bench::identity describe(std::string variant) const {
+    return {.system = "taskflow",
+            .variant = std::move(variant),
+            .version = tf::version(),
+            .workers = static_cast<int>(executor_.num_workers())};
+  }
+
+  static inline tf::Executor* here = nullptr;  ///< whose tasks a scope has: this program has one
+  tf::Executor executor_;
+};

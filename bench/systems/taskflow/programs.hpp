@@ -19,24 +19,15 @@ namespace {
 
 using namespace teff::programs;
 
-class program_system {
+class program_system : public executor {
  public:
-  explicit program_system(int workers)
-      : executor_((let_stacks_grow(), static_cast<std::size_t>(workers)),
-                  tf::make_worker_interface<pinned>()) {
-    here = &executor_;
-  }
+  using executor::executor;
 
-  [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "taskflow",
-            .variant = "program",
-            .version = tf::version(),
-            .workers = static_cast<int>(executor_.num_workers())};
-  }
+  [[nodiscard]] teff::bench::identity describe() const { return executor::describe("program"); }
 
   template <class Body>
   void run_tasks(const Body& body) {
-    executor_.async([&] { body(); }).get();
+    run(body);
   }
   template <class First, class Second>
   static void invoke(const First& first, const Second& second) {
@@ -45,24 +36,10 @@ class program_system {
     second();
     group.corun();
   }
-  struct tasks {
-    tf::TaskGroup group = here->task_group();
-
-    template <class Function>
-    void spawn(Function function) {
-      group.silent_async(function);
-    }
-  };
-  template <class Body>
-  static void scope(const Body& body) {
-    tasks all;
-    body(all);
-    all.group.corun();
-  }
 
   template <class Body>
   void run_loops(const Body& body) {
-    executor_.async([&] { body(); }).get();
+    run(body);
   }
   template <class Body>
   void parallel_for(std::int64_t first, std::int64_t last, std::int64_t grain, const Body& body) {
@@ -73,7 +50,7 @@ class program_system {
     else
       loop.for_each_index(first, last, std::int64_t{1}, each,
                           tf::DynamicPartitioner(static_cast<std::size_t>(grain)));
-    run(loop);
+    run_flow(loop);
   }
   template <class T, class Body>
   [[nodiscard]] T sum(std::int64_t first, std::int64_t last, const Body& body) {
@@ -87,7 +64,7 @@ class program_system {
           return part;
         },
         std::plus<T>());
-    run(loop);
+    run_flow(loop);
     return total;
   }
 
@@ -102,7 +79,7 @@ class program_system {
       graph.successors(task, [&](std::int64_t next) {
         all[static_cast<std::size_t>(task)].precede(all[static_cast<std::size_t>(next)]);
       });
-    run(flow);
+    run_flow(flow);
   }
 
   template <class First, class... Rest>
@@ -117,7 +94,7 @@ class program_system {
                           pipe_of(rest)...);
     tf::Taskflow flow;
     flow.composed_of(pipeline);
-    run(flow);
+    run_flow(flow);
   }
 
  private:
@@ -132,15 +109,12 @@ class program_system {
   }
 
   /// A worker takes part; any other thread waits.
-  void run(tf::Taskflow& flow) {
+  void run_flow(tf::Taskflow& flow) {
     if (executor_.this_worker_id() >= 0)
       executor_.corun(flow);
     else
       executor_.run(flow).wait();
   }
-
-  static inline tf::Executor* here = nullptr;  ///< this program has one
-  tf::Executor executor_;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// Asynchronous tasks of Taskflow: a task_group a scope, whose corun() takes tasks while
-// it waits.
+// Asynchronous tasks of Taskflow.
 #pragma once
 
 #include <utility>
@@ -9,41 +8,11 @@
 
 namespace {
 
-class task_system {
+class task_system : public executor {
  public:
-  explicit task_system(int workers)
-      : executor_((let_stacks_grow(), static_cast<std::size_t>(workers)),
-                  tf::make_worker_interface<pinned>()) {
-    here = &executor_;
-  }
+  using executor::executor;
 
-  [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "taskflow",
-            .variant = "task_group",
-            .version = tf::version(),
-            .workers = static_cast<int>(executor_.num_workers())};
-  }
-
-  template <class Body>
-  void run(Body body) {
-    executor_.async([&] { body(); }).get();
-  }
-
-  struct tasks {
-    tf::TaskGroup group = here->task_group();
-
-    template <class Function>
-    void spawn(Function function) {
-      group.silent_async(function);
-    }
-  };
-
-  template <class Body>
-  static void scope(Body body) {
-    tasks all;
-    body(all);
-    all.group.corun();
-  }
+  [[nodiscard]] teff::bench::identity describe() const { return executor::describe("task_group"); }
 
   template <class First, class Second>
   static auto fork2(First first, Second second) {
@@ -54,10 +23,6 @@ class task_system {
     group.corun();
     return std::pair(a, b);
   }
-
- private:
-  static inline tf::Executor* here = nullptr;  ///< whose tasks the patterns are: this program has one
-  tf::Executor executor_;
 };
 
 }  // namespace

@@ -1,15 +1,15 @@
-// Programs on libteff: join, scope, loops and a task graph of numbers. A loop outside a worker is run in the
-// runtime. A stage of a pipeline is a task of a graph.
+// Programs on libteff: join, scope, loops, pipelines and a task graph of numbers. A loop outside a worker is
+// run in the runtime.
 #pragma once
 
 #include <teff/loops.hpp>
 #include <teff/reduce.hpp>
 #include <teff/teff.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "teff/bench/identity.hpp"
@@ -72,34 +72,37 @@ class program_system {
     });
   }
 
-  /// A stage waits for the one before; in turn, also for the item before. The first one waits for the item
-  /// whose token it takes.
-  template <class... Stage>
-  void run_pipeline(std::int64_t items, std::int64_t tokens, const Stage&... stages) {
-    using key = std::array<std::int64_t, 2>;  // item, stage
-    constexpr std::int64_t count = sizeof...(Stage);
-    constexpr std::array<bool, sizeof...(Stage)> in_turn{Stage::is_in_turn...};
-    const auto waits_for_item = [&](std::int64_t stage) { return in_turn[static_cast<std::size_t>(stage)]; };
-    teff::task_graph<key> tasks(runtime_);
-    tasks.indegree([&](const key& k) {
-      const auto [item, stage] = k;
-      return (waits_for_item(stage) && item > 0 ? 1 : 0) + (stage > 0 || item >= tokens ? 1 : 0);
-    });
-    tasks.body([&](const key& k) {
-      const auto [item, stage] = k;
-      std::int64_t number = 0;
-      ((number++ == k[1] ? stages.run(k[0]) : void()), ...);
-      if (waits_for_item(stage) && item + 1 < items) tasks.fulfill({item + 1, stage});
-      if (stage + 1 < count) return tasks.fulfill({item, stage + 1});
-      if (item + tokens < items) tasks.fulfill({item + tokens, 0});
+  template <class First, class... Rest>
+  void run_pipeline(std::int64_t items, std::int64_t tokens, const First& first, const Rest&... rest) {
+    std::int64_t next = 0;
+    auto source = teff::serial([&]() -> std::optional<std::int64_t> {
+      if (next == items) return std::nullopt;
+      first.run(next);
+      return next++;
     });
     runtime_.run([&] {
-      if (items > 0) tasks.fulfill({0, 0});
-      tasks.wait();
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        teff::parallel_pipeline(static_cast<std::size_t>(tokens), source,
+                                filter < I + 1 == sizeof...(Rest) > (rest)...);
+      }(std::index_sequence_for<Rest...>{});
     });
   }
 
  private:
+  /// The item goes on to the next stage, if there is one.
+  template <bool Last, class Stage>
+  static auto filter(const Stage& stage) {
+    const auto run = [&stage](std::int64_t item) {
+      stage.run(item);
+      if constexpr (!Last) return item;
+    };
+    if constexpr (Stage::is_in_turn) {
+      return teff::serial(run);
+    } else {
+      return teff::parallel(run);
+    }
+  }
+
   teff::runtime runtime_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "teff/bench/failure.hpp"
+#include "teff/bench/measure.hpp"
 #include "teff/wake/bare_wake.hpp"
 #include "teff/wake/drive.hpp"
 #include "wake_benchmark.hpp"
@@ -24,14 +25,9 @@ json quantiles(const std::vector<double>& samples) {
 
 /// Runs it, and says in the record what came of it.
 void measure(wake_runner& system, const work& asked, bench::record& run) {
-  bench::measurement measured{.started_at = bench::time_now()};
-  bench::region_meter region;
-  const double gap_before = bench::measure_gap_share();
-  const result found = system.run(asked, region);
-  measured.elapsed_seconds = region.elapsed().count();
-  measured.seen = region.seen();
-  measured.seen.gap_share_before = gap_before;
-  measured.seen.gap_share_after = bench::measure_gap_share();
+  result found;
+  bench::measurement measured =
+      bench::measure([&](bench::region_meter& region) { found = system.run(asked, region); });
   const auto wakes = static_cast<std::int64_t>(found.wake_seconds.size());
   if (wakes < asked.wakes)
     run.error =

@@ -28,6 +28,13 @@ struct runtime_was_shut_down : misuse {
   runtime_was_shut_down();
 };
 
+// A child process of fork() used a runtime, task graph or recording of its parent, or waited for a task that
+// a worker of the parent was running. The workers are threads, and a child process has only the one that
+// called fork(). It may make a runtime of its own.
+struct forked_process : misuse {
+  forked_process();
+};
+
 // A key of a task graph was fulfilled more often than its indegree says, before its task had ended.
 struct over_fulfilled : misuse {
   using misuse::misuse;

@@ -93,7 +93,8 @@ class [[nodiscard]] forked {
 };
 
 // Makes f() a task that any worker may run, and returns at once; get() returns its value or throws its
-// exception. Outside a runtime's workers, get() runs it on the calling thread.
+// exception. On a thread that is no worker, get() runs it on that thread: what is to run beside such a thread
+// is begun by submit() (runtime.hpp), or the whole of it is called by run().
 //
 //   auto left = teff::fork([&] { return sum(tree.left); });
 //   const long here = tree.value + sum(tree.right);

@@ -14,6 +14,7 @@
 // - A future costs one allocation.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/combined.hpp>
 #include <teff/detail/future/coroutine.hpp>
 #include <teff/detail/future/outcome.hpp>
@@ -101,7 +102,7 @@ class future {
 
  private:
   [[nodiscard]] detail::outcome<T>& checked() const {
-    if (!valid()) throw misuse("teff::future: used, though it has no outcome (any more)");
+    if (!valid()) detail::throw_error(misuse("teff::future: used, though it has no outcome (any more)"));
     return *outcome_.get();
   }
 
@@ -192,7 +193,8 @@ auto when_any(R&& futures) {
   using value = first_ready<std::vector<std::ranges::range_value_t<R>>>;
   detail::counted_inputs inputs;
   for (auto& each : futures) inputs.states.push_back(each.internals());
-  if (inputs.states.empty()) throw misuse("teff::when_any: of no futures, none can be the first");
+  if (inputs.states.empty())
+    detail::throw_error(misuse("teff::when_any: of no futures, none can be the first"));
   inputs.arrivals.resize(inputs.states.size());
   value all;
   all.futures.reserve(inputs.states.size());

@@ -1,6 +1,7 @@
 // parallel_for: loops whose iterations are independent.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/loops/blocks.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/loops/splitting_loop.hpp>
@@ -128,7 +129,7 @@ template <std::integral First, std::integral Last, std::integral Step, class Bod
   requires detail::body_of_iterations<typename detail::called_body<std::remove_reference_t<Body>>::type,
                                       std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {
-  if (step == 0) throw misuse("teff::parallel_for: the step is 0");
+  if (step == 0) detail::throw_error(misuse("teff::parallel_for: the step is 0"));
   const bool down = std::cmp_less(+step, 0);
   const auto bounds = down ? detail::loop_bounds(last, first, "teff::parallel_for")
                            : detail::loop_bounds(first, last, "teff::parallel_for");

@@ -1,8 +1,10 @@
 // parallel_pipeline: a stream of tokens that pass stages.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/pipeline/running_pipeline.hpp>
 #include <teff/detail/pipeline/stage.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -52,19 +54,21 @@ template <class F>
 // - If a stage throws, no stage begins any more; those that run end, and tokens under way are destroyed. Then
 //   the first exception is thrown.
 // - A stage may call anything, also loops, joins and other pipelines.
-// - Outside a runtime's workers the calling thread carries all tokens.
+// - On a thread that is no worker, the pipeline runs within default_runtime().
 //
 // Throws misuse if `tokens` is 0, and std::bad_alloc: it allocates room for `tokens` tokens for each serial
 // stage when a second worker takes part.
 template <class... Stages>
 void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
   if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {
-    if (tokens == 0) throw misuse("teff::parallel_pipeline: no token may be under way");
+    if (tokens == 0) detail::throw_error(misuse("teff::parallel_pipeline: no token may be under way"));
     using source =
         typename std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::function_type;
-    const detail::traced_span span(detail::event_kind::loop, detail::name_of<source>());
-    detail::running_pipeline<detail::pipeline_worker, std::remove_reference_t<Stages>...>(tokens, stages...)
-        .run();
+    detail::on_workers([&] {
+      const detail::traced_span span(detail::event_kind::loop, detail::name_of<source>());
+      detail::running_pipeline<detail::pipeline_worker, std::remove_reference_t<Stages>...>(tokens, stages...)
+          .run();
+    });
   }
 }
 

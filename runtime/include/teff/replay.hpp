@@ -2,6 +2,7 @@
 // task.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/replay/compared_body.hpp>
 #include <teff/detail/replay/graph_recorder.hpp>
 #include <teff/detail/replay/observed_here.hpp>
@@ -95,7 +96,8 @@ template <std::copyable Key, class Hash = key_hash<Key>>
 class recording {
  public:
   // Runs the iteration `times` times. Any thread may call it, but not the body of a replayed task. A worker
-  // runs other tasks while it waits; any other thread blocks.
+  // runs other tasks while it waits; any other thread takes part as one of the workers that have tasks, if
+  // that one's own thread sleeps.
   //
   // The bodies call fulfill() as they did when recorded: each call is compared with the recorded ones, and
   // does nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body:
@@ -169,21 +171,16 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
                                           FlagOf flag_of = {}) {
   const auto& kept = detail::graph_access::of(graph);
   if (!kept->functions.indegree || !kept->functions.body)
-    throw misuse("teff::record: the graph has no indegree() or no body()");
+    detail::throw_error(misuse("teff::record: the graph has no indegree() or no body()"));
   graph.wait();
   const detail::sole_observer sole(kept->being_observed);
   detail::graph_recorder recorder(*kept, kept->workers(), next);
   std::exception_ptr error;
-  try {
-    recorder.run_start(start);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  try {
-    graph.wait();
-  } catch (...) {
+  const auto keep_first = [&error] {
     if (!error) error = std::current_exception();
-  }
+  };
+  detail::catch_all([&] { recorder.run_start(start); }, keep_first);
+  detail::catch_all([&] { graph.wait(); }, keep_first);
   if (error) std::rethrow_exception(std::move(error));
   constexpr bool overlap = !std::is_same_v<Next, detail::no_next_iteration>;
   using recorded = typename recording<Key, Hash>::recorded;

@@ -10,7 +10,8 @@
 //   whose own thread sleeps.
 // - submit(f) has a worker call f(), and returns at once a future of what f returns (future.hpp).
 // - Tasks that f makes with the other headers run on the workers of the same runtime. On a thread that is no
-//   worker, loops use default_runtime(); joins, forks and scopes run on that thread alone.
+//   worker, loops, joins and pipelines use default_runtime(). Forks and scopes run on that thread alone: they
+//   begin in one statement and end in another, and between the two the thread can't be a worker.
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
@@ -138,9 +139,9 @@ class runtime {
   std::unique_ptr<detail::scheduler, void (*)(detail::scheduler*) noexcept> scheduler_;
 };
 
-// The runtime that loops use on threads that are no workers. It is made when it is used first, with the
-// options' defaults and the environment's TEFF_*, and shut down when the process exits. If calls of run() are
-// in progress then, it is left as it is. Throws what the constructor throws.
+// The runtime that loops, joins and pipelines use on threads that are no workers. It is made when it is used
+// first, with the options' defaults and the environment's TEFF_*, and shut down when the process exits. If
+// calls of run() are in progress then, it is left as it is. Throws what the constructor throws.
 //
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
 [[nodiscard]] runtime& default_runtime();

@@ -17,8 +17,8 @@ namespace teff {
 //
 // - A scope belongs to the task that made it. Scopes and forks of one task end in reverse order of their
 //   making, and are waited for in that order.
-// - spawn() may run the task at once. It does so outside a runtime's workers, and when enough tasks wait
-//   already, so that a loop that spawns needs bounded memory.
+// - spawn() may run the task at once. It does so when enough tasks wait already, so that a loop that spawns
+//   needs bounded memory; and on a thread that is no worker. There, put the scope into run() (runtime.hpp).
 // - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. wait()
 //   throws it; else the destructor does, unless that runs because of another exception.
 // - Any worker may call spawn() while the scope lives; so its own tasks may, too.

@@ -25,8 +25,13 @@ struct waiting_thread : continuation {
 
 }  // namespace
 
+void shared_outcome::expect_not_lost() const {
+  if (is_lost()) throw forked_process();
+}
+
 void shared_outcome::wait() {
   if (ended()) return;
+  expect_not_lost();
   help();
   if (ended()) return;
   std::optional<blocked_activities> blocked;
@@ -35,8 +40,7 @@ void shared_outcome::wait() {
     if (blocked->for_ever()) {
       throw future_waits_for_itself(
           "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
-          "for "
-          "the task that waits");
+          "for the task that waits");
     }
   }
   waiting_thread me;

@@ -30,6 +30,7 @@ std::string sentence_about(const std::vector<std::string>& names, std::size_t co
 graph_core::graph_core(scheduler& runtime, unsigned workers) : runtime_(runtime), accounts_(workers) {}
 
 void graph_core::fail(std::exception_ptr error) noexcept {
+  if (runtime_.is_of_parent()) return cancelled_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   if (!error_) error_ = std::move(error);
   // Relaxed: a body that is called all the same is no harm.
@@ -75,8 +76,24 @@ void graph_core::wait_for_rest() {
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && help_as_guest(runtime_, is_at_rest, this, *this)) return;
+  if (at.runtime == nullptr && help_as_guest()) return;
   wait_for_rest_outside();
+}
+
+// The calling thread runs tasks of this graph as a worker. Returns whether it is at rest.
+bool graph_core::help_as_guest() {
+  struct helping : job {
+    graph_core* graph;
+  } help;
+  help.run = [](job& this_job) noexcept {
+    auto& me = *static_cast<helping&>(this_job).graph;
+    auto& awaits = me.accounts_[here().index].awaits;
+    const bool outer = std::exchange(awaits, true);
+    worker::help_while_there_is_work(is_at_rest, &me, me);
+    awaits = outer;
+  };
+  help.graph = this;
+  return run_as_guest(runtime_, help) && at_rest();
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {
@@ -119,6 +136,7 @@ void graph_core::refuse_to_wait_for_ever() const {
 }
 
 void graph_core::wait() {
+  runtime_.expect_own_process();
   std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {
     blocked.emplace(me->activities(), static_cast<const source*>(this));
@@ -160,7 +178,7 @@ std::exception_ptr graph_core::outcome() {
 }
 
 void graph_core::abandon_if_unfinished() noexcept {
-  if (at_rest() && nothing_left()) return;
+  if (runtime_.is_of_parent() || (at_rest() && nothing_left())) return;
   std::fputs("teff::task_graph: destroyed with unfinished work, which is dropped (no wait() before)\n",
              stderr);
   cancelled_.store(true, std::memory_order_relaxed);

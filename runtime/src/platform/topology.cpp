@@ -1,6 +1,7 @@
 #include "platform/topology.hpp"
 
 #include "platform/cpu_quota.hpp"
+#include "platform/process_wide.hpp"
 
 #include <hwloc.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <system_error>
 
 namespace teff::detail {
@@ -18,35 +18,29 @@ namespace {
 
 // How many workers of this process are bound to each processor.
 struct bound_workers {
-  std::mutex mutex;
   std::vector<unsigned> on;
-
-  // Begun by the first claim, so that it outlives all of them: a runtime may be a global.
-  static bound_workers& of_process() {
-    static bound_workers all;
-    return all;
-  }
+  void begin_child() noexcept { on.clear(); }
 };
 
 }  // namespace
 
 processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) {
-  auto& workers = bound_workers::of_process();
-  const std::lock_guard lock(workers.mutex);
-  for (const unsigned processor : order)
-    workers.on.resize(std::max(workers.on.size(), std::size_t{processor} + 1));
-  std::multimap<unsigned, unsigned> by_workers;  // of equal ones in their order
-  for (const unsigned processor : order) by_workers.emplace(workers.on[processor], processor);
-  for (const auto& [_, processor] : by_workers) {
-    if (processors_.size() < count) processors_.push_back(processor);
-  }
-  for (const unsigned processor : processors_) ++workers.on[processor];
+  process_wide<bound_workers>::with([&](bound_workers& workers) {
+    for (const unsigned processor : order)
+      workers.on.resize(std::max(workers.on.size(), std::size_t{processor} + 1));
+    std::multimap<unsigned, unsigned> by_workers;  // of equal ones in their order
+    for (const unsigned processor : order) by_workers.emplace(workers.on[processor], processor);
+    for (const auto& [_, processor] : by_workers) {
+      if (processors_.size() < count) processors_.push_back(processor);
+    }
+    for (const unsigned processor : processors_) ++workers.on[processor];
+  });
 }
 
 processor_claim::~processor_claim() {
-  auto& workers = bound_workers::of_process();
-  const std::lock_guard lock(workers.mutex);
-  for (const unsigned processor : processors_) --workers.on[processor];
+  process_wide<bound_workers>::with([this](bound_workers& workers) {
+    for (const unsigned processor : processors_) --workers.on[processor];
+  });
 }
 
 struct topology::tree {
@@ -119,17 +113,31 @@ int topology::distance(unsigned a, unsigned b) const noexcept {
 }
 
 void topology::bind_this_thread(unsigned processor) const noexcept {
-  const auto set = hwloc_bitmap_alloc();
-  if (set == nullptr) return;
-  hwloc_bitmap_only(set, processor);
-  hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
-  hwloc_bitmap_free(set);
+  bind_this_thread_to({&processor, 1});
+}
+
+void topology::move_this_thread(unsigned processor) const noexcept {
+  auto* const mask = hwloc_bitmap_alloc();
+  auto* const one = hwloc_bitmap_alloc();
+  if (mask != nullptr && one != nullptr &&
+      hwloc_get_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD) == 0 &&
+      hwloc_bitmap_isset(mask, processor)) {
+    hwloc_bitmap_only(one, processor);
+    if (hwloc_set_cpubind(tree_->handle, one, HWLOC_CPUBIND_THREAD) == 0)
+      hwloc_set_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD);
+  }
+  hwloc_bitmap_free(one);
+  hwloc_bitmap_free(mask);
 }
 
 void topology::free_this_thread() const noexcept {
+  bind_this_thread_to(processors_);
+}
+
+void topology::bind_this_thread_to(std::span<const unsigned> processors) const noexcept {
   const auto set = hwloc_bitmap_alloc();
   if (set == nullptr) return;
-  for (const unsigned each : processors_) hwloc_bitmap_set(set, each);
+  for (const unsigned each : processors) hwloc_bitmap_set(set, each);
   hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
   hwloc_bitmap_free(set);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace teff::detail {
@@ -30,11 +31,16 @@ class topology {
 
   // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
   void bind_this_thread(unsigned processor) const noexcept;
-  // Lets the calling thread run on any processor that this process may use, whatever mask it has inherited.
+  // The calling thread, if its mask allows it, goes on on this hardware thread, and is bound to it no more than
+  // before: the system may move it on.
+  void move_this_thread(unsigned processor) const noexcept;
+  // Lets the calling thread run on any processor that this process may use, whatever mask it has.
   void free_this_thread() const noexcept;
 
  private:
   struct tree;
+  void bind_this_thread_to(std::span<const unsigned> processors) const noexcept;
+
   std::unique_ptr<tree> tree_;
   std::vector<unsigned> processors_;
   unsigned cores_ = 1;

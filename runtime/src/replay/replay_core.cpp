@@ -4,6 +4,7 @@
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
+#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/within_activity.hpp"
 
@@ -21,6 +22,7 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
     };
     jobs_[i].core = this;
     jobs_[i].part = i;
+    workers_.push_back(plan_.parts()[i].worker);
   }
   gang_.start = [](gang& self) noexcept { static_cast<own_gang&>(self).core->start(); };
   gang_.core = this;
@@ -43,16 +45,30 @@ void replay_core::replay(part_runner runner) {
   runner_ = runner;
   ended_.store(0, std::memory_order_relaxed);
   waiter_ = at.runtime == &runtime_ ? at : place{};
-  wait_for_end();
+  if (waiter_.runtime == nullptr) {
+    wait_for_end_outside(at.runtime == nullptr);
+  } else {
+    submit(runtime_, gang_);
+    wait_until_set(ended_, waiter_);
+  }
   failed_.store(false, std::memory_order_relaxed);
   if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
 }
 
-void replay_core::wait_for_end() {
-  std::optional<call_in_progress> call;
-  if (waiter_.runtime == nullptr) call.emplace(runtime_);
-  submit(runtime_, gang_);
-  wait_until_set(ended_, waiter_);
+bool replay_core::has_ended(const void* core) noexcept {
+  // Acquire: what all parts did.
+  return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) != 0;
+}
+
+// The calling thread runs a part itself if it can.
+void replay_core::wait_for_end_outside(bool may_take_part) {
+  const call_in_progress call(runtime_);
+  const auto begin = [](void* core) noexcept {
+    auto& me = *static_cast<replay_core*>(core);
+    submit(me.runtime_, me.gang_);
+  };
+  if (!may_take_part || !take_part_as_guest(runtime_, workers_, {begin, has_ended, this})) begin(this);
+  if (!has_ended(this)) wait_until_set(ended_, waiter_);
 }
 
 void replay_core::start() noexcept {
@@ -66,6 +82,7 @@ void replay_core::run_part(std::size_t part) noexcept {
     const within_activity here(*worker::current(), {.of = this, .of_gang = true});
     runner_.run(runner_.what, part);
   }
+  if (worker::current() == nullptr) leave_child_process();
   // Release: what this part did. Acquire: what all did, for the one that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }
@@ -76,6 +93,7 @@ void replay_core::end() noexcept {
 }
 
 void replay_core::fail(std::exception_ptr error) noexcept {
+  if (runtime_.is_of_parent()) return failed_.store(true, std::memory_order_relaxed);
   {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::move(error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/source.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@ namespace teff::detail {
 struct enclosing_activity {
   const void* of = nullptr;  // what can't end before the activity does; null: nothing
   bool of_gang = false;      // a part of a gang: no other gang can start before it has ended
+  bool of_source = false;    // `of` is a source
   // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
   // this worker alone may be able to do. Anything else might wait for the request.
   bool exclusive = false;
@@ -34,6 +36,7 @@ class activities {
       // that stole an older slot it is all the same which of several later ones it sees.
       entries_[at].of.store(what.of, std::memory_order_relaxed);
       entries_[at].of_gang.store(what.of_gang, std::memory_order_relaxed);
+      entries_[at].of_source.store(what.of_source, std::memory_order_relaxed);
       entries_[at].exclusive.store(what.exclusive, std::memory_order_relaxed);
       entries_[at].head.store(head, std::memory_order_relaxed);
     }
@@ -67,6 +70,16 @@ class activities {
     }));
   }
 
+  // Calls visit(source&) for each that is a source's.
+  template <class Visit>
+  void each_source(Visit visit) const {
+    static_cast<void>(any_of([&](const entry& each) {
+      if (each.of_source.load(std::memory_order_relaxed))
+        visit(*static_cast<source*>(const_cast<void*>(each.of.load(std::memory_order_relaxed))));
+      return false;
+    }));
+  }
+
   // For a thief that has just stolen this slot of the worker's: the activity to which it belongs. That one
   // does not end before the slot's task has; those that began later began at heads above the slot.
   [[nodiscard]] enclosing_activity of_slot(const task_slot* slot) const noexcept {
@@ -76,7 +89,7 @@ class activities {
       const auto& each = entries_[i];
       if (each.head.load(std::memory_order_relaxed) > slot) break;
       found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed),
-               each.exclusive.load(std::memory_order_relaxed)};
+               each.of_source.load(std::memory_order_relaxed), each.exclusive.load(std::memory_order_relaxed)};
     }
     return found;
   }
@@ -86,6 +99,7 @@ class activities {
     std::atomic<const void*> of{nullptr};
     std::atomic<const task_slot*> head{nullptr};
     std::atomic<bool> of_gang{false};
+    std::atomic<bool> of_source{false};
     std::atomic<bool> exclusive{false};
   };
   // Of those that are nested deeper, only the number is kept.

@@ -1,8 +1,9 @@
 #include "scheduler/blocked_activities.hpp"
 
+#include "platform/process_wide.hpp"
+
 #include <algorithm>
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
 namespace teff::detail {
@@ -16,18 +17,18 @@ struct blocked_activity {
 };
 
 // Of all runtimes of the process.
-constinit std::mutex mutex;
-std::vector<blocked_activity>& all() {
-  static std::vector<blocked_activity> list;
-  return list;
-}
+struct blocked_list {
+  std::vector<blocked_activity> each;
+  void begin_child() noexcept { each.clear(); }
+};
+using noted_list = process_wide<blocked_list>;
 
 // Whether `from` can't end before `to` does.
-bool waits_for(const void* from, const void* to) {
+bool waits_for(const blocked_list& all, const void* from, const void* to) {
   std::vector<const void*> reached{from};
   for (std::size_t i = 0; i < reached.size(); ++i) {
     if (reached[i] == to) return true;
-    for (const auto& each : all()) {
+    for (const auto& each : all.each) {
       if (each.activity == reached[i] && std::ranges::find(reached, each.awaited) == reached.end())
         reached.push_back(each.awaited);
     }
@@ -40,16 +41,18 @@ bool waits_for(const void* from, const void* to) {
 blocked_activities::blocked_activities(const activities& blocked, const void* awaited)
     : noted_(blocked.any()) {
   if (!noted_) return;
-  const std::lock_guard lock(mutex);
-  blocked.each([&](const void* activity) { for_ever_ = for_ever_ || waits_for(awaited, activity); });
-  if (for_ever_) return;
-  blocked.each([&](const void* activity) { all().push_back({this, activity, awaited}); });
+  noted_list::with([&](blocked_list& all) {
+    blocked.each([&](const void* activity) { for_ever_ = for_ever_ || waits_for(all, awaited, activity); });
+    if (for_ever_) return;
+    blocked.each([&](const void* activity) { all.each.push_back({this, activity, awaited}); });
+  });
 }
 
 blocked_activities::~blocked_activities() {
   if (!noted_) return;
-  const std::lock_guard lock(mutex);
-  std::erase_if(all(), [this](const blocked_activity& each) { return each.noted_by == this; });
+  noted_list::with([this](blocked_list& all) {
+    std::erase_if(all.each, [this](const blocked_activity& each) { return each.noted_by == this; });
+  });
 }
 
 }  // namespace teff::detail

@@ -1,23 +1,69 @@
+#include <teff/detail/scheduler/outside.hpp>
 #include <teff/runtime.hpp>
 
 #include "scheduler/scheduler.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
 
 namespace teff {
 
 namespace {
 
-// The runtime itself is never destroyed: threads that run on after the end of main may still use it.
-class until_exit {
- public:
-  ~until_exit() { kept.internals().shut_down_at_exit(); }
-  runtime& kept = *new runtime;
+// The one of a process. A child of fork() begins with another of these, since a thread of the parent may hold
+// the lock; the parent's stays with it, so that nobody takes it for lost memory.
+struct made_once {
+  std::mutex making;
+  std::atomic<runtime*> made{nullptr};
+  made_once* of_parent = nullptr;
 };
+constinit made_once of_first_process;
+// Relaxed: written while a process has one thread.
+constinit std::atomic<made_once*> of_this_process{&of_first_process};
+
+[[maybe_unused]] const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
+  auto* const mine = new made_once;
+  mine->of_parent = of_this_process.load(std::memory_order_relaxed);
+  of_this_process.store(mine, std::memory_order_relaxed);
+});
+
+// The runtime itself is never destroyed: threads that run on after the end of main may still use it.
+void shut_down_at_exit() noexcept {
+  auto* const kept = of_this_process.load(std::memory_order_relaxed)->made.load(std::memory_order_acquire);
+  if (kept != nullptr) kept->internals().shut_down_at_exit();
+}
+
+runtime& make(made_once& only) {
+  const std::lock_guard lock(only.making);
+  if (auto* const made = only.made.load(std::memory_order_relaxed)) return *made;
+  auto* const made = new runtime;
+  static_cast<void>(std::atexit(shut_down_at_exit));  // if that fails, its workers end with the process
+  only.made.store(made, std::memory_order_release);   // pairs with the acquires: what the constructor did
+  return *made;
+}
 
 }  // namespace
 
 runtime& default_runtime() {
-  static until_exit only;
-  return only.kept;
+  auto& only = *of_this_process.load(std::memory_order_relaxed);
+  if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
+  return make(only);
 }
+
+namespace detail {
+
+bool is_spare_thread() noexcept {
+  return spare_threads::is_here();
+}
+
+void call_on_default_runtime(void (*body)(void* what), void* what) {
+  if (is_spare_thread()) return body(what);
+  default_runtime().run([=] { body(what); });
+}
+
+}  // namespace detail
 
 }  // namespace teff

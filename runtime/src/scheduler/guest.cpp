@@ -4,8 +4,11 @@
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <ranges>
+#include <span>
 
 namespace teff::detail {
 
@@ -16,7 +19,7 @@ namespace {
 struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
-  bool thread_ends = false;
+  bool refuses = false;       // the thread may not be a guest any more
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
@@ -37,7 +40,7 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   struct at_end_of_thread {
     ~at_end_of_thread() {
       unbind();
-      bound.thread_ends = true;
+      bound.refuses = true;
     }
   };
   static thread_local at_end_of_thread end;
@@ -69,48 +72,72 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   return false;
 }
 
-// Best the worker of the processor that the thread is on: another worker's thread would find it busy. Else
-// the one whose last guest the thread was, else any.
-worker* enter_any(scheduler& runtime) noexcept {
-  auto* const nearest = runtime.worker_of_this_processor();
-  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
-  for (auto* const each : {nearest, last}) {
-    if (each != nullptr && enter(runtime, *each)) return each;
+// `workers`: a range of pointers.
+template <class Workers>
+worker* enter_first_vacant(scheduler& runtime, const Workers& workers) noexcept {
+  for (worker* const each : workers) {
+    if (enter(runtime, *each)) return each;
   }
-  for (const auto& each : runtime.workers()) {
-    if (enter(runtime, *each)) return each.get();
-  }
-  for (const auto& each : runtime.workers()) {
-    if (enter_when_vacant(runtime, *each)) return each.get();
+  for (worker* const each : workers) {
+    if (enter_when_vacant(runtime, *each)) return each;
   }
   return nullptr;
 }
 
-}  // namespace
+// Best the worker of the processor that the thread is on; else the one whose last guest the thread was, else
+// any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
+// own thread, which is busy, until the system moves it some milliseconds later.
+worker* enter_any(scheduler& runtime) noexcept {
+  auto* const nearest = runtime.worker_of_this_processor();
+  if (nearest != nullptr && enter(runtime, *nearest)) return nearest;
+  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
+  const auto all = std::views::transform(runtime.workers(), [](const auto& each) { return each.get(); });
+  auto* const entered = last != nullptr && enter(runtime, *last) ? last : enter_first_vacant(runtime, all);
+  if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
+  return entered;
+}
 
-bool run_as_guest(scheduler& runtime, job& job) noexcept {
-  if (!call_stack::available || bound.thread_ends) return false;
-  auto* const mine = enter_any(runtime);
+// The same, but one of these workers.
+worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noexcept {
+  auto* const nearest = runtime.worker_of_this_processor();
+  const bool has_nearest = nearest != nullptr && std::ranges::count(workers, nearest->index()) != 0;
+  if (has_nearest && enter(runtime, *nearest)) return nearest;
+  const auto named = std::views::transform(workers, [&](unsigned i) { return runtime.workers()[i].get(); });
+  auto* const entered = enter_first_vacant(runtime, named);
+  if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
+  return entered;
+}
+
+bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const bool ran = mine->run_as_guest(job);
   mine->end_guest();
   return ran;
 }
 
-bool help_as_guest(scheduler& runtime, bool (*done)(const void*), const void* what, source& from) noexcept {
-  struct helping : job {
-    bool (*done)(const void*);
-    const void* what;
-    source* from;
-  } help;
-  help.run = [](job& self_job) noexcept {
-    const auto& me = static_cast<helping&>(self_job);
-    worker::help_while_there_is_work(me.done, me.what, *me.from);
+}  // namespace
+
+void refuse_to_be_a_guest() noexcept {
+  bound.refuses = true;
+}
+
+bool run_as_guest(scheduler& runtime, job& job) noexcept {
+  if (!call_stack::available || bound.refuses) return false;
+  return run_as(enter_any(runtime), job);
+}
+
+bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {
+  if (!call_stack::available || bound.refuses) return false;
+  struct taking_part : job {
+    guests_part part;
+  } job;
+  job.run = [](detail::job& self_job) noexcept {
+    const auto& mine = static_cast<taking_part&>(self_job).part;
+    mine.begin(mine.what);
+    worker::run_own_jobs_until(mine.done, mine.what);
   };
-  help.done = done;
-  help.what = what;
-  help.from = &from;
-  return run_as_guest(runtime, help) && done(what);
+  job.part = part;
+  return run_as(enter_one_of(runtime, workers), job);
 }
 
 }  // namespace teff::detail

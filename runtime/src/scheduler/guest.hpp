@@ -5,16 +5,26 @@
 
 #include "scheduler/scheduler.hpp"
 
+#include <span>
+
 namespace teff::detail {
 
 // Runs the job on the calling thread, which is no worker, as one of the runtime's workers. False: no worker
 // is vacant or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 
-// The calling thread, which is no worker, runs work of `from` as a worker until `done(what)`, or until it has
-// found none for as long as a worker looks before it parks. Returns done(what). Within a
+// The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
+// that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker
+// looks before it parks. False: none of them is vacant or becomes so at once; nothing was done. Within a
 // call_in_progress.
-[[nodiscard]] bool help_as_guest(scheduler&, bool (*done)(const void*), const void* what,
-                                 source& from) noexcept;
+struct guests_part {
+  void (*begin)(void* what) noexcept;
+  bool (*done)(const void* what);
+  void* what;
+};
+[[nodiscard]] bool take_part_as_guest(scheduler&, std::span<const unsigned> workers, guests_part) noexcept;
+
+// The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
+void refuse_to_be_a_guest() noexcept;
 
 }  // namespace teff::detail

@@ -127,11 +127,16 @@ class idle_gate {
   }
 
   // The guest has no work left that it brought. It must look once more, as who has prepared to sleep; then it
-  // leaves, or has the worker's own thread go on.
-  void prepare_leave(unsigned worker) noexcept {
+  // leaves, or has the worker's own thread go on. Returns whether no other worker does anything: then none of
+  // them publishes anything that it might not see, without a fence on every core (guests.md).
+  [[nodiscard]] bool prepare_leave(unsigned worker) noexcept {
     // seq_cst: as in prepare_sleep().
     waiters_[worker].state.store(asleep_for_work, std::memory_order_seq_cst);
-    idle_.fetch_add(one_sleeper, std::memory_order_seq_cst);
+    return all_idle(idle_.fetch_add(one_sleeper, std::memory_order_seq_cst) + one_sleeper);
+  }
+  // The same, asked again: whether all have changed the counters since they did something.
+  [[nodiscard]] bool others_are_idle() const noexcept {
+    return all_idle(idle_.load(std::memory_order_seq_cst));
   }
   // The look found nothing. False: somebody has woken the worker, which is a searcher now, and still the
   // guest's.
@@ -218,6 +223,9 @@ class idle_gate {
   static constexpr std::uint64_t one_sleeper = std::uint64_t{1} << 32;
   static constexpr std::uint64_t searchers(std::uint64_t idle) noexcept { return idle & 0xffffffffU; }
   static constexpr std::uint64_t sleepers(std::uint64_t idle) noexcept { return idle >> 32; }
+  [[nodiscard]] bool all_idle(std::uint64_t idle) const noexcept {
+    return searchers(idle) + sleepers(idle) == waiters_.size();
+  }
   static constexpr std::uint64_t sleepers_of(wake_for what) noexcept {
     return what == wake_for::work ? one_sleeper : 0;
   }

@@ -1,29 +1,50 @@
 // What the headers call on a worker.
 #include <teff/detail/fork_join/scope_state.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/error.hpp>
 
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <thread>
 
 namespace teff::detail {
 
 constinit thread_local local_deque self;
 
+namespace {
+
+// Of the calling thread, if that is a worker: in a child process of fork() the deque of the thread that was
+// one stays in use, and nobody steals from it.
+void published() noexcept {
+  if (auto* const me = worker::current()) me->published();
+}
+
+// The thief is a thread of the parent process. What it has not brought back is lost.
+void lose_stolen(task_slot& slot) noexcept {
+  const auto state = slot.state.load(std::memory_order_relaxed);
+  if (state == slot_state::ended || state == slot_state::failed) return;
+  new (slot.data) std::exception_ptr(std::make_exception_ptr(forked_process()));
+  slot.state.store(slot_state::failed, std::memory_order_relaxed);
+}
+
+}  // namespace
+
 bool share() noexcept {
-  auto& me = *worker::current();
-  if (self.asked_to_share() && self.share()) me.published();
-  me.look_outside();
+  if (self.asked_to_share() && self.share()) published();
+  if (auto* const me = worker::current()) me->look_outside();
   if (self.ring == nullptr) return false;
   record_spawn(*self.ring);
   return true;
 }
 
 bool shares_without_wake() noexcept {
-  return worker::current()->shares_without_wake();
+  auto* const me = worker::current();
+  return me != nullptr && me->shares_without_wake();
 }
 
 namespace {
@@ -31,14 +52,13 @@ namespace {
 // The caller may not run anything now.
 void answer() noexcept {
   if (!self.asked_to_share()) return;
-  auto& me = *worker::current();
   if (self.share()) {
-    me.published();
+    published();
   } else if (self.has_public()) {
     self.withdraw();
   }
   // The request may have been for what came from outside: the next push looks there.
-  if (!me.all().requests().empty()) self.ask();
+  if (auto* const me = worker::current(); me != nullptr && !me->all().requests().empty()) self.ask();
 }
 
 }  // namespace
@@ -52,12 +72,16 @@ bool calling_worker::take_back(task_slot* slot) noexcept {
 
 void calling_worker::answer_request() noexcept {
   answer();
-  worker::current()->look_outside();
+  if (auto* const me = worker::current()) me->look_outside();
 }
 
 bool settle(task_slot* slot) noexcept {
   if (calling_worker::take_back(slot)) return true;
-  worker::current()->wait_for_thief(*slot);
+  if (auto* const me = worker::current()) {
+    me->wait_for_thief(*slot);
+  } else {
+    lose_stolen(*slot);
+  }
   return false;
 }
 
@@ -67,15 +91,16 @@ void reclaim(task_slot* slot) noexcept {
 }
 
 void wake_owner(const task_slot* slot) noexcept {
-  worker::current()->wake_owner(slot);
+  if (auto* const me = worker::current()) me->wake_owner(slot);
 }
 
 void calling_worker::ended_on_thief(scope_state& scope) noexcept {
-  worker::current()->ended(scope);
+  if (auto* const me = worker::current()) me->ended(scope);
 }
 
 void calling_worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
-  worker::current()->wait_for_tasks(pending);
+  if (auto* const me = worker::current()) return me->wait_for_tasks(pending);
+  self.innermost->lose_tasks(std::make_exception_ptr(forked_process()));
 }
 
 void calling_worker::yield() noexcept {

@@ -38,6 +38,7 @@ void requests::run_all() noexcept {
       [this] {
         auto* const next = queue_.pop();
         if (next != nullptr) next->run(*next);
+        if (run_here_ == nullptr) leave_child_process();
         return next != nullptr;
       },
       [this] { return queue_.empty(); });
@@ -91,6 +92,7 @@ bool has_room_for_awaited(const scheduler* runtime) noexcept {
 
 bool run_aside(awaited_job& job) noexcept {
   job.submitter = here();
+  job.is_awaited = true;
   if (!job.submitter.runtime->requests().run_aside(job)) return false;
   wait_until_set(job.ended, job.submitter);
   return true;

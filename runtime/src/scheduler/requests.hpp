@@ -36,6 +36,8 @@ class requests {
 
   // The requests that the calling thread, a spare one, is running; null on other threads.
   [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
+  // In a child process of fork(): the calling thread is a thread as any other.
+  static void begin_child() noexcept { run_here_ = nullptr; }
   // On such a thread: it blocks, so that another may take its place; it goes on.
   void leave() noexcept;
   void come_back() noexcept { lent_.come_back(); }

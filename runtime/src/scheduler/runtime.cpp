@@ -1,5 +1,6 @@
 #include <teff/runtime.hpp>
 
+#include "platform/sanitizer.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <stdexcept>
@@ -10,8 +11,16 @@ namespace teff {
 runtime_was_shut_down::runtime_was_shut_down()
     : misuse("teff::runtime: used after its shutdown; its workers have ended") {}
 
+forked_process::forked_process()
+    : misuse("teff: a child process of fork() used a runtime of its parent, whose workers it has not") {}
+
+// The child of a fork() leaves the parent's runtimes as they are: their workers are not there to be ended.
 runtime::runtime(const options& given)
-    : scheduler_(new detail::scheduler(given), [](detail::scheduler* owned) noexcept { delete owned; }) {}
+    : scheduler_(new detail::scheduler(given), [](detail::scheduler* owned) noexcept {
+        if (!owned->is_of_parent()) delete owned;
+      }) {
+  detail::warn_of_false_races();
+}
 
 runtime::~runtime() = default;
 

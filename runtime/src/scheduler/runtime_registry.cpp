@@ -1,61 +1,100 @@
 #include "scheduler/runtime_registry.hpp"
 
+#include <teff/detail/scheduler/process.hpp>
+
+#include "platform/process_wide.hpp"
+#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 
-#include <mutex>
+#include <pthread.h>
+
+#include <atomic>
 #include <vector>
 
-namespace teff::detail::runtime_registry {
+namespace teff::detail {
 
 namespace {
 
-constinit std::mutex mutex;
-std::vector<scheduler*>& all() {
-  static auto& list = *new std::vector<scheduler*>;  // never destroyed: threads may end after static objects
-  return list;
+// Relaxed: written while a process has one thread.
+constinit std::atomic<unsigned> forks{0};
+
+[[maybe_unused]] const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
+  forks.store(this_process() + 1, std::memory_order_relaxed);
+  if (worker::begin_child()) refuse_to_be_a_guest();
+  requests::begin_child();
+  spare_threads::begin_child();
+});
+
+}  // namespace
+
+unsigned this_process() noexcept {
+  return forks.load(std::memory_order_relaxed);
 }
+
+namespace runtime_registry {
+
+namespace {
+
+struct runtimes {
+  std::vector<scheduler*> alive;
+  // Never destroyed here, since their threads are not here to end. Kept, so that nobody takes them for lost
+  // memory.
+  std::vector<scheduler*> of_parent;
+
+  void begin_child() {
+    of_parent.insert(of_parent.end(), alive.begin(), alive.end());
+    alive.clear();
+  }
+};
+using registered = process_wide<runtimes>;
 
 }  // namespace
 
 void add(scheduler& begun) {
-  const std::lock_guard lock(mutex);
-  all().push_back(&begun);
+  registered::with([&](runtimes& all) { all.alive.push_back(&begun); });
 }
 
 void remove(const scheduler& ended) noexcept {
-  const std::lock_guard lock(mutex);
-  std::erase(all(), &ended);
+  registered::with([&](runtimes& all) { std::erase(all.alive, &ended); });
 }
 
 void begin_call(const scheduler& runtime) {
-  const std::lock_guard lock(mutex);
-  for (auto* const each : all()) {
-    if (each == &runtime) return each->begin_call();
-  }
-  throw runtime_was_shut_down();
+  registered::with([&](runtimes& all) {
+    for (const auto* const list : {&all.alive, &all.of_parent}) {
+      for (auto* const each : *list) {
+        if (each == &runtime) return each->begin_call();
+      }
+    }
+    throw runtime_was_shut_down();
+  });
 }
 
 void wake(const scheduler& runtime, unsigned worker) noexcept {
-  const std::lock_guard lock(mutex);
-  for (auto* const each : all()) {
-    if (each == &runtime) each->gate().wake(worker);
-  }
+  registered::with([&](runtimes& all) {
+    for (auto* const each : all.alive) {
+      if (each == &runtime) each->gate().wake(worker);
+    }
+  });
 }
 
 void wake_owner(const task_slot* slot) noexcept {
-  const std::lock_guard lock(mutex);
-  for (auto* const each : all()) {
-    for (const auto& worker : each->workers()) {
-      if (worker->owns(slot)) each->gate().wake(worker->index());
+  registered::with([&](runtimes& all) {
+    for (auto* const each : all.alive) {
+      for (const auto& worker : each->workers()) {
+        if (worker->owns(slot)) each->gate().wake(worker->index());
+      }
     }
-  }
+  });
 }
 
 void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept {
-  const std::lock_guard lock(mutex);
-  for (auto* const each : all()) {
-    if (each->number() == number) do_to(*each);
-  }
+  registered::with([&](runtimes& all) {
+    for (auto* const each : all.alive) {
+      if (each->number() == number) do_to(*each);
+    }
+  });
 }
 
-}  // namespace teff::detail::runtime_registry
+}  // namespace runtime_registry
+
+}  // namespace teff::detail

@@ -1,5 +1,6 @@
 // The runtimes of this process: by it a thread wakes a worker of another runtime than its own. That runtime
-// may be gone by then, since what its worker waited for has happened.
+// may be gone by then, since what its worker waited for has happened. And which process this is: after a
+// fork() the runtimes of the parent are none of the child's (forks.md).
 #pragma once
 
 #include <teff/detail/fork_join/join_task.hpp>
@@ -25,6 +26,5 @@ void wake_owner(const task_slot* slot) noexcept;
 
 // Calls do_to(runtime), if the runtime with this number still lives; it does until that returns.
 void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept;
-
 }  // namespace runtime_registry
 }  // namespace teff::detail

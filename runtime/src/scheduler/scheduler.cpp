@@ -17,6 +17,11 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
+// What `ended` says: to begin with; the waiter, no worker, sleeps; the end.
+constexpr std::uint32_t running = 0;
+constexpr std::uint32_t awaited_asleep = 2;
+constexpr std::uint32_t has_ended = 1;
+
 }  // namespace
 
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
@@ -24,21 +29,25 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
     help_until(
         [](const void* flag) {
           // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
-          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) != 0;
+          return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) ==
+                 has_ended;
         },
         &ended);
   } else {
     const thread_blocks here;
-    // Acquire: pairs with the release in set_and_wake(): what was done before.
-    while (ended.load(std::memory_order_acquire) == 0) futex_wait(ended, 0);
+    std::uint32_t now = running;
+    // Acquire: pairs with the release in set_and_wake(): what was done before. Of the two, the later one sees
+    // the other's value.
+    if (!ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire)) return;
+    while (ended.load(std::memory_order_acquire) != has_ended) futex_wait(ended, awaited_asleep);
   }
 }
 
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
-  ended.store(1, std::memory_order_seq_cst);
+  const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
   if (waiter.runtime == nullptr) {
-    futex_wake(ended);  // takes its address only
+    if (before == awaited_asleep) futex_wake(ended);  // takes its address only
   } else {
     runtime_registry::wake(*waiter.runtime, waiter.index);
   }
@@ -106,6 +115,10 @@ void scheduler::arrive(unsigned index) noexcept {
   arrived_.arrive_and_wait();
 }
 
+void scheduler::move_this_thread_to(unsigned index) const noexcept {
+  if (bound_) machine_.move_this_thread((*bound_)[index]);
+}
+
 void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
@@ -124,8 +137,17 @@ worker* scheduler::worker_of_this_processor() const noexcept {
   return processor < by_processor_.size() ? by_processor_[processor] : nullptr;
 }
 
+void scheduler::expect_own_process() const {
+  if (is_of_parent()) throw forked_process();
+}
+
+void scheduler::unbind_forked_worker() const noexcept {
+  if (bound_) machine_.free_this_thread();
+}
+
 // What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
 void scheduler::begin_call() {
+  expect_own_process();
   auto now = calls_.load(std::memory_order_relaxed);
   do {
     if (now == shut_down_flag) throw runtime_was_shut_down();
@@ -134,6 +156,7 @@ void scheduler::begin_call() {
 
 // The scheduler may be gone when this returns.
 void scheduler::end_call() noexcept {
+  if (is_of_parent()) return;
   // Release: what the call did, to the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
   if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
@@ -148,6 +171,7 @@ void scheduler::wait_for_calls() noexcept {
 }
 
 void scheduler::shut_down() {
+  expect_own_process();
   if (works_for(*this)) {
     throw misuse(
         "teff::runtime::shutdown: called by one of the runtime's own workers, which it would wait for");
@@ -158,6 +182,7 @@ void scheduler::shut_down() {
 }
 
 void scheduler::shut_down_at_exit() noexcept {
+  if (is_of_parent()) return;
   const auto* const caller = worker::current();
   std::uint32_t none = 0;
   if ((caller == nullptr || &caller->all() != this) &&
@@ -181,6 +206,7 @@ void scheduler::submit(job& job) noexcept {
 // A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
 // of those that search only for what they may run.
 void scheduler::submit_request(job& job) noexcept {
+  if (is_of_parent()) return;  // nobody is there who would run it
   requests_.queue().push(job);
   if (gate_.notify_work(0)) return;
   ask_busy_workers();
@@ -237,10 +263,11 @@ void end_gang(scheduler& runtime) noexcept {
 }
 
 void attach(scheduler& runtime, std::shared_ptr<source> added) {
+  runtime.expect_own_process();
   runtime.sources().add(std::move(added));
 }
 void detach(scheduler& runtime, const source& removed) noexcept {
-  runtime.sources().remove(removed);
+  if (!runtime.is_of_parent()) runtime.sources().remove(removed);
 }
 void published(scheduler& runtime) noexcept {
   runtime.source_published();
@@ -248,6 +275,14 @@ void published(scheduler& runtime) noexcept {
 void published_to(scheduler& runtime, unsigned index) noexcept {
   runtime.fences().here();
   runtime.gate().wake(index);
+}
+
+void expect_own_process(const scheduler& runtime) {
+  runtime.expect_own_process();
+}
+
+void leave_if_child(const scheduler& runtime) noexcept {
+  if (runtime.is_of_parent()) leave_child_process();
 }
 
 void begin_call(scheduler& runtime) {

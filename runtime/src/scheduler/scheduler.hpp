@@ -1,6 +1,7 @@
 // All workers of one runtime, and what they share.
 #pragma once
 
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/runtime.hpp>
 
 #include "platform/asymmetric_fence.hpp"
@@ -24,8 +25,8 @@
 
 namespace teff::detail {
 
-// Returns when `ended` is set. `waiter`: the calling worker, which runs other work meanwhile. Not a worker:
-// the calling thread sleeps.
+// Returns when `ended`, which was 0, is set to 1. `waiter`: the calling worker, which runs other work
+// meanwhile. Not a worker: the calling thread sleeps.
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
@@ -49,6 +50,14 @@ class scheduler {
   // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.
   void shut_down_at_exit() noexcept;
 
+  // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
+  // and locks may be held by threads that do not exist (forks.md).
+  [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
+  // Throws forked_process.
+  void expect_own_process() const;
+  // A worker's thread is the only one of a child process.
+  void unbind_forked_worker() const noexcept;
+
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
   void submit_to(unsigned index, job& job) noexcept;
@@ -57,6 +66,8 @@ class scheduler {
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
+  // The calling thread goes on on the processor of this worker, if workers are bound.
+  void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
@@ -93,6 +104,7 @@ class scheduler {
   void end_workers() noexcept;
 
   const std::uint64_t number_;
+  const unsigned made_in_ = this_process();
   topology machine_;
   asymmetric_fence fences_;
   options settings_;

@@ -1,5 +1,7 @@
 #include "scheduler/spare_threads.hpp"
 
+#include <teff/detail/scheduler/process.hpp>
+
 #include "platform/topology.hpp"
 
 #include <chrono>
@@ -55,6 +57,7 @@ void spare_threads::main(threads::iterator me) noexcept {
     --free_;
     lock.unlock();
     mine.run(mine);
+    if (here_ == nullptr) leave_child_process();
     lock.lock();
     ++free_;
   }

@@ -24,6 +24,10 @@ class spare_threads {
   [[nodiscard]] bool run(job& wanted) noexcept;
   // Whether the calling thread is one of them.
   [[nodiscard]] bool owns_this_thread() const noexcept { return here_ == this; }
+  // In a child process of fork(): the calling thread is none of them any more.
+  static void begin_child() noexcept { here_ = nullptr; }
+  // Whether it is one of any runtime's.
+  [[nodiscard]] static bool is_here() noexcept { return here_ != nullptr; }
   // Waits until they have ended what they run, and ends them.
   void stop() noexcept;
 

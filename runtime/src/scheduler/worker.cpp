@@ -1,14 +1,19 @@
 #include "scheduler/worker.hpp"
 
+#include <teff/detail/scheduler/release_observer.hpp>
+
+#include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace teff::detail {
 
@@ -100,7 +105,7 @@ bool worker::run_as_guest(job& job) noexcept {
       [](void* argument) noexcept {
         const auto& mine = *static_cast<struct call*>(argument);
         mine.me.run_job(mine.job);
-        mine.me.stolen_.tell();
+        current_or_leave().stolen_.tell();
       },
       &call);
   stack_middle_ = own_stack_middle_;
@@ -113,8 +118,14 @@ bool worker::run_as_guest(job& job) noexcept {
 void worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
-  gate.prepare_leave(index_);
-  const bool stays = finds_reason_to_call_home();
+  bool others_idle = gate.prepare_leave(index_);
+  // A fence on every core takes longer than a worker that has just ended something takes to search.
+  constexpr int looks = 64;
+  for (int each = 0; each < looks && !others_idle && !all_.sources().empty(); ++each) {
+    relax();
+    others_idle = gate.others_are_idle();
+  }
+  const bool stays = finds_reason_to_call_home(others_idle);
   if (stays) {
     woke_one();
     gate.cancel_sleep(index_, wake_for::work);
@@ -140,6 +151,28 @@ void worker::wait_until_it_looked() const noexcept {
   const auto seen = looks_.load(std::memory_order_acquire);
   if (seen % 2 == 0) return;
   while (looks_.load(std::memory_order_acquire) == seen) std::this_thread::yield();
+}
+
+// What lies below on the stack goes on: it uses the thread's deque, which nobody steals from, and finds no
+// worker.
+bool worker::begin_child() noexcept {
+  auto* const me = std::exchange(current_, nullptr);
+  if (me == nullptr) return false;
+  observed = {};
+  me->activities_.each_source([](source& each) { each.begin_child(); });
+  // Memory is copied while thieves are at work: the slot may say that it was stolen, and `bounds` not yet.
+  auto* stolen = self.head();
+  while (stolen != me->slots_.begin() && stolen[-1].state.load(std::memory_order_relaxed) == slot_state::idle)
+    --stolen;
+  stolen = self.disown(stolen);
+  for (auto* each = me->slots_.begin(); each != stolen; ++each) {
+    // A scope that waits until its thieves have moved their tasks out goes on; a join looks again.
+    if (const auto state = each->state.load(std::memory_order_relaxed);
+        state != slot_state::ended && state != slot_state::failed)
+      each->state.store(slot_state::moved_out, std::memory_order_relaxed);
+  }
+  if (me->own_deque_ == &self) me->all_.unbind_forked_worker();
+  return true;
 }
 
 counters worker::counted() const noexcept {

@@ -71,11 +71,20 @@ class worker {
 
   // The worker that the calling thread is; null on other threads.
   [[nodiscard]] static worker* current() noexcept { return current_; }
+  // In a child process of fork(), on its only thread: if that was a worker, it is none any more (forks.md).
+  // Returns whether it was.
+  static bool begin_child() noexcept;
+  // The worker that the calling thread is; where a task has returned to the scheduler in a child process that
+  // it has forked, that process ends.
+  [[nodiscard]] static worker& current_or_leave() noexcept;
+
   // Runs other tasks on the calling worker, work of sources at least, until `done(what)`: source.hpp.
   static void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept;
   // Runs work of this source, and nothing that might wait for what the calling thread does next, until
   // `done(what)`, or until it has found none for as long as a worker looks before it parks.
   static void help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept;
+  // The same for jobs that are submitted to the calling worker.
+  static void run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept;
   // Runs some work of this source. Returns whether there was any.
   bool run_source(source& each, may_run limit) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
@@ -157,7 +166,7 @@ class worker {
   void ask_everyone() noexcept;
   bool expose_anything() noexcept;
   [[nodiscard]] bool sees_private_work() noexcept;
-  [[nodiscard]] bool finds_reason_to_call_home() noexcept;
+  [[nodiscard]] bool finds_reason_to_call_home(bool others_idle) noexcept;
   [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
   [[nodiscard]] bool sees_work() noexcept;

@@ -5,14 +5,17 @@
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace teff::detail {
@@ -25,12 +28,20 @@ constexpr std::size_t most_activities_to_run_anything = 16;
 
 }  // namespace
 
+void leave_child_process() noexcept {
+  std::fputs("libteff: a task that has called fork() ends in the child process, where nothing waits for it\n",
+             stderr);
+  ::_exit(EXIT_FAILURE);
+}
+
 void help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
   worker::help_until(done, what, awaited);
 }
 
 bool run_here(source& each) noexcept {
-  return worker::current()->run_source(each, may_run::sources);
+  const bool ran = worker::current_or_leave().run_source(each, may_run::sources);
+  static_cast<void>(worker::current_or_leave());
+  return ran;
 }
 
 void block_until(bool (*done)(const void*), const void* what) noexcept {
@@ -48,7 +59,7 @@ void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
 }
 
 void worker::help_until(bool (*done)(const void*), const void* what, source* awaited) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   const bool deep =
       me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
   // What it waits for may be work that only this worker can do.
@@ -60,20 +71,46 @@ void worker::help_until(bool (*done)(const void*), const void* what, source* awa
 void worker::help_while_there_is_work(bool (*done)(const void*), const void* what, source& from) noexcept {
   using clock = std::chrono::steady_clock;
   auto& me = *current();
-  const within_activity here(me, {.of = &me});
   const auto patience = std::min<clock::duration>(me.all_.settings().spin, std::chrono::milliseconds(1));
-  auto deadline = clock::now() + patience;
-  while (!done(what)) {
+  constexpr unsigned looks_between_clock_readings = 16;
+  auto deadline = clock::time_point::max();
+  for (unsigned look = 1; !done(what); ++look) {
     if (me.run_source(from, may_run::sources)) {
-      deadline = clock::now() + patience;
-      continue;
+      static_cast<void>(current_or_leave());
+      look = 0;
+      deadline = clock::time_point::max();
+    } else if (look % looks_between_clock_readings != 0) {
+      relax();
+    } else {
+      const auto now = clock::now();
+      if (deadline == clock::time_point::max()) deadline = now + patience;
+      if (now >= deadline) break;
+      if (me.all_.crowded()) std::this_thread::yield();
     }
-    me.stolen_.tell();
-    if (clock::now() >= deadline) break;
-    if (me.all_.crowded()) std::this_thread::yield();
-    relax();
   }
   me.stolen_.tell();
+}
+
+void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept {
+  auto& me = *current();
+  const within_activity here(me, {.of = &me});
+  struct awaited {
+    worker& me;
+    bool (*done)(const void*);
+    const void* what;
+  };
+  const awaited awaited{me, done, what};
+  bool searching = false;
+  do {
+    while (me.run_job_of(me.inbox_, searching)) continue;
+    me.stolen_.tell();
+    me.spin_until(
+        [](const void* given) {
+          const auto& each = *static_cast<const struct awaited*>(given);
+          return !each.me.inbox_.empty() || each.done(each.what);
+        },
+        &awaited);
+  } while (!me.inbox_.empty());
 }
 
 void worker::wait_for_thief(task_slot& slot) noexcept {
@@ -90,7 +127,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 // It does not count as a searcher, who would be expected to find what others publish, but for the moment
 // between its waking up and its preparing to sleep.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
-  auto& me = *current();
+  auto& me = current_or_leave();
   auto& gate = me.all_.gate();
   me.stolen_.tell();
   for (;;) {
@@ -125,6 +162,12 @@ void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
   }
 }
 
+worker& worker::current_or_leave() noexcept {
+  if (current_ == nullptr) [[unlikely]]
+    leave_child_process();
+  return *current_;
+}
+
 bool worker::has_room_for_foreign_tasks() const noexcept {
   return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
 }
@@ -150,6 +193,7 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   auto lends_at = deadline;
   for (unsigned look = 0; !done(); ++look) {
     if (run_something(limit, awaited, searching)) {
+      static_cast<void>(current_or_leave());
       deadline = std::chrono::steady_clock::time_point::max();
       fruitless = 0;
       continue;
@@ -290,10 +334,10 @@ bool worker::sees_private_work() noexcept {
 }
 
 // The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
-bool worker::finds_reason_to_call_home() noexcept {
+bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
   ask_everyone();
   if (!all_.sources().empty()) {
-    all_.fences().everywhere();
+    if (!others_idle) all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }
   return sees_work() || sees_private_work();

@@ -66,14 +66,14 @@ void worker::poll_sources(source::poll_time now) noexcept {
 bool worker::run_source(source& each, may_run limit) noexcept {
   stolen_.tell();
   const on_its_own here;
-  const within_activity enclosing(*this, {&each});
+  const within_activity enclosing(*this, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
 // Who waits for the source keeps it alive.
 bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   if (searching) {
-    if (!awaited.sees_work(index_)) return false;
+    if (!awaited.invites(index_)) return false;
     stop_search(searching);
   }
   return run_source(awaited, may_run::sources);
@@ -83,7 +83,8 @@ bool worker::run_awaited(source& awaited, bool& searching) noexcept {
 bool worker::run_sources(may_run limit, bool& searching) noexcept {
   return all_.sources().any_of(index_, next_source_, [&](source& each) {
     if (searching) {
-      if (!sees_work_of(each, limit)) return false;
+      const bool invited = limit == may_run::own_work ? each.sees_own_work(index_) : each.invites(index_);
+      if (!invited) return false;
       stop_search(searching);
     }
     return run_source(each, limit);

@@ -9,18 +9,58 @@ here=$(dirname "$0")
 rm -rf "$folder"
 mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
-"$cmake" -S "$source" -B "$folder/library" "$make" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release \
-  -DTEFF_RUNTIME_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
+"$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
+  -DTEFF_RUNTIME_TESTS=OFF -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
 "$cmake" --build "$folder/library" -j2
 "$cmake" --install "$folder/library" --prefix "$installed"
-pc=$(dirname "$(find "$installed" -name teff.pc)")
+PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
+export PKG_CONFIG_PATH
+
+# configure FOLDER WAY OPTION...: the project that finds the library in this way.
+configure() {
+  into=$1 way=$2
+  shift 2
+  "$cmake" -S "$here" -B "$into" "$make" $fast -DWAY="$way" -DCMAKE_PREFIX_PATH="$installed" -DTEFF_SOURCE="$source" \
+    -DCMAKE_CXX_COMPILER="$compiler" "$@"
+}
+
 for way in find_package FetchContent pkg-config; do
-  PKG_CONFIG_PATH=$pc "$cmake" -S "$here" -B "$folder/$way" "$make" -DWAY="$way" -DCMAKE_PREFIX_PATH="$installed" \
-    -DTEFF_SOURCE="$source" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Debug
+  configure "$folder/$way" "$way"
   "$cmake" --build "$folder/$way" -j2
   "$folder/$way/consumer"
+  "$folder/$way/consumer_in_c"
   echo "$way: works"
 done
 # What is fetched is part of the project, and not installed with it.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
 test ! -e "$folder/fetched"
+
+# Under ThreadSanitizer, if the compiler has it and the kernel lets it run.
+echo 'int main() {}' >"$folder/nothing.cpp"
+fixed=
+sanitized="$folder/nothing"
+if ! "$compiler" -fsanitize=thread "$folder/nothing.cpp" -o "$sanitized"; then
+  echo "thread sanitizer: skipped, the compiler has none"
+  exit 0
+fi
+if ! "$sanitized"; then
+  fixed="setarch -R" # newer kernels' layout is too wide for it
+  if ! $fixed "$sanitized"; then
+    echo "thread sanitizer: skipped, it does not run here"
+    exit 0
+  fi
+fi
+for way in find_package pkg-config; do
+  configure "$folder/tsan-$way" "$way" -DNAME=teff-tsan -DCMAKE_CXX_FLAGS=-fsanitize=thread
+  "$cmake" --build "$folder/tsan-$way" -j2 --target hand_overs race
+  TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/hand_overs"
+  status=0
+  TSAN_OPTIONS=exitcode=66 $fixed "$folder/tsan-$way/race" || status=$?
+  test "$status" -eq 66
+  echo "$way, thread sanitizer: works"
+done
+# A program that is linked with the other library is told so.
+configure "$folder/tsan-wrong" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=thread
+"$cmake" --build "$folder/tsan-wrong" -j2 --target race
+{ $fixed "$folder/tsan-wrong/race" 2>&1 || true; } | grep -q "link libteff_tsan"

@@ -8,6 +8,8 @@
 #include "teff/programs/description.hpp"
 #include "teff/programs/fork_join/alignment.hpp"
 #include "teff/programs/fork_join/fft.hpp"
+#include "teff/programs/fork_join/floorplan.hpp"
+#include "teff/programs/fork_join/health.hpp"
 #include "teff/programs/fork_join/knapsack.hpp"
 #include "teff/programs/fork_join/nqueens.hpp"
 #include "teff/programs/fork_join/skynet.hpp"
@@ -21,6 +23,7 @@
 #include "teff/programs/graphs/random_dag.hpp"
 #include "teff/programs/graphs/wavefront.hpp"
 #include "teff/programs/loops/axpy.hpp"
+#include "teff/programs/loops/bfs.hpp"
 #include "teff/programs/loops/black_scholes.hpp"
 #include "teff/programs/loops/histogram.hpp"
 #include "teff/programs/loops/mandelbrot.hpp"
@@ -37,9 +40,9 @@ namespace teff::programs {
 /// a template over the system, and `checksum()` of the last run's result; where a run changes its input, also
 /// `reset()`, which makes it again.
 using all_programs =
-    std::tuple<nqueens, knapsack, skynet, spawns, sort, fft, strassen, sparselu, alignment, cholesky, lu,
-               wavefront, random_dag, chain, pipeline, mandelbrot, black_scholes, nbody, histogram, reduce,
-               reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside>;
+    std::tuple<nqueens, knapsack, floorplan, skynet, spawns, sort, fft, strassen, sparselu, alignment, health,
+               cholesky, lu, wavefront, random_dag, chain, pipeline, mandelbrot, black_scholes, nbody,
+               histogram, bfs, reduce, reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside>;
 
 /// What they are, without their code.
 [[nodiscard]] std::span<const description> catalogue();

@@ -56,6 +56,14 @@ concept task_graph = requires(const Graph& graph, std::int64_t task) {
 };
 inline constexpr int most_predecessors = 4;  ///< of a task
 
+/// The indegree of a task, of a graph that does not know it better.
+template <class Graph>
+[[nodiscard]] int count_predecessors(const Graph& graph, std::int64_t task) {
+  int count = 0;
+  graph.predecessors(task, [&count](std::int64_t) { ++count; });
+  return count;
+}
+
 enum class order : std::uint8_t { in_turn, any };
 
 /// A stage of a pipeline: run(item), for one item after the other or for several at once.

@@ -1,9 +1,12 @@
 // The rest of a join when its tasks are pushed; and a join outside the workers.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/task_row.hpp>
+#include <teff/detail/scheduler/outside.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -13,13 +16,35 @@ namespace teff::detail {
 template <class... F>
 using joined_t = typename joined<all_yield_void<F...>, F...>::type;
 
-// Outside a runtime's workers. By value, so that join itself need not keep the closures in memory.
 template <class... F>
-[[gnu::cold, gnu::noinline]] joined_t<F...> join_in_order(F... f) {
+joined_t<F...> join_in_order(std::remove_reference_t<F>&... f) {
   if constexpr (std::is_void_v<joined_t<F...>>) {
     (value_of<F>(f), ...);
   } else {
     return {value_of<F>(f)...};
+  }
+}
+
+// Outside a runtime's workers: joins within the default runtime. `Join`, called with the closures, does what
+// the caller does on a worker. By value, so that join itself need not keep the closures in memory.
+template <class Join, class... F>
+[[gnu::cold, gnu::noinline]] joined_t<F...> join_outside(F... f) {
+  const auto joined = [&]() -> joined_t<F...> {
+    if (self.head() == nullptr) return join_in_order<F...>(f...);
+    return Join()(std::forward<F>(f)...);
+  };
+  const auto call = [](auto& body) {
+    using called = std::remove_reference_t<decltype(body)>;
+    call_on_default_runtime([](void* what) { (*static_cast<called*>(what))(); }, &body);
+  };
+  if constexpr (std::is_void_v<joined_t<F...>>) {
+    auto body = [&] { joined(); };
+    call(body);
+  } else {
+    std::optional<joined_t<F...>> values;
+    auto body = [&] { values.emplace(joined()); };
+    call(body);
+    return *std::move(values);
   }
 }
 
@@ -29,12 +54,8 @@ template <bool Traced, class F, class... G>
 joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_t<task_row<G...>>& others,
                               task_slot* oldest) {
   const auto first = [&]() -> value_t<F> {
-    try {
-      return value_of<F>(f);
-    } catch (...) {
-      others.template abandon_from<0>(oldest);
-      throw;
-    }
+    return undo_if_thrown([&]() -> decltype(auto) { return value_of<F>(f); },
+                          [&] { others.template abandon_from<0>(oldest); });
   };
   return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<F, G...> {
     if constexpr (std::is_void_v<joined_t<F, G...>>) {

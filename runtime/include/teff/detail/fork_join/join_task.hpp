@@ -1,6 +1,7 @@
 // How the second closure of a join lies in its slot, and how its result comes back from a thief.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
@@ -68,13 +69,15 @@ kept_t<value_t<F>> kept_value_of(std::remove_reference_t<F>& f) {
 template <class G, class Evaluate>
 void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
   auto state = slot_state::ended;
-  try {
-    const traced_span task(event_kind::task, name_of<std::remove_cvref_t<G>>());
-    evaluate();
-  } catch (...) {
-    new (slot.data) std::exception_ptr(std::current_exception());
-    state = slot_state::failed;
-  }
+  catch_all(
+      [&] {
+        const traced_span task(event_kind::task, name_of<std::remove_cvref_t<G>>());
+        evaluate();
+      },
+      [&] {
+        new (slot.data) std::exception_ptr(std::current_exception());
+        state = slot_state::failed;
+      });
   // Release: the result, to the waiter's acquire in settle(). seq_cst: before the look whether the
   // waiter sleeps (src/scheduler/README.md, "Waiting for a task").
   slot.state.store(state, std::memory_order_seq_cst);

@@ -1,6 +1,7 @@
 // What a scope keeps, and how its tasks lie in their slots.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/fork_join/scope_tasks.hpp>
 
@@ -52,16 +53,24 @@ class basic_scope : public scope_tasks<Worker> {
   // Runs `task` unless the scope is cancelled, and keeps what it throws.
   template <class F>
   void execute(F& task) noexcept {
-    try {
-      const auto flags = flags_.load(std::memory_order_relaxed);
-      if (flags != 0) [[unlikely]] {
-        if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
-        return;
-      }
-      task();
-    } catch (...) {
-      fail(std::current_exception());
-    }
+    catch_all(
+        [&] {
+          const auto flags = flags_.load(std::memory_order_relaxed);
+          if (flags != 0) [[unlikely]] {
+            if ((flags & cancelled_flag) == 0) execute_traced<std::decay_t<F>>(std::move(task));
+            return;
+          }
+          task();
+        },
+        [this] { fail(std::current_exception()); });
+  }
+
+  // In a child process of fork(), while the scope waits for its last tasks: the threads that ran them are not
+  // there. `error`: what the scope fails with, unless it has failed.
+  void lose_tasks(std::exception_ptr error) noexcept {
+    fail(nullptr);
+    if (!error_) error_ = std::move(error);
+    this->pending_.store(0, std::memory_order_relaxed);
   }
 
  protected:
@@ -230,11 +239,7 @@ template <class Worker>
 template <class F>
 void basic_scope<Worker>::execute_traced(F task) noexcept {
   const traced_span span(event_kind::task, name_of<F>());
-  try {
-    task();
-  } catch (...) {
-    fail(std::current_exception());
-  }
+  catch_all(task, [this] { fail(std::current_exception()); });
 }
 
 template <class Worker>

@@ -4,6 +4,7 @@
 // very code on the interleavings of small programs.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
 #include <atomic>
@@ -70,12 +71,10 @@ class scope_tasks {
     const bool elsewhere = &host != this;
     if (elsewhere) pending_.fetch_add(1, std::memory_order_relaxed);
     auto* const at = Worker::own().head();
-    try {
-      push(at);
-    } catch (...) {
-      if (elsewhere) pending_.fetch_sub(1, std::memory_order_relaxed);
-      throw;
-    }
+    undo_if_thrown([&] { push(at); },
+                   [&] {
+                     if (elsewhere) pending_.fetch_sub(1, std::memory_order_relaxed);
+                   });
     host.top_ = at + 1;
   }
 

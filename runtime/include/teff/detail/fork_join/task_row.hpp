@@ -1,6 +1,7 @@
 // Tasks that one join pushes at once: how they lie in the deque, and how they end.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 
 #include <cstddef>
@@ -43,10 +44,7 @@ typename Task::result take_or_wait(Task& task, task_slot* slot) {
 template <class Task>
 [[gnu::cold, gnu::noinline]] void abandon(Task& task, task_slot* slot) noexcept {
   if (self.take(slot) || settle(slot)) return task.drop(*slot);
-  try {
-    task.stolen_result(*slot);
-  } catch (...) {  // another exception came first
-  }
+  catch_all([&] { task.stolen_result(*slot); }, [] {});  // another exception came first
 }
 
 template <std::size_t I, class G>
@@ -85,12 +83,8 @@ struct indexed_task_row<std::index_sequence<I...>, G...> : row_task<I, G>... {
     if constexpr (At + 1 == count) {
       return take_or_wait<chosen, Traced>(task, slot);
     } else {
-      try {
-        return take_or_wait<chosen, Traced>(task, slot);
-      } catch (...) {
-        abandon_from<At + 1>(oldest);
-        throw;
-      }
+      return undo_if_thrown([&]() -> decltype(auto) { return take_or_wait<chosen, Traced>(task, slot); },
+                            [&] { abandon_from<At + 1>(oldest); });
     }
   }
 

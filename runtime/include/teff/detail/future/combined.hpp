@@ -4,6 +4,7 @@
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -63,7 +64,9 @@ class all_outcomes final : public outcome<Values>, input_counter {
         owners_(std::move(owners)),
         inputs_(std::move(inputs)),
         join_(join),
-        missing_(inputs_.states.size() + 1) {}  // the last one: that all have been looked at
+        missing_(inputs_.states.size() + 1) {  // the last one: that all have been looked at
+    if (std::ranges::any_of(inputs_.states, &shared_outcome::is_lost)) this->be_lost();
+  }
 
   void start() noexcept {
     await_inputs(*this, inputs_);
@@ -101,7 +104,9 @@ template <class Value, class Inputs>
 class any_outcome final : public outcome<Value>, input_counter {
  public:
   any_outcome(Value all, Inputs inputs)
-      : outcome<Value>(inputs.states[0]->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {}
+      : outcome<Value>(inputs.states[0]->runtime(), 2), all_(std::move(all)), inputs_(std::move(inputs)) {
+    if (std::ranges::all_of(inputs_.states, &shared_outcome::is_lost)) this->be_lost();
+  }
 
   // The futures lie here until this returns, whichever is there.
   void start() noexcept {

@@ -30,9 +30,10 @@ class awaited_outcome : continuation, job {
     return awaited_->ended() && (awaited_->runtime() == nullptr || here().runtime != nullptr);
   }
 
-  // Throws runtime_was_shut_down.
+  // Throws runtime_was_shut_down, forked_process.
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> coroutine) {
+    awaited_->expect_not_lost();
     coroutine_ = coroutine;
     activity_ = coroutine.address();
     runtime_ = awaited_->runtime();
@@ -59,9 +60,12 @@ class awaited_outcome : continuation, job {
   }
   void resume() noexcept {
     auto* const runtime = runtime_;
+    const auto from = this_process();
     run_as_activity(
         activity_, [](void* frame) noexcept { std::coroutine_handle<>::from_address(frame).resume(); },
         coroutine_.address());
+    if (from != this_process()) [[unlikely]]
+      leave_child_process();
     end_call(*runtime);
   }
 
@@ -112,6 +116,7 @@ class coroutine_outcome final : public coroutine_value<T> {
       [[nodiscard]] bool await_ready() const noexcept { return false; }
       void await_suspend(handle ended) const noexcept {
         auto& me = ended.promise();
+        if (me.runtime() == nullptr) me.come_along();  // it ran within its caller, which is here
         me.end();
         me.release();
       }

@@ -1,8 +1,10 @@
 // What a future refers to: the value or the exception, once it is there, and what is to happen then.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/future/continuations.hpp>
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include <atomic>
@@ -25,13 +27,23 @@ class shared_outcome {
   [[nodiscard]] bool ended() const noexcept { return then_.ended(); }
   // Has `then` called when the outcome is there. False: it is there already, and nothing has been done.
   [[nodiscard]] bool when_ended(continuation& then) noexcept { return then_.push(then); }
-  // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself.
+  // Runs other work on a worker, else sleeps, until the outcome is there. Throws future_waits_for_itself,
+  // forked_process.
   void wait();
+  // Whether it is not there, and a process of which this is a child by fork() has what was to bring it.
+  [[nodiscard]] bool is_lost() const noexcept { return brought_in_ != this_process() && !ended(); }
+  // Throws forked_process if it is lost.
+  void expect_not_lost() const;
   // Does here what brings the outcome, if that is a request that has not begun, and the caller waits for it.
   virtual void help() noexcept {}
 
-  // The value or the exception has been stored; the maker still owns it.
-  void end() noexcept { then_.end(); }
+  // The value or the exception has been stored; the maker still owns it. In a child process that its task has
+  // forked, where nobody waits for it, that process ends.
+  void end() noexcept {
+    if (brought_in_ != this_process()) [[unlikely]]
+      leave_child_process();
+    then_.end();
+  }
   // An owner lets go of it.
   void release() noexcept {
     // Release, acquire: what the owners did, before the last of them destroys it.
@@ -45,20 +57,30 @@ class shared_outcome {
   // It had none.
   void adopt(scheduler* runtime) noexcept {
     scheduler* none = nullptr;
-    runtime_.compare_exchange_strong(none, runtime, std::memory_order_relaxed);
+    if (runtime_.compare_exchange_strong(none, runtime, std::memory_order_relaxed)) come_along();
+  }
+  // It is brought in this process, wherever it was made. Written in a child process of fork() only: other
+  // threads that have to do with it are not there.
+  void come_along() noexcept {
+    if (brought_in_ != this_process()) [[unlikely]]
+      brought_in_ = this_process();
   }
   void fail(std::exception_ptr error) noexcept { error_ = std::move(error); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
   [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
 
  protected:
-  shared_outcome(scheduler* runtime, unsigned owners) noexcept : owners_(owners), runtime_(runtime) {}
+  shared_outcome(scheduler* runtime, unsigned owners) noexcept
+      : owners_(owners), brought_in_(this_process()), runtime_(runtime) {}
+  // What it is made of is lost, and so is this.
+  void be_lost() noexcept { brought_in_ = this_process() - 1; }
   virtual ~shared_outcome() = default;
   virtual void dispose() noexcept { delete this; }
 
  private:
   continuation_stack<> then_;
   std::atomic<unsigned> owners_;
+  unsigned brought_in_;  // in which process, as this_process() counts them
   std::atomic<scheduler*> runtime_;
   std::exception_ptr error_;  // written before end()
 };
@@ -77,20 +99,20 @@ class outcome : public shared_outcome {
   // Stores what make() returns, or throws.
   template <class Make>
   void store(Make&& make) noexcept {
-    try {
-      if constexpr (std::is_void_v<T>) {
-        std::forward<Make>(make)();
-        new (&value_) kept;
-      } else if constexpr (std::is_reference_v<T>) {
-        auto&& made = std::forward<Make>(make)();
-        new (&value_) kept(std::addressof(made));
-      } else {
-        new (&value_) kept(std::forward<Make>(make)());
-      }
-      has_value_ = true;
-    } catch (...) {
-      fail(std::current_exception());
-    }
+    catch_all(
+        [&] {
+          if constexpr (std::is_void_v<T>) {
+            std::forward<Make>(make)();
+            new (&value_) kept;
+          } else if constexpr (std::is_reference_v<T>) {
+            auto&& made = std::forward<Make>(make)();
+            new (&value_) kept(std::addressof(made));
+          } else {
+            new (&value_) kept(std::forward<Make>(make)());
+          }
+          has_value_ = true;
+        },
+        [this] { fail(std::current_exception()); });
   }
 
   // After it has ended, once: returns the value or throws the exception.

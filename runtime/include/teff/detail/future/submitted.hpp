@@ -2,6 +2,7 @@
 // future.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -104,12 +105,7 @@ future<T> future_of(outcome_owner<T> outcome) noexcept {
 template <class F, class T = std::invoke_result_t<F>>
 future<T> submitted_to(scheduler& runtime, F f) {
   auto made = outcome_owner<T>(new submitted<F, T>(runtime, std::move(f)));
-  try {
-    begin_call(runtime);
-  } catch (...) {
-    made->release();  // as the queue
-    throw;
-  }
+  undo_if_thrown([&] { begin_call(runtime); }, [&] { made->release(); });  // as the queue
   static_cast<submitted<F, T>*>(made.get())->submit();
   return future<T>(std::move(made));
 }
@@ -124,7 +120,7 @@ struct stoppable {
   template <class G>
   stoppable(std::stop_token stop, G&& f) : token(std::move(stop)), function(std::forward<G>(f)) {}
   stoppable_result<F> operator()() && {
-    if (token.stop_requested()) throw request_stopped();
+    if (token.stop_requested()) throw_error(request_stopped());
     if constexpr (std::is_invocable_v<F, std::stop_token>) {
       return std::invoke(std::move(function), std::move(token));
     } else {
@@ -153,14 +149,14 @@ class chained final : public outcome<U>, continuation, job {
         previous_(std::move(previous)),
         function_(std::move(f)) {}
 
-  // Throws runtime_was_shut_down; then only the caller owns it.
+  // Throws runtime_was_shut_down, forked_process; then only the caller owns it.
   void start() {
-    try {
-      if (this->runtime() != nullptr) begin_call_if_alive(*this->runtime());
-    } catch (...) {
-      this->release();
-      throw;
-    }
+    undo_if_thrown(
+        [this] {
+          previous_->expect_not_lost();
+          if (this->runtime() != nullptr) begin_call_if_alive(*this->runtime());
+        },
+        [this] { this->release(); });
     if (!previous_->when_ended(*this)) follow();
   }
 

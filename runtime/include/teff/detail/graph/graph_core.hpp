@@ -39,6 +39,9 @@ class graph_core : public source {
   // An item that comes from outside the workers.
   void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }
 
+  // No body is called any more, in a child process.
+  void begin_child() noexcept override { cancelled_.store(true, std::memory_order_relaxed); }
+
   // wait() throws the first error. From then on no body is called until wait() has thrown it.
   void fail(std::exception_ptr error) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
@@ -71,6 +74,7 @@ class graph_core : public source {
   // Of a graph at rest.
   [[nodiscard]] bool nothing_left() const noexcept;
   void wait_for_rest();
+  [[nodiscard]] bool help_as_guest();
   void wait_for_rest_on(unsigned worker);
   void wait_for_rest_outside();
   void refuse_to_wait_for_ever() const;

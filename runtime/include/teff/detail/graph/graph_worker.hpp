@@ -1,6 +1,7 @@
 // What one worker keeps of a task graph.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_node.hpp>
 #include <teff/detail/graph/key_inbox.hpp>
 #include <teff/detail/graph/key_table.hpp>
@@ -45,12 +46,7 @@ struct alignas(64) graph_worker {
   // Throws what copying the key throws, std::bad_alloc.
   [[nodiscard]] node* make_node(std::size_t hash, const Key& key, int indegree, int priority) {
     node* const made = pool.take();
-    try {
-      new (&made->key) Key(key);
-    } catch (...) {
-      pool.give(made);
-      throw;
-    }
+    undo_if_thrown([&] { new (&made->key) Key(key); }, [&] { pool.give(made); });
     made->hash = hash;
     made->received = 0;
     made->needed = std::max(indegree, 1);
@@ -78,7 +74,11 @@ struct alignas(64) graph_worker {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   std::uint64_t messages_taken = 0;
-  std::vector<ring*> to;  // by the worker that reads, which owns the ring
+  // How many keys from outside it saw last, and since when.
+  std::size_t outside_seen = 0;
+  std::int64_t outside_since = 0;
+  bool runs_what_it_receives = false;  // the key that it counts just now came alone, and its task runs next
+  std::vector<ring*> to;               // by the worker that reads, which owns the ring
 
   // Used by other workers, too.
   std::vector<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring

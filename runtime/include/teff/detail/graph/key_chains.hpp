@@ -5,6 +5,8 @@
 // this very code.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
+
 #include <array>
 #include <atomic>
 #include <bit>
@@ -288,11 +290,8 @@ class key_chains {
     if (current_.load(std::memory_order_relaxed) != &of || of.next.load(std::memory_order_relaxed) != nullptr)
       return;
     std::unique_ptr<table> larger;
-    try {
-      larger = std::make_unique<table>(growth * (of.mask + 1), 0);
-    } catch (const std::bad_alloc&) {
-      return;
-    }
+    catch_all([&] { larger = std::make_unique<table>(growth * (of.mask + 1), 0); }, [] {});
+    if (larger == nullptr) return;
     table* none = nullptr;
     // Release: the empty table, to whoever reads `next`.
     if (of.next.compare_exchange_strong(none, larger.get(), std::memory_order_release,

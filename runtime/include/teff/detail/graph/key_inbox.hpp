@@ -21,10 +21,13 @@ class key_inbox {
     const std::lock_guard lock(mutex_);
     if (!keys_) keys_.emplace();
     keys_->push_back(key);
-    // Release: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
-    count_.store(keys_->size(), std::memory_order_release);
+    // The lock orders the keys. seq_cst: before the look whether somebody sleeps, which a thread from outside
+    // takes without any fence; against a sleeper's last look.
+    count_.store(keys_->size(), std::memory_order_seq_cst);
   }
-  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_acquire) == 0; }
+  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
+  // About so many.
+  [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
   // Up to `most` of the oldest.
   [[nodiscard]] std::vector<Key> take(std::size_t most) {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 // A task graph's tasks, from their first fulfilled dependence until they ran (src/graph/README.md).
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
@@ -67,8 +68,13 @@ class keyed_graph final : public graph_core {
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
+  bool invites(unsigned worker) noexcept override;
   bool run_own(unsigned worker) noexcept override;
   bool sees_own_work(unsigned worker) noexcept override;
+  void begin_child() noexcept override {
+    graph_core::begin_child();
+    running_on = {};
+  }
 
  private:
   // Within a task of this graph, on the worker of `here`.
@@ -103,8 +109,8 @@ class keyed_graph final : public graph_core {
     return indegree;
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_indegree(const Key& key, int indegree) {
-    throw negative_indegree("teff::task_graph: the indegree of the task " + key_text(key) + " is " +
-                            std::to_string(indegree));
+    throw_error(negative_indegree("teff::task_graph: the indegree of the task " + key_text(key) + " is " +
+                                  std::to_string(indegree)));
   }
   [[nodiscard]] int priority_of(const Key& key) const {
     return functions.priority ? functions.priority(key) : 0;
@@ -131,11 +137,18 @@ class keyed_graph final : public graph_core {
   bool receive(worker_state& here) noexcept;
   // Not inline: it is rare, and the loop that calls it would spill registers for it.
   [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
+  [[nodiscard]] bool leaves_outside_alone(worker_state& here) noexcept;
   template <class Count>
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
   void say_ended(worker_state& here) noexcept;
+  // A body of this graph may have called fork() and returned in the child process, where threads of the
+  // parent hold the locks: asked before a lock is taken. The child has found the graph cancelled.
+  void leave_if_forked() const noexcept {
+    if (cancelled()) [[unlikely]]
+      leave_if_child(runtime());
+  }
   chains& unplaced();
   [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 
@@ -145,6 +158,10 @@ class keyed_graph final : public graph_core {
   void note(const node& left, leftovers& all) const;
 
   static constexpr std::size_t inbox_batch = 64;
+  // Fewer keys from outside than this are left to the thread that waits for the graph, as long as it takes
+  // one in so many nanoseconds: it runs short tasks itself before another worker has got them.
+  static constexpr std::size_t few_outside = 16;
+  static constexpr std::int64_t outside_patience = 1000;
   // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
   static constexpr unsigned tasks_a_run = 256;
   static constexpr unsigned looks_a_run = 128;

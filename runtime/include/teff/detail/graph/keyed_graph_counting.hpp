@@ -2,6 +2,7 @@
 // (src/graph/README.md).
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/scheduler/call_in_progress.hpp>
 #include <teff/detail/scheduler/job.hpp>
@@ -67,16 +68,14 @@ void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) 
   const auto outcome = unplaced().fulfill(
       hash, [&](const node& each) { return each.hash == hash && equal_keys(each.key, key); },
       [&]() -> node* {
-        try {
-          node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
-          made->received = 1;
-          made->own = false;
-          here.count_unplaced(1);
-          return made;
-        } catch (...) {
-          error = std::current_exception();
-          return nullptr;
-        }
+        node* made = nullptr;
+        catch_all([&] { made = here.make_node(hash, key, indegree_of(key), priority_of(key)); },
+                  [&] { error = std::current_exception(); });
+        if (made == nullptr) return nullptr;
+        made->received = 1;
+        made->own = false;
+        here.count_unplaced(1);
+        return made;
       },
       [this](const node& task) { fail_over_fulfilled(task); },
       [this](std::size_t buckets) { return unplaced_keys() > buckets; });
@@ -105,7 +104,8 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
   const bool by_priority = static_cast<bool>(functions.priority);
-  if (here.running != nullptr && !by_priority) ready = here.ready.keep_next(ready);
+  if ((here.running != nullptr || here.runs_what_it_receives) && !by_priority)
+    ready = here.ready.keep_next(ready);
   if (ready == nullptr) return;
   account(here.index).begin_one();
   here.ready.push_shared(ready, by_priority);
@@ -136,13 +136,14 @@ void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key&
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   if (!functions.indegree || !functions.body)
-    throw misuse("teff::task_graph::fulfill: the graph has no indegree() or no body()");
+    throw_error(misuse("teff::task_graph::fulfill: the graph has no indegree() or no body()"));
   if (observed.of == this) {
     if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {
-    throw not_replayable("teff::task_graph: the key " + key_text(key) +
-                         " was fulfilled by something else than the body of a task while the graph was "
-                         "recorded or replayed");
+    expect_own_process(runtime());
+    throw_error(not_replayable("teff::task_graph: the key " + key_text(key) +
+                               " was fulfilled by something else than the body of a task while the graph was "
+                               "recorded or replayed"));
   }
   const auto at = detail::here();
   if (at.runtime == &runtime()) {

@@ -1,7 +1,9 @@
 // A worker in a task graph: it counts what others have sent, and runs what is ready.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
+#include <teff/detail/loops/pace.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -16,11 +18,7 @@ template <class Key, class Hash>
 template <class Count>
 void keyed_graph<Key, Hash>::try_count(Count count) noexcept {
   if (cancelled()) return;
-  try {
-    count();
-  } catch (...) {
-    fail(std::current_exception());
-  }
+  catch_all(count, [this] { fail(std::current_exception()); });
 }
 
 template <class Key, class Hash>
@@ -48,6 +46,7 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
     }
   }
   if (!here.inbox.empty()) [[unlikely]] {
+    leave_if_forked();
     for (const Key& key : here.inbox.take(inbox_batch)) {
       ++here.messages_taken;
       try_count([&] { count_arrived(here, key); });
@@ -56,32 +55,53 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   return here.messages_taken != before;
 }
 
+// For a moment only: as long as somebody takes them, one by one.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::leaves_outside_alone(worker_state& here) noexcept {
+  if (account(here.index).awaits) return false;
+  const auto size = outside_.size();
+  if (size >= few_outside) return false;
+  const auto now = loop_clock::now();
+  if (std::exchange(here.outside_seen, size) != size) here.outside_since = now;
+  return now - here.outside_since < loop_clock::in(outside_patience);
+}
+
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
-  if (outside_.empty()) return false;
-  const auto keys = outside_.take(inbox_batch);
+  if (outside_.empty()) {
+    here.outside_seen = 0;
+    return false;
+  }
+  leave_if_forked();
+  if (leaves_outside_alone(here)) return false;
+  // Of few keys one, whose task runs next: the others stay where any worker finds them.
+  const bool few = outside_.size() < few_outside && !functions.priority;
+  const auto keys = outside_.take(few ? 1 : inbox_batch);
+  here.runs_what_it_receives = few;
   for (const Key& key : keys) {
     ++here.messages_taken;
     try_count([&] { count_unplaced(here, key); });
   }
+  here.runs_what_it_receives = false;
   return !keys.empty();
 }
 
 template <class Key, class Hash>
 typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_state& here) noexcept {
-  return static_cast<node*>(here.ready.take([&] { receive_outside(here); }));
+  return static_cast<node*>(here.ready.take([&] {
+    leave_if_forked();
+    receive_outside(here);
+  }));
 }
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
   if (!cancelled()) {
     const auto* const outer = std::exchange(here.running, &task->key);
-    try {
-      functions.body(task->key);
-    } catch (...) {
-      fail(std::current_exception());
-    }
+    catch_all([&] { functions.body(task->key); }, [this] { fail(std::current_exception()); });
     here.running = outer;
+  } else {
+    leave_if_forked();
   }
   // Not before: as long as the node is there, another fulfilment is known to be one too many.
   if (task->own) [[likely]] {
@@ -123,6 +143,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       continue;
     }
     if (receive_outside(here)) continue;
+    leave_if_forked();
     if (!nested && looks == 0) say_ended(here);
     if (node* const task = static_cast<node*>(ready_.steal(here.ready))) {
       execute(here, task);
@@ -163,6 +184,12 @@ bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_work(unsigned worker) noexcept {
   return sees_own_work(worker) || !outside_.empty() || ready_.sees_shared();
+}
+
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::invites(unsigned worker) noexcept {
+  return sees_own_work(worker) || ready_.sees_shared() ||
+         (!outside_.empty() && !leaves_outside_alone(*states_[worker]));
 }
 
 template <class Key, class Hash>

@@ -1,6 +1,8 @@
 // An array of objects that can be neither copied nor moved, in one piece of memory.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -13,12 +15,11 @@ class unmoved_array {
   // Of `size` objects: make(at, i) makes each at its place. Throws what that throws, std::bad_alloc.
   template <class Make>
   unmoved_array(std::size_t size, Make make) : capacity_(size), first_(std::allocator<T>().allocate(size)) {
-    try {
-      for (; made_ < size; ++made_) make(first_ + made_, made_);
-    } catch (...) {
-      destroy();
-      throw;
-    }
+    undo_if_thrown(
+        [&] {
+          for (; made_ < size; ++made_) make(first_ + made_, made_);
+        },
+        [this] { destroy(); });
   }
   ~unmoved_array() { destroy(); }
   unmoved_array(const unmoved_array&) = delete;

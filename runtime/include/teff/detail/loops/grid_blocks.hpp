@@ -2,6 +2,7 @@
 // the numbers.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/loops/blocks.hpp>
 #include <teff/error.hpp>
 
@@ -22,7 +23,7 @@ std::uint64_t points_in(const std::array<I, Dimensions>& extents) {
   std::uint64_t count = 1;
   for (const I extent : extents) {
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count))
-      throw misuse("teff::parallel_for: a grid has at most 2^64 - 1 points");
+      throw_error(misuse("teff::parallel_for: a grid has at most 2^64 - 1 points"));
   }
   return count;
 }

@@ -1,6 +1,7 @@
 // What a loop counts: how many iterations lie between two indices or iterators, and which comes after some.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 
 #include <concepts>
@@ -49,7 +50,8 @@ auto loop_bounds(First first, Last last, const char* loop) {
   } else {
     if (std::cmp_less_equal(+last, +first)) return std::pair(index{}, index{});
     if (!std::in_range<decltype(+index{})>(+first)) {
-      throw misuse(std::string(loop) + ": the first index is negative, and the type of the last unsigned");
+      throw_error(
+          misuse(std::string(loop) + ": the first index is negative, and the type of the last unsigned"));
     }
     return std::pair(static_cast<index>(first), static_cast<index>(last));
   }

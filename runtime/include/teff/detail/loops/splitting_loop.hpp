@@ -1,6 +1,7 @@
 // A loop in progress: it runs in order, block by block, and gives half of what is left to a worker that asks.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/loops/indices.hpp>
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
@@ -65,13 +66,12 @@ class splitting_loop {
     const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);
     const auto units = count / unit + (count % unit != 0);
     const I middle = loop_advance(first, (units / 2 + units % 2) * unit);
-    try {
-      join([&, this] { run(piece, first, middle, pace); },
-           as_part_of<Body>([this, middle, last] { run(middle, last); }));
-    } catch (...) {
-      stop_.store(true, std::memory_order_relaxed);
-      throw;
-    }
+    undo_if_thrown(
+        [&] {
+          join([&, this] { run(piece, first, middle, pace); },
+               as_part_of<Body>([this, middle, last] { run(middle, last); }));
+        },
+        [this] { stop_.store(true, std::memory_order_relaxed); });
   }
 
   Blocks& blocks_;

@@ -3,6 +3,7 @@
 // Protocol: src/pipeline/README.md. tests/pipeline_model_test.cpp checks this very code.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/pipeline/pipeline_state.hpp>
 #include <teff/detail/pipeline/serial_turns.hpp>
 #include <teff/detail/pipeline/stage.hpp>
@@ -76,15 +77,15 @@ class running_pipeline {
 
   void walk() noexcept {
     walk_pace pace(count, Worker::stages_between_looks);
-    try {
-      do {
-        while (step(pace)) {
-          if (pace.leaves([this] { return state_.is_lonely(); }) && state_.quit()) return;
-        }
-      } while (!state_.end_walk());
-    } catch (...) {
-      state_.fail(std::current_exception());
-    }
+    catch_all(
+        [&] {
+          do {
+            while (step(pace)) {
+              if (pace.leaves([this] { return state_.is_lonely(); }) && state_.quit()) return;
+            }
+          } while (!state_.end_walk());
+        },
+        [this] { state_.fail(std::current_exception()); });
   }
 
   // Does something. False: there was nothing to do.

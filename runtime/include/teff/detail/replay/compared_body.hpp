@@ -1,6 +1,7 @@
 // A body in a replay: it has to fulfil the keys that it fulfilled in the recorded run.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/key_text.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
@@ -23,16 +24,16 @@ class compared_body final : public release_observer<Key> {
     if (next_ != last_ && *next_ == key) [[likely]] {
       ++next_;
     } else if (std::find(first_, last_, key) == last_) {
-      throw replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
-                           key_text(key) + ", but not when it was recorded");
+      throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
+                                 key_text(key) + ", but not when it was recorded"));
     }
     return false;
   }
   void end() const {
     if (count_ != last_ - first_) [[unlikely]]
-      throw replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
-                           std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
-                           " when it was recorded");
+      throw_error(replay_differs("teff::recording::replay: the task " + key_text(task_) + " fulfilled " +
+                                 std::to_string(count_) + " keys, but " + std::to_string(last_ - first_) +
+                                 " when it was recorded"));
   }
 
  private:

@@ -2,6 +2,7 @@
 // (src/replay/README.md).
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/replay/observed_here.hpp>
 #include <teff/detail/replay/recorded_list.hpp>
@@ -65,11 +66,11 @@ class graph_recorder {
         const std::optional<Key> follows = next_(key);
         const auto found = places.find(follows ? *follows : key);
         if (found == places.end() && !follows)
-          throw not_replayable("teff::record: the key " + key_text(key) +
-                               " was fulfilled, but arrived() did not have it count");
+          throw_error(not_replayable("teff::record: the key " + key_text(key) +
+                                     " was fulfilled, but arrived() did not have it count"));
         if (found == places.end())
-          throw not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
-                               " of the next iteration, which did not run in this one");
+          throw_error(not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
+                                     " of the next iteration, which did not run in this one"));
         edges.push_back({{worker, task}, found->second, follows.has_value()});
       }
       tasks.push_back(static_cast<std::uint32_t>(logs_[worker].tasks.size()));
@@ -134,8 +135,8 @@ class graph_recorder {
       for (std::uint32_t index = 0; index < logs_[worker].tasks.size(); ++index) {
         const Key& key = logs_[worker].tasks[index];
         if (!places.try_emplace(key, replay_task{worker, index}).second)
-          throw not_replayable("teff::record: the task " + key_text(key) +
-                               " ran twice, so it can't be told whom it depends on");
+          throw_error(not_replayable("teff::record: the task " + key_text(key) +
+                                     " ran twice, so it can't be told whom it depends on"));
       }
     }
     return places;

@@ -1,11 +1,13 @@
 // A recorded run: what each worker does in a replay, and how it does so.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/replay/observed_here.hpp>
 #include <teff/detail/replay/recorded_list.hpp>
 #include <teff/detail/replay/replay_core.hpp>
 #include <teff/detail/replay/sole_observer.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
 #include <cstddef>
@@ -35,19 +37,20 @@ struct recorded_run {
       TracedStep& traced;
     } what{*this, times, step, traced};
     using context = decltype(what);
+    expect_own_process(graph->runtime());
     const sole_observer sole(graph->being_observed);
     core.replay({&what, [](void* given, std::size_t part) noexcept {
                    const auto& me = *static_cast<context*>(given);
-                   try {
-                     if (ring_here() == nullptr) [[likely]] {
-                       run_part(me.all, part, me.times, me.step);
-                     } else {
-                       const traced_span span(event_kind::run, "replay");
-                       run_part(me.all, part, me.times, me.traced);
-                     }
-                   } catch (...) {
-                     me.all.core.fail(std::current_exception());
-                   }
+                   catch_all(
+                       [&] {
+                         if (ring_here() == nullptr) [[likely]] {
+                           run_part(me.all, part, me.times, me.step);
+                         } else {
+                           const traced_span span(event_kind::run, "replay");
+                           run_part(me.all, part, me.times, me.traced);
+                         }
+                       },
+                       [&] { me.all.core.fail(std::current_exception()); });
                  }});
   }
 

@@ -55,14 +55,16 @@ class replay_core {
   struct own_gang : gang {
     replay_core* core = nullptr;
   };
+  [[nodiscard]] static bool has_ended(const void* core) noexcept;
   void start() noexcept;
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
-  void wait_for_end();
+  void wait_for_end_outside(bool may_take_part);
 
   scheduler& runtime_;
   replay_plan plan_;
   std::vector<part_job> jobs_;
+  std::vector<unsigned> workers_;  // of the parts
   own_gang gang_;
   // The replay in progress.
   part_runner runner_{};

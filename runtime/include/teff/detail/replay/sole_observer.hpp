@@ -1,6 +1,7 @@
 // Only one call at a time records or replays a graph.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 
 #include <atomic>
@@ -13,7 +14,7 @@ class sole_observer {
   explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {
     // Acquire, release: what the one before left.
     if (being_observed.exchange(true, std::memory_order_acquire))
-      throw misuse("teff::recording: the graph is recorded or replayed just now");
+      throw_error(misuse("teff::recording: the graph is recorded or replayed just now"));
   }
   ~sole_observer() { being_observed_.store(false, std::memory_order_release); }
   sole_observer(const sole_observer&) = delete;

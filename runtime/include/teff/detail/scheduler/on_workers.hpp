@@ -1,7 +1,8 @@
-// How a loop gets to the workers from a thread that is none.
+// How a loop or a pipeline gets to the workers from a thread that is none.
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/outside.hpp>
 #include <teff/runtime.hpp>
 
 #include <type_traits>
@@ -10,11 +11,13 @@
 namespace teff::detail {
 
 // Returns f(), which is called on a worker: the calling thread if it is one, else one of the default runtime.
+// A runtime's spare thread, lent since the workers may not run what it does, calls f() itself.
 // Throws what f throws, and what default_runtime() and run() throw.
 template <class F>
 std::invoke_result_t<F&> on_workers(F&& f) {
   if (self.head() != nullptr) [[likely]]
     return f();
+  if (is_spare_thread()) return f();
   return default_runtime().run(f);
 }
 

@@ -1,6 +1,7 @@
 // A call of runtime::run() on its way to a worker and back.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/scheduler/awaited_job.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -20,12 +21,12 @@ struct call : awaited_job {
   explicit call(std::remove_reference_t<F>& f) noexcept
       : awaited_job{{[](job& this_job) noexcept {
           auto& me = static_cast<call&>(this_job);
-          try {
-            const traced_span span(event_kind::run, name_of<std::remove_cvref_t<F>>());
-            new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
-          } catch (...) {
-            me.error = std::current_exception();
-          }
+          catch_all(
+              [&] {
+                const traced_span span(event_kind::run, name_of<std::remove_cvref_t<F>>());
+                new (&me.value) kept_t<result>(kept_value_of<F>(me.function));
+              },
+              [&] { me.error = std::current_exception(); });
           wake_submitter(me);
         }}},
         function(f) {}

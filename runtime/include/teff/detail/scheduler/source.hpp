@@ -27,8 +27,12 @@ class source {
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // The same for the work that no other worker may do. Only this is asked of a worker that waits for another
-  // source, and is in the middle of many activities: so its stack stays short.
+  // Whether a worker that searches is to call run() now: as sees_work(), but what another thread is about to
+  // do itself may be left to it for a moment.
+  virtual bool invites(unsigned worker) noexcept { return sees_work(worker); }
+
+  // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
+  // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
@@ -44,6 +48,10 @@ class source {
   // called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
 
+  // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
+  // the work is wanted. Takes no lock, which a thread of the parent may hold.
+  virtual void begin_child() noexcept {}
+
  private:
   friend class sources;
   std::size_t slot_ = 0;  // while it is attached
@@ -55,8 +63,8 @@ void attach(scheduler&, std::shared_ptr<source>);
 // functions have begun.
 void detach(scheduler&, const source&) noexcept;
 
-// The caller has stored work that any worker may do, by a release store or a stronger operation: wakes a
-// sleeper, unless another worker searches.
+// The caller has stored work that any worker may do, by a release store or a stronger operation; a thread
+// that is no worker of the runtime, by a seq_cst operation. Wakes a sleeper, unless another worker searches.
 void published(scheduler&) noexcept;
 // The same for something that only worker `index` can do.
 void published_to(scheduler&, unsigned index) noexcept;
@@ -70,8 +78,15 @@ void help_until(bool (*done)(const void*), const void* what, source* awaited = n
 // any.
 bool run_here(source&) noexcept;
 
+// Throws forked_process in a child process of the one that made the runtime.
+void expect_own_process(const scheduler&);
+
+// If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
+// that has called fork() has returned here, and whoever waits for it is not there.
+[[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
+
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
-// runtime_was_shut_down.
+// runtime_was_shut_down, forked_process.
 void begin_call(scheduler&);
 void end_call(scheduler&) noexcept;
 

@@ -145,6 +145,17 @@ class split_deque {
                  std::memory_order_relaxed);  // all was stolen: thieves are about, the next push shares
   }
 
+  // In a child process of fork(), which has no thieves: what lies below `end`, and what `bounds` says, was
+  // stolen; all else is private. Returns the end of what was stolen.
+  Slot* disown(Slot* end) noexcept {
+    const auto bounds = bounds_.load(std::memory_order_relaxed);
+    const auto tail = tail_of(bounds) > index_of(end) ? tail_of(bounds) : index_of(end);
+    bounds_.store(pack(tail, tail, version_of(bounds) + 1), std::memory_order_relaxed);
+    guard_.store(slots_ + tail, std::memory_order_relaxed);
+    asked_.store(unasked_, std::memory_order_relaxed);
+    return slots_ + tail;
+  }
+
   // Whether everything pushed has been stolen.
   [[nodiscard]] bool drained() const noexcept {
     return tail_of(bounds_.load(std::memory_order_relaxed)) == index_of(head());

@@ -1,12 +1,13 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "teff/programs/data.hpp"
 #include "teff/programs/description.hpp"
+#include "teff/programs/graphs/tile_steps.hpp"
 #include "teff/programs/kernels/tiles.hpp"
+#include "teff/programs/ways.hpp"
 
 namespace teff::programs {
 
@@ -21,15 +22,8 @@ class cholesky {
                                      .sizes = {3, 24, 32},
                                      .most = 256};
 
-  explicit cholesky(std::int64_t rows) : rows_(rows), numbers_(static_cast<std::size_t>(rows * rows * rows)) {
-    for (std::int64_t k = 0; k < rows; ++k)
-      for (std::int64_t j = k; j < rows; ++j)
-        for (std::int64_t i = j; i < rows; ++i) {
-          numbers_[place(k, i, j)] = static_cast<std::int32_t>(steps_.size());
-          steps_.push_back(
-              {static_cast<std::int32_t>(k), static_cast<std::int32_t>(i), static_cast<std::int32_t>(j)});
-        }
-    tiles_ = buffer<double>(rows * rows * tile_size);
+  explicit cholesky(std::int64_t rows)
+      : rows_(rows), steps_(rows, in_order(rows)), tiles_(rows * rows * tile_size) {
     reset();
   }
 
@@ -45,29 +39,25 @@ class cholesky {
   }
   [[nodiscard]] std::uint64_t checksum() const { return fingerprint_of(tiles_); }
 
-  [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(steps_.size()); }
-  [[nodiscard]] int indegree(std::int64_t task) const {
-    int count = 0;
-    predecessors(task, [&count](std::int64_t) { ++count; });
-    return count;
-  }
+  [[nodiscard]] std::int64_t tasks() const { return steps_.count(); }
+  [[nodiscard]] int indegree(std::int64_t task) const { return count_predecessors(*this, task); }
   void predecessors(std::int64_t task, auto&& visit) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
-    if (k > 0) visit(number(k - 1, i, j));
-    if (k < j) visit(number(k, j, k));
-    if (k < i && i != j) visit(number(k, k == j ? k : i, k));
+    const auto [k, i, j] = steps_[task];
+    if (k > 0) visit(steps_.number(k - 1, i, j));
+    if (k < j) visit(steps_.number(k, j, k));
+    if (k < i && i != j) visit(steps_.number(k, k == j ? k : i, k));
   }
   void successors(std::int64_t task, auto&& visit) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
-    if (k < j) return visit(number(k + 1, i, j));
+    const auto [k, i, j] = steps_[task];
+    if (k < j) return visit(steps_.number(k + 1, i, j));
     if (k == i)
-      for (std::int64_t below = k + 1; below < rows_; ++below) visit(number(k, below, k));
+      for (std::int64_t below = k + 1; below < rows_; ++below) visit(steps_.number(k, below, k));
     else
       for (std::int64_t other = k + 1; other < rows_; ++other)
-        visit(other < i ? number(k, i, other) : number(k, other, i));
+        visit(other < i ? steps_.number(k, i, other) : steps_.number(k, other, i));
   }
   void execute(std::int64_t task) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
+    const auto [k, i, j] = steps_[task];
     if (k < j) return tile_update(tile(i, k), tile(j, k), tile(i, j));
     if (k < i) return tile_solve(tile(k, k), tile(i, k));
     tile_cholesky(tile(k, k));
@@ -85,26 +75,21 @@ class cholesky {
   }
 
  private:
-  struct step {
-    std::int32_t k;
-    std::int32_t i;
-    std::int32_t j;
-  };
   static constexpr std::int64_t tile_size = tile_rows * tile_rows;
 
-  [[nodiscard]] std::size_t place(std::int64_t k, std::int64_t i, std::int64_t j) const {
-    return static_cast<std::size_t>((k * rows_ + i) * rows_ + j);
-  }
-  [[nodiscard]] std::int64_t number(std::int64_t k, std::int64_t i, std::int64_t j) const {
-    return numbers_[place(k, i, j)];
+  [[nodiscard]] static std::vector<tile_step> in_order(std::int64_t rows) {
+    std::vector<tile_step> steps;
+    for (std::int32_t k = 0; k < rows; ++k)
+      for (std::int32_t j = k; j < rows; ++j)
+        for (std::int32_t i = j; i < rows; ++i) steps.push_back({k, i, j});
+    return steps;
   }
   [[nodiscard]] double* tile(std::int64_t i, std::int64_t j) const {
     return tiles_.data() + (i * rows_ + j) * tile_size;
   }
 
   std::int64_t rows_;  ///< of tiles
-  std::vector<std::int32_t> numbers_;
-  std::vector<step> steps_;
+  tile_steps steps_;
   buffer<double> tiles_;
 };
 

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
 #include "teff/programs/data.hpp"
 #include "teff/programs/description.hpp"
+#include "teff/programs/graphs/tile_steps.hpp"
 #include "teff/programs/kernels/lu.hpp"
+#include "teff/programs/ways.hpp"
 
 namespace teff::programs {
 
@@ -23,18 +24,8 @@ class lu {
                                      .sizes = {4, 24, 40},
                                      .most = 256};
 
-  explicit lu(std::int64_t rows) : rows_(rows), numbers_(static_cast<std::size_t>(rows * rows * rows)) {
-    for (std::int32_t k = 0; k < rows; ++k)
-      for (std::int32_t i = k; i < rows; ++i)
-        for (std::int32_t j = k; j < rows; ++j) steps_.push_back({k, i, j});
-    // The inner blocks of a step come last, for they need the others.
-    std::ranges::sort(steps_, {}, [](const step& each) {
-      return std::tuple(each.k, each.i > each.k && each.j > each.k, each.i, each.j);
-    });
-    for (std::size_t number = 0; number < steps_.size(); ++number)
-      numbers_[place(steps_[number].k, steps_[number].i, steps_[number].j)] =
-          static_cast<std::int32_t>(number);
-    blocks_ = buffer<double>(rows * rows * block_size);
+  explicit lu(std::int64_t rows)
+      : rows_(rows), steps_(rows, in_order(rows)), blocks_(rows * rows * block_size) {
     reset();
   }
 
@@ -48,28 +39,24 @@ class lu {
   }
   [[nodiscard]] std::uint64_t checksum() const { return fingerprint_of(blocks_); }
 
-  [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(steps_.size()); }
-  [[nodiscard]] int indegree(std::int64_t task) const {
-    int count = 0;
-    predecessors(task, [&count](std::int64_t) { ++count; });
-    return count;
-  }
+  [[nodiscard]] std::int64_t tasks() const { return steps_.count(); }
+  [[nodiscard]] int indegree(std::int64_t task) const { return count_predecessors(*this, task); }
   void predecessors(std::int64_t task, auto&& visit) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
-    if (k > 0) visit(number(k - 1, i, j));
-    if (i > k) visit(number(k, j > k ? i : k, k));
-    if (j > k) visit(number(k, k, i > k ? j : k));
+    const auto [k, i, j] = steps_[task];
+    if (k > 0) visit(steps_.number(k - 1, i, j));
+    if (i > k) visit(steps_.number(k, j > k ? i : k, k));
+    if (j > k) visit(steps_.number(k, k, i > k ? j : k));
   }
   void successors(std::int64_t task, auto&& visit) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
-    if (i > k && j > k) return visit(number(k + 1, i, j));
+    const auto [k, i, j] = steps_[task];
+    if (i > k && j > k) return visit(steps_.number(k + 1, i, j));
     for (std::int64_t other = k + 1; other < rows_; ++other) {
-      if (j == k) visit(number(k, i, other));
-      if (i == k) visit(number(k, other, j));
+      if (j == k) visit(steps_.number(k, i, other));
+      if (i == k) visit(steps_.number(k, other, j));
     }
   }
   void execute(std::int64_t task) const {
-    const auto [k, i, j] = steps_[static_cast<std::size_t>(task)];
+    const auto [k, i, j] = steps_[task];
     if (i > k && j > k) return lu_inner(block(i, k), block(k, j), block(i, j));
     if (i > k) return lu_below(block(k, k), block(i, k));
     if (j > k) return lu_right(block(k, k), block(k, j));
@@ -85,18 +72,18 @@ class lu {
   }
 
  private:
-  struct step {
-    std::int32_t k;
-    std::int32_t i;
-    std::int32_t j;
-  };
   static constexpr std::int64_t block_size = lu_block * lu_block;
 
-  [[nodiscard]] std::size_t place(std::int64_t k, std::int64_t i, std::int64_t j) const {
-    return static_cast<std::size_t>((k * rows_ + i) * rows_ + j);
-  }
-  [[nodiscard]] std::int64_t number(std::int64_t k, std::int64_t i, std::int64_t j) const {
-    return numbers_[place(k, i, j)];
+  [[nodiscard]] static std::vector<tile_step> in_order(std::int64_t rows) {
+    std::vector<tile_step> steps;
+    for (std::int32_t k = 0; k < rows; ++k)
+      for (std::int32_t i = k; i < rows; ++i)
+        for (std::int32_t j = k; j < rows; ++j) steps.push_back({k, i, j});
+    // The inner blocks of a step come last, for they need the others.
+    std::ranges::sort(steps, {}, [](const tile_step& each) {
+      return std::tuple(each.k, each.i > each.k && each.j > each.k, each.i, each.j);
+    });
+    return steps;
   }
   [[nodiscard]] double* block(std::int64_t i, std::int64_t j) const {
     return blocks_.data() + (i * rows_ + j) * block_size;
@@ -106,8 +93,7 @@ class lu {
   }
 
   std::int64_t rows_;  ///< of blocks
-  std::vector<std::int32_t> numbers_;
-  std::vector<step> steps_;
+  tile_steps steps_;
   buffer<double> blocks_;
 };
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+
+#include "teff/bench/noise.hpp"
+#include "teff/bench/record.hpp"
+
+namespace teff::bench {
+
+/// Calls run(region), which starts and stops the region, and says when it began, how long the region took and
+/// what disturbed it: the first part of every measurement.
+[[nodiscard]] measurement measure(const std::function<void(region_meter&)>& run);
+
+}  // namespace teff::bench

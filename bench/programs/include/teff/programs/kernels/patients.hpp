@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace teff::programs {
+
+struct patient {
+  std::uint64_t draws;  ///< of random numbers, his own
+  std::int32_t left;    ///< steps of what is done to him
+  std::int32_t waited;  ///< steps
+};
+
+/// A hospital and the people of its village.
+struct hospital {
+  hospital() = default;
+  hospital(std::uint64_t village, int height) : number(village), level(height) {}
+
+  [[nodiscard]] std::int64_t ill() const {
+    return static_cast<std::int64_t>(waiting.size() + examined.size() + inside.size() + sent_on.size());
+  }
+
+  std::uint64_t number = 0;
+  int level = 1;  ///< 1: no village lies below; the higher, the larger
+  std::int64_t steps = 0;
+  std::int64_t fell_ill = 0;
+  std::int64_t treated = 0;
+  std::int64_t waited = 0;  ///< steps, of those who were treated
+  std::vector<patient> waiting;
+  std::vector<patient> examined;
+  std::vector<patient> inside;
+  std::vector<patient> sent_on;  ///< to the hospital above
+};
+
+/// What happens in a step of time.
+void step(hospital& in);
+/// Takes up whom the hospital below has sent on.
+void take_up(hospital& above, hospital& below);
+
+}  // namespace teff::programs

@@ -1,0 +1,138 @@
+// What short calls cost a thread that is no worker, and what graphs cost where most of them is not their
+// tasks.
+//
+//   teff_small_calls [SHARE [WORKERS]]      all of the repetitions, 2 workers
+//
+// Each row is the best of five runs, in nanoseconds: of a call, of a graph, or of a fulfilment, as it says.
+#include <teff/teff.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+namespace {
+
+double share = 1;
+
+// `run(times)` does it so often; `each`: how many things a time is divided by.
+template <class Run>
+void measure(const char* what, int times, double each, Run run) {
+  using clock = std::chrono::steady_clock;
+  times = std::max(1, static_cast<int>(times * share));
+  run(times);
+  double best = std::numeric_limits<double>::max();
+  for (int i = 0; i < 5; ++i) {
+    const auto began = clock::now();
+    run(times);
+    best = std::min(best, std::chrono::duration<double, std::nano>(clock::now() - began).count());
+  }
+  std::printf("%-48s %10.0f ns\n", what, best / times / each);
+}
+
+void set_up(teff::task_graph<int>& graph, std::atomic<int>& ran) {
+  graph.indegree([](int) { return 1; }).body([&ran](int) { ran.fetch_add(1, std::memory_order_relaxed); });
+}
+
+void run_four(teff::task_graph<int>& graph) {
+  for (int i = 0; i < 4; ++i) graph.fulfill(i);
+  graph.wait();
+}
+
+void measure_graphs(teff::runtime& rt, const char* made, const char* used) {
+  std::atomic<int> ran{0};
+  measure(made, 5'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      teff::task_graph<int> graph{rt};
+      set_up(graph, ran);
+      run_four(graph);
+    }
+  });
+  teff::task_graph<int> graph{rt};
+  set_up(graph, ran);
+  measure(used, 20'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) run_four(graph);
+  });
+}
+
+// A recording of `width` placed columns, one task each.
+void measure_replay(teff::runtime& rt, const char* what, int width, bool from_worker) {
+  std::atomic<int> ran{0};
+  teff::task_graph<int> graph{rt};
+  set_up(graph, ran);
+  graph.place([](int i) { return static_cast<unsigned>(i); });
+  auto kept = teff::record(graph, [&] {
+    for (int i = 0; i < width; ++i) graph.fulfill(i);
+  });
+  const auto body = [&ran](int, std::uint64_t) { ran.fetch_add(1, std::memory_order_relaxed); };
+  measure(what, 20'000, 1, [&](int times) {
+    const auto all = [&] {
+      for (int i = 0; i < times; ++i) kept.replay(1, body);
+    };
+    from_worker ? rt.run(all) : all();
+  });
+}
+
+void measure_nested_graphs(teff::runtime& rt) {
+  measure("2000 tasks with a graph of 4 in each, a task", 1, 2000, [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      std::atomic<int> ran{0};
+      teff::task_graph<int> outer{rt};
+      outer.indegree([](int) { return 1; }).body([&](int) {
+        teff::task_graph<int> inner{rt};
+        set_up(inner, ran);
+        run_four(inner);
+      });
+      for (int task = 0; task < 2000; ++task) outer.fulfill(task);
+      outer.wait();
+    }
+  });
+}
+
+// All keys get the first of two fulfilments before any gets the second.
+void measure_waiting_keys(teff::runtime& rt, int keys) {
+  measure("waiting keys without a place, a fulfilment", 1, 2.0 * keys, [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      std::atomic<int> ran{0};
+      teff::task_graph<int> graph{rt};
+      graph.indegree([](int key) { return key < 0 ? 1 : 2; }).body([&](int key) {
+        if (key < 0) {
+          for (int turn = 0; turn < 2; ++turn) {
+            for (int each = 0; each < keys; ++each) graph.fulfill(each);
+          }
+        } else {
+          ran.fetch_add(1, std::memory_order_relaxed);
+        }
+      });
+      graph.fulfill(-1);
+      graph.wait();
+    }
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  share = argc > 1 ? std::atof(argv[1]) : 1;
+  const unsigned workers = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 2;
+  teff::runtime rt{{.workers = workers}};
+  measure("an empty run from main", 50'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) rt.run([] {});
+  });
+  std::atomic<int> joined{0};
+  const auto add = [&] { joined.fetch_add(1, std::memory_order_relaxed); };
+  measure("a join from main, outside any run", 50'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) teff::join(add, add);
+  });
+  measure_graphs(rt, "a new graph of 4 tasks from main", "the same, used again");
+  rt.run([&] { measure_graphs(rt, "a new graph of 4 tasks on a worker", "the same, used again"); });
+  measure_replay(rt, "a replay of 1 task from main", 1, false);
+  measure_replay(rt, "a replay of 2 tasks on 2 workers from main", 2, false);
+  measure_replay(rt, "a replay of 1 task on a worker", 1, true);
+  measure_replay(rt, "a replay of 2 tasks on 2 workers on a worker", 2, true);
+  measure_nested_graphs(rt);
+  measure_waiting_keys(rt, std::max(1, static_cast<int>(3e6 * share)));
+}

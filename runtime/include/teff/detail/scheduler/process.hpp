@@ -1,0 +1,13 @@
+// Which process this is, and the end of a child process (src/scheduler/forks.md).
+#pragma once
+
+namespace teff::detail {
+
+// How many forks lie between the process that first loaded libteff and this one.
+[[nodiscard]] unsigned this_process() noexcept;
+
+// Says on stderr that a task that has called fork() has returned in the child, and ends the process: whoever
+// waits for the task is not there.
+[[noreturn, gnu::cold]] void leave_child_process() noexcept;
+
+}  // namespace teff::detail

@@ -1,0 +1,162 @@
+// teff.h: libteff for C, and for every language that can call C.
+//
+//   static int fill(int64_t begin, int64_t end, void* context) {
+//     double* x = context;
+//     for (int64_t i = begin; i < end; ++i) x[i] = 1.0;
+//     return 0;
+//   }
+//   static int program(void* context) { return teff_parallel_for(0, 1000000, 0, fill, context); }
+//
+//   teff_runtime* rt = NULL;
+//   int status = teff_runtime_make(0, &rt);
+//   if (status == teff_ok) status = teff_run(rt, program, x);
+//   if (status != teff_ok) fprintf(stderr, "%s\n", teff_last_error());
+//   teff_runtime_end(rt);
+//
+// Statuses. A body returns 0 if all is well, and anything else if not: that stops what it is part of, and
+// arrives at the call that waits for it. Numbers above 0 are the program's own. Numbers below 0 are
+// libteff's, which a body may pass on.
+#ifndef TEFF_TEFF_H
+#define TEFF_TEFF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What calls return, if not what a body returned.
+enum teff_status {
+  teff_ok = 0,
+  teff_misused = -1,                 // the program uses the library in a way that can't work
+  teff_invalid_option = -2,          // an option or a TEFF_* variable can't be honoured
+  teff_forked_process = -3,          // a child process of fork() used what its parent made
+  teff_over_fulfilled = -4,          // a key was fulfilled more often than its indegree says
+  teff_never_satisfied = -5,         // a key was fulfilled less often than its indegree says
+  teff_graph_waits_for_itself = -6,  // teff_graph_wait() was called where it could never return
+  teff_out_of_memory = -7,           // there is no memory
+  teff_system_error = -8,            // the operating system refused something, such as a thread
+  teff_exception = -9                // a body, written in C++, threw an exception
+};
+
+// What went wrong in the last call on this thread that returned something other than teff_ok; "" if none did.
+// The text stays until the next such call on this thread.
+const char* teff_last_error(void);
+
+// The version of the library that the program is linked with, as "0.1.0".
+const char* teff_version(void);
+
+// ---- Runtimes ----
+
+// A set of workers, which are threads. Several can live in one process.
+typedef struct teff_runtime teff_runtime;
+
+// Makes a runtime and starts its workers. `workers`: how many; 0: TEFF_WORKERS, else one for every core that
+// this process may use. Other options are read from the environment. Returns teff_invalid_option,
+// teff_system_error, teff_out_of_memory; then `*made` is NULL.
+int teff_runtime_make(unsigned workers, teff_runtime** made);
+
+// Waits for the calls of teff_run() that are in progress, ends the workers and frees the runtime. NULL is
+// allowed. Graphs of the runtime must have ended before. Returns teff_misused if called by one of the
+// workers; then the runtime stays. In a child process of fork() it does nothing with the parent's runtime.
+int teff_runtime_end(teff_runtime* runtime);
+
+// How many workers it has.
+unsigned teff_runtime_workers(const teff_runtime* runtime);
+
+// Calls body(context) on a worker, waits for its end, and returns what it returns. Any thread may call it,
+// and several may at once. Loops and scopes within it run in parallel on the runtime's workers. Returns
+// teff_forked_process.
+int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context);
+
+// The index of the worker that the calling thread is, from 0 on; 0 on other threads.
+unsigned teff_worker_index(void);
+
+// ---- Loops ----
+
+// Calls body(begin, end, context) for parts of [first, last) that together are all of it, in parallel, and
+// returns when all have ended. `grain`: how many iterations a part has at least, but for the last; 0: as many
+// as take some hundred nanoseconds, which is measured while the loop runs. Returns what a body returned that
+// was not 0: parts that have not begun by then are dropped. On a thread that is no worker, that thread runs
+// all iterations.
+int teff_parallel_for(int64_t first, int64_t last, size_t grain,
+                      int (*body)(int64_t begin, int64_t end, void* context), void* context);
+
+// ---- Scopes ----
+
+// Any number of tasks that end before the scope does. It lies in the frame of the function that begins it:
+//
+//   teff_scope tasks;
+//   teff_scope_begin(&tasks);
+//   for (i = 0; i < n; ++i) teff_scope_spawn(&tasks, work, &parts[i]);
+//   status = teff_scope_end(&tasks);
+//
+// Scopes end in reverse order of their beginning, on the worker on which they began. What they hold is
+// libteff's: neither read it nor copy it.
+typedef struct teff_scope {
+  void* held[16];
+} teff_scope;
+
+// Begins a scope.
+void teff_scope_begin(teff_scope* scope);
+
+// Runs task(context) some time before the scope ends: on any worker, in the place where it is called, or at
+// the scope's end. If it returns something other than 0, tasks of the scope that have not begun are dropped.
+// Tasks of the scope may call it, too.
+void teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context);
+
+// Drops the tasks that have not begun.
+void teff_scope_cancel(teff_scope* scope);
+
+// 1 if the scope was cancelled, or one of its tasks returned something other than 0; else 0.
+int teff_scope_cancelled(const teff_scope* scope);
+
+// Waits for all tasks, running tasks meanwhile, and ends the scope, which may begin again. Every scope that
+// has begun must end. Returns what the first task returned that did not return 0. Returns teff_misused where
+// it can't wait, as before the end of a scope that began later; then the scope has not ended.
+int teff_scope_end(teff_scope* scope);
+
+// ---- Task graphs ----
+
+// Tasks that have a key as their name, and start when what they depend on is done.
+typedef struct teff_graph teff_graph;
+
+// What place() returns for a task that any worker may run.
+enum { teff_anywhere = -1 };
+
+// The functions of a graph. They may be called on any worker, on several at once, and repeatedly; they return
+// the same for the same key.
+typedef struct teff_graph_functions {
+  int (*indegree)(uint64_t key, void* context);  // how many calls of teff_graph_fulfill() its task needs
+  int (*body)(teff_graph* graph, uint64_t key, void* context);
+  int (*place)(uint64_t key, void* context);     // a worker, modulo their number; NULL: teff_anywhere
+  int (*priority)(uint64_t key, void* context);  // of ready tasks the highest runs first; NULL: all are 0
+  void* context;
+} teff_graph_functions;
+
+// Makes a graph that takes a copy of `functions`. The runtime must live longer than the graph. Returns
+// teff_misused if there is no indegree or no body, teff_forked_process, teff_out_of_memory; then `*made` is
+// NULL.
+int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions, teff_graph** made);
+
+// Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
+// indegree is 0 starts with one call, too. Any thread may call it. Returns
+// teff_forked_process, teff_out_of_memory.
+int teff_graph_fulfill(teff_graph* graph, uint64_t key);
+
+// Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The
+// graph can be used again. Returns what the first body returned that did not return 0: tasks that had not
+// begun by then were dropped. Returns teff_over_fulfilled, teff_never_satisfied, teff_graph_waits_for_itself,
+// teff_forked_process.
+int teff_graph_wait(teff_graph* graph);
+
+// Frees the graph. If tasks are left that teff_graph_wait() has not waited for, drops those that have not
+// begun, waits for those that run, and says so on stderr. NULL is allowed.
+void teff_graph_end(teff_graph* graph);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif

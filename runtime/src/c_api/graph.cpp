@@ -1,0 +1,46 @@
+#include <teff/teff.h>
+#include <teff/error.hpp>
+#include <teff/task_graph.hpp>
+
+#include "c_api/status.hpp"
+
+#include <cstdint>
+
+using namespace teff::detail::c_api;
+
+struct teff_graph {
+  teff_graph(teff::runtime& runtime, const teff_graph_functions& given) : functions(given), tasks(runtime) {
+    if (given.indegree == nullptr || given.body == nullptr)
+      throw teff::misuse("teff_graph_make: there is no indegree() or no body()");
+    tasks.indegree([this](std::uint64_t key) { return functions.indegree(key, functions.context); });
+    tasks.body([this](std::uint64_t key) { expect_ok(functions.body(this, key, functions.context)); });
+    if (given.place != nullptr) {
+      tasks.place([this](std::uint64_t key) {
+        const int place = functions.place(key, functions.context);
+        return place < 0 ? teff::anywhere : static_cast<unsigned>(place);
+      });
+    }
+    if (given.priority != nullptr)
+      tasks.priority([this](std::uint64_t key) { return functions.priority(key, functions.context); });
+  }
+
+  const teff_graph_functions functions;
+  teff::task_graph<std::uint64_t> tasks;
+};
+
+int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions, teff_graph** made) {
+  *made = nullptr;
+  return status_of([=] { *made = new teff_graph(runtime_of(*runtime), *functions); });
+}
+
+int teff_graph_fulfill(teff_graph* graph, uint64_t key) {
+  return status_of([=] { graph->tasks.fulfill(key); });
+}
+
+int teff_graph_wait(teff_graph* graph) {
+  return status_of([=] { graph->tasks.wait(); });
+}
+
+void teff_graph_end(teff_graph* graph) {
+  delete graph;
+}

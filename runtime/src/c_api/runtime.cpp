@@ -1,0 +1,42 @@
+#include <teff/teff.h>
+#include <teff/runtime.hpp>
+
+#include "c_api/status.hpp"
+
+using namespace teff::detail::c_api;
+
+struct teff_runtime {
+  teff::runtime workers;
+};
+
+teff::runtime& teff::detail::c_api::runtime_of(teff_runtime& handle) noexcept {
+  return handle.workers;
+}
+
+int teff_runtime_make(unsigned workers, teff_runtime** made) {
+  *made = nullptr;
+  return status_of([=] { *made = new teff_runtime{teff::runtime{teff::options{.workers = workers}}}; });
+}
+
+int teff_runtime_end(teff_runtime* runtime) {
+  if (runtime == nullptr) return teff_ok;
+  return status_of([=] {
+    try {
+      runtime->workers.shutdown();
+    } catch (const teff::forked_process&) {  // nothing is to be ended here
+    }
+    delete runtime;
+  });
+}
+
+unsigned teff_runtime_workers(const teff_runtime* runtime) {
+  return runtime->workers.workers();
+}
+
+int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context) {
+  return status_of([=] { runtime->workers.run([=] { expect_ok(body(context)); }); });
+}
+
+unsigned teff_worker_index() {
+  return teff::worker_index();
+}

@@ -1,0 +1,68 @@
+#include "c_api/status.hpp"
+
+#include <teff/error.hpp>
+#include <teff/version.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <system_error>
+
+namespace teff::detail::c_api {
+
+namespace {
+
+constinit thread_local error_text last_error{};
+
+int note(int status, const char* what) noexcept {
+  std::snprintf(last_error.data(), last_error.size(), "%s", what);
+  return status;
+}
+
+}  // namespace
+
+stopped::stopped(int returned) noexcept : status(returned) {
+  if (returned < 0) {
+    text = last_error;
+  } else {
+    std::snprintf(text.data(), text.size(), "a body returned %d", returned);
+  }
+}
+
+int note_exception() noexcept {
+  try {
+    throw;
+  } catch (const stopped& by_body) {
+    return note(by_body.status, by_body.text.data());
+  } catch (const forked_process& error) {
+    return note(teff_forked_process, error.what());
+  } catch (const over_fulfilled& error) {
+    return note(teff_over_fulfilled, error.what());
+  } catch (const never_satisfied& error) {
+    return note(teff_never_satisfied, error.what());
+  } catch (const graph_waits_for_itself& error) {
+    return note(teff_graph_waits_for_itself, error.what());
+  } catch (const misuse& error) {
+    return note(teff_misused, error.what());
+  } catch (const invalid_option& error) {
+    return note(teff_invalid_option, error.what());
+  } catch (const std::bad_alloc&) {
+    return note(teff_out_of_memory, "there is no memory");
+  } catch (const std::system_error& error) {
+    return note(teff_system_error, error.what());
+  } catch (const std::exception& error) {
+    return note(teff_exception, error.what());
+  } catch (...) {
+    return note(teff_exception, "a body threw something that is no std::exception");
+  }
+}
+
+}  // namespace teff::detail::c_api
+
+const char* teff_last_error() {
+  return teff::detail::c_api::last_error.data();
+}
+
+const char* teff_version() {
+  return teff::version();
+}

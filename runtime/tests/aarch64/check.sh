@@ -1,0 +1,20 @@
+#!/bin/sh
+# check.sh CMAKE SOURCE FOLDER GENERATOR MAKE: compiles the library for aarch64, if a compiler for that is here. Ends
+# with 77 if not. Nothing is run: README.md says how to.
+set -eu
+cmake=$1 source=$2 folder=$3
+export CMAKE_GENERATOR="$4"
+make=-DCMAKE_MAKE_PROGRAM=$5 # of the generator
+compiler=aarch64-linux-gnu-g++
+if ! command -v "$compiler"; then
+  echo "skipped: there is no $compiler (apt-get install g++-aarch64-linux-gnu)"
+  exit 77
+fi
+rm -rf "$folder"
+# The headers of hwloc do for every processor of 64 bits; a static library needs no more of it.
+configured=$(find /usr/include -path '*/hwloc/autogen/config.h' | head -n 1)
+hwloc="-idirafter /usr/include -idirafter ${configured%/hwloc/autogen/config.h}"
+"$cmake" -S "$source" -B "$folder" "$make" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DTEFF_RUNTIME_TESTS=OFF -DBUILD_SHARED_LIBS=OFF \
+  -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict $hwloc"
+"$cmake" --build "$folder" -j2

@@ -1,0 +1,329 @@
+// What a task graph says of mistakes, and how exceptions arrive.
+#include <array>
+#include <atomic>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+// What wait() throws.
+template <class Graph>
+std::string error_of(Graph& g) {
+  try {
+    g.wait();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      task_graph<std::array<int, 2>> g{rt};
+      g.indegree([](auto k) { return k[0]; }).body([](auto) {});
+      if (placed) g.place([](auto k) { return static_cast<unsigned>(k[1]); });
+      for (int i = 0; i < 20; ++i) g.fulfill({3, i});
+      g.fulfill({3, 7});
+      try {
+        g.wait();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const never_satisfied& error) {
+        EXPECT_EQ(error.count, 20U);
+        EXPECT_NE(std::string(error.what()).find("20 keys"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("(1 of 3)"), std::string::npos) << error.what();
+      }
+      g.fulfill({3, 7});  // all is forgotten: this is one of three again
+      const auto message = error_of(g);
+      EXPECT_NE(message.find("1 key was"), std::string::npos) << message;
+      EXPECT_NE(message.find("(3, 7) (1 of 3)"), std::string::npos) << message;
+      g.wait();
+    }
+  });
+}
+
+// wait() says that `key` was fulfilled once too often; then the graph is as new.
+void expect_over_fulfilled(task_graph<int>& g, const std::string& key) {
+  try {
+    g.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const over_fulfilled& error) {
+    EXPECT_NE(std::string(error.what()).find("task " + key), std::string::npos) << error.what();
+  }
+  g.wait();
+}
+
+TEST(task_graph, a_key_that_one_body_fulfils_too_often_is_named) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      for (const int indegree : {1, 2}) {
+        for (const int too_many : {1, 2}) {
+          int ran = 0;
+          task_graph<int> g{rt};
+          g.indegree([&](int i) { return i == 42 ? indegree : 1; }).body([&](int i) {
+            if (i == 42) ++ran;
+            for (int n = 0; i == 0 && n < indegree + too_many; ++n) g.fulfill(42);
+          });
+          if (placed) g.place([](int) { return 0U; });
+          g.fulfill(0);
+          expect_over_fulfilled(g, "42");
+          EXPECT_LE(ran, placed ? 1 : 0);
+        }
+      }
+    }
+  });
+}
+
+// All workers fulfil the keys from 100 on, once each, and none of them goes on before all have.
+TEST(task_graph, keys_without_a_place_that_several_workers_fulfil_too_often_are_named) {
+  for (unsigned workers = 1; workers <= 4; ++workers) {
+    runtime rt{{.workers = workers}};
+    for (int round = 0; round < 8; ++round) {
+      const int all = static_cast<int>(workers);
+      const int keys = 1 + 8 * round;
+      const bool too_many = round % 2 == 0;
+      std::atomic<int> begun{0};
+      std::atomic<int> done{0};
+      std::atomic<int> ran{0};
+      const auto meet = [all](std::atomic<int>& here) {
+        ++here;
+        while (here != all) std::this_thread::yield();
+      };
+      task_graph<int> g{rt};
+      g.indegree([&](int i) { return i < 100 ? 1 : all; }).body([&](int i) {
+        if (i >= 100) {
+          ++ran;
+          return;
+        }
+        meet(begun);
+        for (int n = 0; n < keys; ++n) g.fulfill(100 + (n + i) % keys);
+        if (too_many && i == 0) g.fulfill(100);
+        meet(done);
+      });
+      for (int i = 0; i < all; ++i) g.fulfill(i);
+      if (too_many) {
+        expect_over_fulfilled(g, "100");
+        EXPECT_EQ(ran, 0);
+      } else {
+        g.wait();
+        EXPECT_EQ(ran, keys);
+      }
+    }
+  }
+}
+
+TEST(task_graph, a_key_without_a_place_that_is_fulfilled_from_elsewhere_while_it_runs_is_named) {
+  on_runtimes([](runtime& rt) {
+    for (const int fulfilled : {2, 3}) {
+      std::atomic<int> ran{0};
+      std::atomic<bool> begun{false};
+      std::atomic<bool> all_fulfilled{false};
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; }).body([&](int) {
+        ++ran;
+        begun = true;
+        while (!all_fulfilled) std::this_thread::yield();
+      });
+      rt.run([&] {  // by a worker, but in no task of the graph
+        g.fulfill(42);
+        while (rt.workers() > 1 && !begun) std::this_thread::yield();
+        for (int n = 1; n < fulfilled; ++n) g.fulfill(42);
+        all_fulfilled = true;
+        expect_over_fulfilled(g, "42");
+      });
+      EXPECT_EQ(ran, rt.workers() > 1 ? 1 : 0);
+    }
+  });
+}
+
+TEST(task_graph, a_key_without_a_place_that_other_threads_fulfil_too_often_is_named) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> all_fulfilled{false};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([&](int i) {
+    EXPECT_EQ(i, 0) << "ran, though it was fulfilled too often";
+    begun = true;
+    while (!all_fulfilled) std::this_thread::yield();
+  });
+  g.fulfill(0);
+  while (!begun) std::this_thread::yield();  // the only worker
+  std::thread([&] { g.fulfill(42); }).join();
+  g.fulfill(42);
+  all_fulfilled = true;
+  expect_over_fulfilled(g, "42");
+}
+
+// A ring of tasks, each of which makes the next one ready. The worker that runs one runs the next when it has
+// ended.
+TEST(task_graph, a_key_that_is_fulfilled_after_its_task_has_run_runs_again) {
+  on_runtimes([](runtime& rt) {
+    for (const int length : {2, 5}) {
+      const int laps = under_thread_sanitizer ? 100 : 2'000;
+      int ran = 0;
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; }).body([&](int i) {
+        if (++ran % (laps * length) != 0) g.fulfill((i + 1) % length);
+      });
+      for (int run = 1; run <= 2; ++run) {
+        g.fulfill(0);
+        g.wait();
+        EXPECT_EQ(ran, run * laps * length);
+      }
+    }
+  });
+}
+
+TEST(task_graph, a_body_that_throws_ends_the_graph_and_drops_the_rest) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      std::atomic<int> ran{0};
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; }).body([&](int i) {
+        ++ran;
+        if (i == 100) throw std::out_of_range("100");
+        g.fulfill(i + 1);
+      });
+      if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+      g.fulfill(0);
+      EXPECT_THROW(g.wait(), std::out_of_range);
+      EXPECT_EQ(ran, 101);
+      g.fulfill(100);
+      EXPECT_THROW(g.wait(), std::out_of_range);
+      g.wait();
+    }
+  });
+}
+
+TEST(task_graph, exceptions_at_random_reach_the_waiter) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 20; ++round) {
+      const auto fatal = static_cast<int>(random() % 400);
+      const bool placed = random() % 2 == 0;
+      const bool with_priorities = random() % 2 == 0;
+      task_graph<std::array<int, 2>> g{rt};
+      g.indegree([](auto k) { return k[0] == 0 ? 0 : 2; }).body([&](auto k) {
+        if (k[0] * 8 + k[1] == fatal) throw std::runtime_error("fatal");
+        if (k[0] == 49) return;
+        g.fulfill({k[0] + 1, k[1]});
+        g.fulfill({k[0] + 1, (k[1] + 1) % 8});
+      });
+      if (placed) g.place([](auto k) { return static_cast<unsigned>(k[1]); });
+      if (with_priorities) g.priority([](auto k) { return k[1] % 3; });
+      for (int i = 0; i < 8; ++i) g.fulfill({0, i});
+      EXPECT_EQ(error_of(g), "fatal");
+    }
+  });
+}
+
+TEST(task_graph, a_function_that_throws_reaches_the_waiter) {
+  runtime rt{{.workers = 2}};
+  for (const bool placed : {false, true}) {
+    task_graph<int> g{rt};
+    g.indegree([](int i) { return i == 5 ? throw std::domain_error("indegree") : 1; }).body([&](int i) {
+      g.fulfill(i + 1);
+    });
+    if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+    g.fulfill(0);
+    EXPECT_EQ(error_of(g), "indegree");
+  }
+}
+
+TEST(task_graph, a_priority_that_throws_reaches_the_waiter) {
+  on_runtimes([](runtime& rt) {
+    for (const bool placed : {false, true}) {
+      task_graph<int> g{rt};
+      g.indegree([](int) { return 1; })
+          .priority([](int i) { return i == 5 ? throw std::domain_error("priority") : i; })
+          .body([&](int i) { g.fulfill(i + 1); });
+      if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+      for (const int first : {0, 5}) {
+        g.fulfill(first);
+        EXPECT_EQ(error_of(g), "priority");
+      }
+      g.wait();
+    }
+  });
+}
+
+TEST(task_graph, a_fulfilment_whose_priority_throws_does_not_count) {
+  runtime rt{{.workers = 1}};
+  for (const bool placed : {false, true}) {
+    bool throws = true;
+    int ran = 0;
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; })
+        .priority([&](int i) { return i == 1 && throws ? throw std::domain_error("priority") : 0; })
+        .body([&](int i) {
+          ++ran;
+          if (i != 0) return;
+          EXPECT_THROW(g.fulfill(1), std::domain_error);
+          throws = false;
+          g.fulfill(1);
+        });
+    if (placed) g.place([](int) { return 0U; });
+    g.fulfill(0);
+    g.wait();
+    EXPECT_EQ(ran, 2);
+  }
+}
+
+TEST(task_graph, wait_within_one_of_its_tasks_is_a_named_error) {
+  on_runtimes([](runtime& rt) {
+    task_graph<std::array<int, 2>> g{rt};
+    g.indegree([](auto) { return 1; }).body([&](auto) { g.wait(); });
+    g.fulfill({4, 2});
+    try {
+      g.wait();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const graph_waits_for_itself& error) {
+      EXPECT_NE(std::string(error.what()).find("(4, 2)"), std::string::npos) << error.what();
+    }
+  });
+}
+
+TEST(task_graph, used_after_shutdown_is_a_named_error) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([](int) {});
+  rt.shutdown();
+  EXPECT_THROW(g.fulfill(1), runtime_was_shut_down);
+  EXPECT_THROW(g.wait(), runtime_was_shut_down);
+}
+
+TEST(task_graph, without_a_body_is_a_named_error) {
+  runtime rt{{.workers = 1}};
+  task_graph<int> g{rt};
+  EXPECT_THROW(g.fulfill(1), misuse);
+}
+
+TEST(task_graph, destroyed_with_unfinished_work_says_so) {
+  runtime rt{{.workers = 2}};
+  for (const bool placed : {false, true}) {
+    std::atomic<bool> begun{false};
+    testing::internal::CaptureStderr();
+    {
+      task_graph<std::string> g{rt};
+      g.indegree([](const std::string& key) { return key == "runs" ? 1 : 2; }).body([&](const std::string&) {
+        begun = true;
+        for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      });
+      if (placed) g.place([](const std::string& key) { return static_cast<unsigned>(key.size()); });
+      g.fulfill("runs");
+      g.fulfill("waits");
+      while (!begun) std::this_thread::yield();
+    }
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("unfinished work"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace teff::test

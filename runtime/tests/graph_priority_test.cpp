@@ -1,0 +1,99 @@
+// Task graphs whose tasks have priorities: which one runs first.
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+TEST(task_graph, runs_the_ready_task_with_the_highest_priority_first) {
+  runtime rt{{.workers = 1}};
+  std::vector<int> order;
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; })
+      .place([](int) { return 0U; })
+      .priority([](int i) { return i % 3; })
+      .body([&](int i) {
+        order.push_back(i);
+        if (i == 0) {
+          for (int each = 1; each < 9; ++each) g.fulfill(each);
+        }
+      });
+  g.fulfill(0);
+  g.wait();
+  EXPECT_EQ(order, (std::vector<int>{0, 2, 5, 8, 1, 4, 7, 3, 6}));
+}
+
+TEST(task_graph, runs_the_highest_priority_first_also_without_a_place) {
+  for (const bool outside : {false, true}) {
+    runtime rt{{.workers = 1}};
+    std::vector<int> order;
+    task_graph<int> g{rt};
+    g.indegree([](int) { return 1; }).priority([](int i) { return i % 3; }).body([&](int i) {
+      order.push_back(i);
+      if (i == 0) {
+        for (int each = 1; each < 9; ++each) g.fulfill(each);
+      }
+    });
+    const auto run = [&] {
+      g.fulfill(0);
+      g.wait();
+    };
+    outside ? run() : rt.run(run);
+    EXPECT_EQ(order, (std::vector<int>{0, 8, 5, 2, 7, 4, 1, 6, 3}));
+  }
+}
+
+TEST(task_graph, priorities_are_compared_between_tasks_with_and_without_a_place) {
+  runtime rt{{.workers = 1}};
+  std::vector<int> order;
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; })
+      .place([](int i) { return i % 2 == 0 ? anywhere : 0U; })
+      .priority([](int i) { return i / 3; })
+      .body([&](int i) {
+        order.push_back(i);
+        if (i == 0) {
+          for (int each = 1; each < 12; ++each) g.fulfill(each);
+        }
+      });
+  g.fulfill(0);
+  g.wait();
+  EXPECT_EQ(order, (std::vector<int>{0, 9, 11, 10, 7, 8, 6, 3, 5, 4, 1, 2}));
+}
+
+TEST(task_graph, a_thief_takes_the_highest_priority_first) {
+  runtime rt{{.workers = 2}};
+  constexpr int tasks = 8;
+  std::vector<int> order;  // written by worker 1
+  std::atomic<bool> all_ready{false};
+  std::atomic<int> ran{0};
+  task_graph<int> g{rt};
+  // -1 keeps worker 1 busy until the tasks are ready on worker 0, which 0 keeps busy until they have run.
+  g.indegree([](int) { return 1; })
+      .place([](int i) { return i > 0 ? anywhere : static_cast<unsigned>(-i); })
+      .priority([](int i) { return i * 3 % tasks; })
+      .body([&](int i) {
+        if (i == -1) {
+          while (!all_ready) std::this_thread::yield();
+        } else if (i == 0) {
+          for (int each = 1; each <= tasks; ++each) g.fulfill(each);
+          all_ready = true;
+          while (ran != tasks) std::this_thread::yield();
+        } else {
+          order.push_back(i);
+          ++ran;
+        }
+      });
+  rt.run([&] {
+    g.fulfill(-1);
+    g.fulfill(0);
+    g.wait();
+  });
+  EXPECT_EQ(order, (std::vector<int>{5, 2, 7, 4, 1, 6, 3, 8}));
+}
+
+}  // namespace
+}  // namespace teff::test
