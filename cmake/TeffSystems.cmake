@@ -46,6 +46,19 @@ function(teff_add_system_program name)
                    LIBRARIES teff::task_graph ${program_LIBRARIES} OPTIONS ${program_OPTIONS})
 endfunction()
 
+# teff_add_foreign_program(NAME DEPENDS what...)
+#
+# A program that CMake does not compile: a file of CMAKE_RUNTIME_OUTPUT_DIRECTORY that a command of the system's makes,
+# with what else it needs. As of other programs, builds with a sanitizer make it only when it is asked for by name.
+function(teff_add_foreign_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 program "" "" "DEPENDS")
+  set(all ALL)
+  if(TEFF_SANITIZE)
+    set(all "")
+  endif()
+  add_custom_target(${name} ${all} DEPENDS ${program_DEPENDS})
+endfunction()
+
 # teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
 #
 # A kind of benchmark that runs on whatever system has tasks: MAIN is compiled for each of them, and includes TEFF_TASKS,

@@ -112,6 +112,14 @@ int32_t teff_execute(teff_workload* work, int32_t graph, int64_t timestep, int64
                      void* output, size_t output_size, const void* const* inputs, const size_t* input_sizes,
                      int64_t input_count);
 
+/* For systems whose tasks share this process's memory: the library keeps the outputs of two timesteps and
+ * brings each task its inputs. Call teff_keep_outputs once, before teff_start, then teff_execute_kept for
+ * teff_execute, in an order in which each task comes after its predecessors. Both return 0, or -1 as
+ * teff_execute does. */
+int32_t teff_keep_outputs(teff_workload* work);
+int32_t teff_execute_kept(teff_workload* work, int32_t graph, int64_t timestep, int64_t point,
+                          int32_t worker);
+
 /* Makes the run fail, with a reason of the adapter's. The first reason counts. Any thread may call it. */
 void teff_fail(teff_workload* work, const char* reason);
 

@@ -165,9 +165,13 @@ class Workload:
     def steps(self, graph: int) -> int:
         return int(_lib.teff_steps(self._handle, graph))
 
+    def width(self, graph: int) -> int:
+        """The greatest number of points of a timestep."""
+        return int(_lib.teff_width(self._handle, graph))
+
     def tasks(self, graph: int) -> Iterator[Task]:
         """All tasks of a graph, timestep by timestep."""
-        width = _lib.teff_width(self._handle, graph)
+        width = self.width(graph)
         capacity = width * _lib.teff_max_inputs(self._handle, graph)
         first, starts, inputs = c_int64(), (c_int64 * (width + 1))(), (c_int64 * capacity)()
         for timestep in range(self.steps(graph)):

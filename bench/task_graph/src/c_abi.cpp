@@ -17,6 +17,7 @@
 #include "teff/bench/cores.hpp"
 #include "teff/bench/failure.hpp"
 #include "teff/bench/session.hpp"
+#include "teff/graphs/kept_outputs.hpp"
 #include "teff/graphs/task_order.hpp"
 #include "teff_bench.h"
 
@@ -57,6 +58,7 @@ struct teff_workload {
 
   measured_run run;
   std::vector<std::vector<input>> spans;  ///< a worker's inputs, as worker::execute takes them
+  std::deque<kept_outputs> kept;          ///< of each graph, if the adapter lets us keep them
   mutable std::once_flag ordered;
   mutable std::deque<task_order> orders;  ///< of each graph
   mutable std::mutex error_mutex;
@@ -147,6 +149,11 @@ std::int64_t write(const point_range& range, std::int64_t* points, std::int64_t 
   std::int64_t count = 0;
   for (const std::int64_t point : range) append(point, points, capacity, count);
   return count;
+}
+
+void check_worker(const teff_workload& work, std::int32_t worker) {
+  if (worker < 0 || worker >= work.load().workers())
+    throw usage_error(fmt::format("worker {}: there are {} here", worker, work.load().workers()));
 }
 
 /// The table of a graph that has the task, or nothing.
@@ -284,14 +291,39 @@ std::int32_t teff_execute(teff_workload* work, std::int32_t graph, std::int64_t 
   noted_in(*work, [&] {
     if (work->table(graph) == nullptr)
       throw usage_error(fmt::format("graph {}: there is no such graph", graph));
-    if (worker < 0 || worker >= work->load().workers())
-      throw usage_error(fmt::format("worker {}: there are {} here", worker, work->load().workers()));
+    check_worker(*work, worker);
     std::vector<input>& spans = work->spans[static_cast<std::size_t>(worker)];
     spans.clear();
     for (std::int64_t i = 0; i < input_count; ++i)
       spans.emplace_back(static_cast<const std::byte*>(inputs[i]), input_sizes[i]);
     work->load().worker(worker).execute(static_cast<std::size_t>(graph), timestep, point,
                                         {static_cast<std::byte*>(output), output_size}, spans);
+    result = 0;
+  });
+  return result;
+}
+
+std::int32_t teff_keep_outputs(teff_workload* work) {
+  std::int32_t result = -1;
+  noted_in(*work, [&] {
+    work->kept = keep_outputs(work->load(), 2);
+    result = 0;
+  });
+  return result;
+}
+
+std::int32_t teff_execute_kept(teff_workload* work, std::int32_t graph, std::int64_t timestep,
+                               std::int64_t point, std::int32_t worker) {
+  std::int32_t result = -1;
+  noted_in(*work, [&] {
+    const auto index = static_cast<std::size_t>(graph);
+    check_worker(*work, worker);
+    if (table_with(*work, graph, timestep, point) == nullptr || index >= work->kept.size())
+      throw usage_error(
+          fmt::format("graph {} timestep {} point {}: there is no such task, or its outputs are "
+                      "not kept",
+                      graph, timestep, point));
+    execute(work->load(), work->kept[index], index, timestep, point, worker);
     result = 0;
   });
   return result;

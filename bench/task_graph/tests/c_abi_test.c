@@ -152,6 +152,35 @@ static void answers_in_bulk_are_those_one_by_one(void) {
   teff_workload_free(work);
 }
 
+/* As run(), with the outputs kept by the library. */
+static void run_kept(const char* flags) {
+  teff_workload* work = teff_workload_new(flags, 1);
+  expect(teff_keep_outputs(work) == 0, "outputs are kept", teff_error());
+  teff_start(work);
+  for (int32_t graph = 0; graph < teff_graphs(work); ++graph)
+    for (int64_t timestep = 0; timestep < teff_steps(work, graph); ++timestep) {
+      int64_t first = 0;
+      const int64_t count = teff_points(work, graph, timestep, &first);
+      for (int64_t point = first; point < first + count; ++point)
+        expect(teff_execute_kept(work, graph, timestep, point, 0) == 0, "a task runs", teff_error());
+    }
+  teff_stop(work);
+  is_valid(teff_record(work, &who, NULL, 0));
+  teff_workload_free(work);
+}
+
+static void the_library_keeps_outputs(void) {
+  run_kept("-type stencil_1d -steps 6 -width 5 -output 48");
+  run_kept("-type tree_in_out -steps 12 -width 16 -and -type spread -period 2 -steps 9 -width 8");
+  teff_workload* work = teff_workload_new("-type dom -steps 4 -width 3", 1);
+  expect(teff_execute_kept(work, 0, 0, 0, 0) == -1, "what nobody keeps can't be read", NULL);
+  expect(contains(teff_error(), "not kept"), "the error says so", teff_error());
+  expect(teff_keep_outputs(work) == 0 && teff_execute_kept(work, 0, 0, 2, 0) == -1,
+         "a point outside is not executed", NULL);
+  expect(contains(teff_error(), "point 2"), "the error names it", teff_error());
+  teff_workload_free(work);
+}
+
 static int is_among(int64_t point, const int64_t* points, int64_t count) {
   for (int64_t i = 0; i < count; ++i)
     if (points[i] == point) return 1;
@@ -321,6 +350,7 @@ int main(void) {
   wrong_flags_are_explained();
   what_does_not_exist_is_empty_and_not_executed();
   answers_in_bulk_are_those_one_by_one();
+  the_library_keeps_outputs();
   tasks_wait_in_every_pattern();
   workers_are_independent();
   outcomes_of_processes_add_up();

@@ -81,28 +81,29 @@ func (work Workload) Exists(graph, timestep, point int) bool {
 
 // Inputs are the points at timestep - 1 whose outputs the task reads, in the order in which Execute wants them.
 func (work Workload) Inputs(graph, timestep, point int) []int {
-	return points(work.Width(graph), func(into *C.int64_t, room C.int64_t) C.int64_t {
+	return points(func(into *C.int64_t, room C.int64_t) C.int64_t {
 		return C.teff_inputs(work.handle, C.int32_t(graph), C.int64_t(timestep), C.int64_t(point), into, room)
 	})
 }
 
 // Predecessors are the points at timestep - 1 that the task waits for where the outputs of two timesteps are kept.
 func (work Workload) Predecessors(graph, timestep, point int) []int {
-	return points(work.Width(graph), func(into *C.int64_t, room C.int64_t) C.int64_t {
+	return points(func(into *C.int64_t, room C.int64_t) C.int64_t {
 		return C.teff_predecessors(work.handle, C.int32_t(graph), C.int64_t(timestep), C.int64_t(point), into, room)
 	})
 }
 
 // Successors are the points at timestep + 1 that wait for the task, likewise.
 func (work Workload) Successors(graph, timestep, point int) []int {
-	return points(work.Width(graph), func(into *C.int64_t, room C.int64_t) C.int64_t {
+	return points(func(into *C.int64_t, room C.int64_t) C.int64_t {
 		return C.teff_successors(work.handle, C.int32_t(graph), C.int64_t(timestep), C.int64_t(point), into, room)
 	})
 }
 
-func points(room int, write func(into *C.int64_t, room C.int64_t) C.int64_t) []int {
-	found := make([]C.int64_t, room)
-	count := write(&found[0], C.int64_t(room))
+// The points that a function of C's writes, which says how many there are where there is no room.
+func points(write func(into *C.int64_t, room C.int64_t) C.int64_t) []int {
+	found := make([]C.int64_t, write(nil, 0)+1)
+	count := write(&found[0], C.int64_t(len(found)))
 	all := make([]int, count)
 	for i := range all {
 		all[i] = int(found[i])

@@ -15,13 +15,15 @@ type column struct {
 	graph, point int
 	steps        int
 	outputs      [2]bench.Output // of the even and the odd timesteps
-	rows         []row           // of a cycle of timesteps, where they repeat
+	first, last  row
+	rows         []row // of a cycle of timesteps from 1 on; none where each is made when it is needed
 	ports        *ports
 	worker       int // whose place it had last
 }
 
 // A row is what repeats of a task from cycle to cycle.
 type row struct {
+	exists  bool
 	task    bench.Task
 	own     []int // which inputs are the column's own last output
 	receive []received
@@ -54,16 +56,23 @@ func (all *ports) between(from, to int) chan bench.Output {
 	return port
 }
 
+// Where nothing repeats, the rows of all timesteps are made before the timed region, unless they are more than this.
+const mostRows = 1 << 18
+
 func newColumns(work bench.Workload, graph int, outputs []bench.Output) []*column {
-	width := work.Width(graph)
+	width, steps, cycle := work.Width(graph), work.Steps(graph), work.Cycle(graph)
+	if cycle == 0 && steps*width <= mostRows {
+		cycle = steps
+	}
 	all := make([]*column, width)
 	shared := &ports{to: make([]map[int]chan bench.Output, width)}
 	for point := range all {
 		made := &column{
-			graph: graph, point: point, steps: work.Steps(graph), ports: shared, worker: point,
+			graph: graph, point: point, steps: steps, ports: shared, worker: point,
 			outputs: [2]bench.Output{outputs[point], outputs[width+point]},
 		}
-		for timestep := 1; timestep <= work.Cycle(graph); timestep++ {
+		made.first, made.last = made.newRow(work, 0), made.newRow(work, steps-1)
+		for timestep := 1; timestep <= cycle; timestep++ {
 			made.rows = append(made.rows, made.newRow(work, timestep))
 		}
 		all[point] = made
@@ -73,7 +82,10 @@ func newColumns(work bench.Workload, graph int, outputs []bench.Output) []*colum
 
 func (c *column) newRow(work bench.Workload, timestep int) row {
 	inputs := work.Inputs(c.graph, timestep, c.point)
-	made := row{task: work.NewTask(c.graph, c.point, len(inputs))}
+	made := row{
+		exists: work.Exists(c.graph, timestep, c.point),
+		task:   work.NewTask(c.graph, c.point, len(inputs)),
+	}
 	place := map[int]int{}
 	for i, point := range inputs {
 		place[point] = i
@@ -98,22 +110,35 @@ func (c *column) newRow(work bench.Workload, timestep int) row {
 	return made
 }
 
+func (c *column) free() {
+	c.first.task.Free()
+	c.last.task.Free()
+	for i := range c.rows {
+		c.rows[i].task.Free()
+	}
+}
+
 // Executes the column's tasks.
 func (c *column) run(work bench.Workload, places places) {
-	for timestep := 0; timestep < c.steps; timestep++ {
-		if timestep == 0 || timestep == c.steps-1 || c.rows == nil {
-			if work.Exists(c.graph, timestep, c.point) {
-				once := c.newRow(work, timestep)
-				c.execute(work, places, &once, timestep)
-				once.task.Free()
-			}
-		} else {
+	c.execute(work, places, &c.first, 0)
+	for timestep := 1; timestep < c.steps-1; timestep++ {
+		if c.rows != nil {
 			c.execute(work, places, &c.rows[(timestep-1)%len(c.rows)], timestep)
+		} else {
+			once := c.newRow(work, timestep)
+			c.execute(work, places, &once, timestep)
+			once.task.Free()
 		}
+	}
+	if c.steps > 1 {
+		c.execute(work, places, &c.last, c.steps-1)
 	}
 }
 
 func (c *column) execute(work bench.Workload, places places, row *row, timestep int) {
+	if !row.exists {
+		return
+	}
 	inputs := row.task.Inputs()
 	for _, own := range row.own {
 		inputs[own] = c.outputs[(timestep+1)%2]
@@ -178,9 +203,7 @@ func run(work bench.Workload, workers int) {
 	done.Wait()
 	work.Stop()
 	for _, each := range columns {
-		for i := range each.rows {
-			each.rows[i].task.Free()
-		}
+		each.free()
 	}
 }
 

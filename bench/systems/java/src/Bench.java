@@ -1,0 +1,125 @@
+/** The task bench for adapters in Java: libteff_bench.so, as teff_bench.h describes it, through bench.c. */
+final class Bench {
+  static {
+    System.loadLibrary("teff_java");
+  }
+
+  private Bench() {}
+
+  /** Executes every task of every graph, between start() and stop(). */
+  interface Adapter {
+    void run(Workload work);
+  }
+
+  /** Makes an adapter for so many workers. */
+  interface Maker {
+    Adapter make(int workers);
+  }
+
+  /** One configuration made ready. Any number of threads may ask it, and execute tasks, each as a worker of its own. */
+  static final class Workload {
+    private final long handle;
+
+    private Workload(long handle) {
+      this.handle = handle;
+    }
+
+    int graphs() {
+      return Bench.graphs(handle);
+    }
+
+    long steps(int graph) {
+      return Bench.steps(handle, graph);
+    }
+
+    int width(int graph) {
+      return Bench.width(handle, graph);
+    }
+
+    /** After how many timesteps the dependences repeat; 0 where they don't. */
+    int cycle(int graph) {
+      return Bench.cycle(handle, graph);
+    }
+
+    /** The first point of a timestep, and the one after the last. */
+    int[] points(int graph, long timestep) {
+      return Bench.points(handle, graph, timestep);
+    }
+
+    /** The points at timestep + 1 that wait for a task. */
+    int[] successors(int graph, long timestep, int point) {
+      return Bench.successors(handle, graph, timestep, point);
+    }
+
+    /** How many points at timestep - 1 a task waits for. */
+    int predecessors(int graph, long timestep, int point) {
+      return Bench.predecessors(handle, graph, timestep, point);
+    }
+
+    /** Executes a task as a worker, whom no other thread may be meanwhile, once its predecessors are done. */
+    void execute(int graph, long timestep, int point, int worker) {
+      Bench.execute(handle, graph, timestep, point, worker);
+    }
+
+    /** Begins the timed region: all is ready, and no task has started. */
+    void start() {
+      Bench.start(handle);
+    }
+
+    /** Ends it: all tasks are done. */
+    void stop() {
+      Bench.stop(handle);
+    }
+  }
+
+  /** The main program of an adapter: flags, batch mode, records. Leaves with the exit code. */
+  static void drive(String variant, String[] flags, String warmUp, Maker maker) {
+    long session = open(flags);
+    if (session == 0) {
+      System.err.println("error: " + error());
+      System.exit(2);
+    }
+    int workers = workers(session);
+    identify(session, variant, Runtime.version().toString(), workers);
+    Adapter adapter = null;
+    for (long work; (work = next(session, workers)) != 0; answer(session, work)) {
+      if (adapter == null) {
+        adapter = maker.make(workers);
+        warmUp(adapter, warmUp, workers);
+      }
+      adapter.run(new Workload(work));
+    }
+    System.exit(close(session));
+  }
+
+  /** Java compiles what runs often while it runs; none of that is to be timed. */
+  private static void warmUp(Adapter adapter, String flags, int workers) {
+    for (int run = 0; run < 20; ++run) {
+      long work = create(flags, workers);
+      adapter.run(new Workload(work));
+      free(work);
+    }
+  }
+
+  static native void bindToCore(int index);
+
+  private static native long open(String[] flags);
+  private static native String error();
+  private static native int workers(long session);
+  private static native void identify(long session, String variant, String version, int workers);
+  private static native long next(long session, int workers);
+  private static native void answer(long session, long work);
+  private static native int close(long session);
+  private static native long create(String flags, int workers);
+  private static native void free(long work);
+  private static native int graphs(long work);
+  private static native long steps(long work, int graph);
+  private static native int width(long work, int graph);
+  private static native int cycle(long work, int graph);
+  private static native int[] points(long work, int graph, long timestep);
+  private static native int[] successors(long work, int graph, long timestep, int point);
+  private static native int predecessors(long work, int graph, long timestep, int point);
+  private static native void execute(long work, int graph, long timestep, int point, int worker);
+  private static native void start(long work);
+  private static native void stop(long work);
+}
