@@ -25,8 +25,7 @@ template <class F, class... G>
 join_result<F, G...> join(F&& f, G&&... g) {
   auto* const oldest = detail::self.head();
   if (oldest == nullptr) [[unlikely]] {
-    constexpr auto again = [](auto&&... all) { return join(std::forward<decltype(all)>(all)...); };
-    return detail::join_outside<decltype(again), F, G...>(std::forward<F>(f), std::forward<G>(g)...);
+    return detail::join_outside<F, G...>(std::forward<F>(f), std::forward<G>(g)...);
   }
   detail::task_row<G...> others(oldest, g...);
   if (others.push(oldest)) [[unlikely]] {
@@ -43,8 +42,7 @@ template <class... G>
 join_result<G...> join_tasks(G&&... g) {
   auto* const oldest = detail::self.head();
   if (oldest == nullptr) [[unlikely]] {
-    constexpr auto again = [](auto&&... all) { return join_tasks(std::forward<decltype(all)>(all)...); };
-    return detail::join_outside<decltype(again), G...>(std::forward<G>(g)...);
+    return detail::join_tasks_outside<G...>(std::forward<G>(g)...);
   }
   detail::task_row<G...> all(oldest, g...);
   if (all.push(oldest)) [[unlikely]] {

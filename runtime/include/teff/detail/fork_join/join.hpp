@@ -25,29 +25,6 @@ joined_t<F...> join_in_order(std::remove_reference_t<F>&... f) {
   }
 }
 
-// Outside a runtime's workers: joins within the default runtime. `Join`, called with the closures, does what
-// the caller does on a worker. By value, so that join itself need not keep the closures in memory.
-template <class Join, class... F>
-[[gnu::cold, gnu::noinline]] joined_t<F...> join_outside(F... f) {
-  const auto joined = [&]() -> joined_t<F...> {
-    if (self.head() == nullptr) return join_in_order<F...>(f...);
-    return Join()(std::forward<F>(f)...);
-  };
-  const auto call = [](auto& body) {
-    using called = std::remove_reference_t<decltype(body)>;
-    call_on_default_runtime([](void* what) { (*static_cast<called*>(what))(); }, &body);
-  };
-  if constexpr (std::is_void_v<joined_t<F...>>) {
-    auto body = [&] { joined(); };
-    call(body);
-  } else {
-    std::optional<joined_t<F...>> values;
-    auto body = [&] { values.emplace(joined()); };
-    call(body);
-    return *std::move(values);
-  }
-}
-
 // The rest of join() when the tasks are pushed. (The row is no place to deduce closures from: Clang 14
 // can't.)
 template <bool Traced, class F, class... G>
@@ -90,6 +67,52 @@ template <class... G>
 [[gnu::cold, gnu::noinline]] joined_t<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
                                                               task_slot* oldest) {
   return finish_tasks<true, G...>(all, oldest);
+}
+
+// Outside a runtime's workers: returns on_worker(oldest), called on one of the default runtime; or
+// in_order(), where there is none to be had.
+template <class Joined, class OnWorker, class InOrder>
+Joined join_elsewhere(OnWorker on_worker, InOrder in_order) {
+  auto joined = [&]() -> Joined {
+    auto* const oldest = self.head();
+    return oldest == nullptr ? in_order() : on_worker(oldest);
+  };
+  const auto call = [](auto& body) {
+    using called = std::remove_reference_t<decltype(body)>;
+    call_on_default_runtime([](void* what) { (*static_cast<called*>(what))(); }, &body);
+  };
+  if constexpr (std::is_void_v<Joined>) {
+    call(joined);
+  } else {
+    std::optional<Joined> values;
+    auto body = [&] { values.emplace(joined()); };
+    call(body);
+    return *std::move(values);
+  }
+}
+
+// join() there. By value, so that join itself need not keep the closures in memory; and by the functions for
+// traces: those of join itself stay called from one place, so that compilers inline them.
+template <class F, class... G>
+[[gnu::cold, gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
+  return join_elsewhere<joined_t<F, G...>>(
+      [&](task_slot* oldest) -> joined_t<F, G...> {
+        task_row<G...> others(oldest, g...);
+        static_cast<void>(others.push(oldest));
+        return join_traced<F, G...>(std::forward<F>(f), others, oldest);
+      },
+      [&]() -> joined_t<F, G...> { return join_in_order<F, G...>(f, g...); });
+}
+
+template <class... G>
+[[gnu::cold, gnu::noinline]] joined_t<G...> join_tasks_outside(G... g) {
+  return join_elsewhere<joined_t<G...>>(
+      [&](task_slot* oldest) -> joined_t<G...> {
+        task_row<G...> all(oldest, g...);
+        static_cast<void>(all.push(oldest));
+        return join_tasks_traced<G...>(all, oldest);
+      },
+      [&]() -> joined_t<G...> { return join_in_order<G...>(g...); });
 }
 
 }  // namespace teff::detail
