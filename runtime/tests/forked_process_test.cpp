@@ -18,7 +18,8 @@
 namespace teff::test {
 namespace {
 
-// The sanitizer's allocator has locks of its own, which threads of the parent may hold when the child is made.
+// The sanitizer's allocator has locks of its own, which threads of the parent may hold when the child is
+// made.
 constexpr bool allocator_may_hang = under_address_sanitizer;
 
 // In a child process: ends it with 0 if `child()` returns "", else prints that and ends it with 1. A child
@@ -582,7 +583,8 @@ TEST(forked_process, of_a_request_goes_on_or_ends) {
     [](runtime& on, const auto& then) -> future<void> {
       co_await on.submit([] {});
       then();
-    }(rt, fork_in_task).get();
+    }(rt, fork_in_task)
+                                             .get();
     ASSERT_TRUE(ends());
   }
 }

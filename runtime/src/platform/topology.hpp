@@ -31,8 +31,8 @@ class topology {
 
   // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
   void bind_this_thread(unsigned processor) const noexcept;
-  // The calling thread, if its mask allows it, goes on on this hardware thread, and is bound to it no more than
-  // before: the system may move it on.
+  // The calling thread, if its mask allows it, goes on on this hardware thread, and is bound to it no more
+  // than before: the system may move it on.
   void move_this_thread(unsigned processor) const noexcept;
   // Lets the calling thread run on any processor that this process may use, whatever mask it has.
   void free_this_thread() const noexcept;

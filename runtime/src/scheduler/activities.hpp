@@ -89,7 +89,8 @@ class activities {
       const auto& each = entries_[i];
       if (each.head.load(std::memory_order_relaxed) > slot) break;
       found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed),
-               each.of_source.load(std::memory_order_relaxed), each.exclusive.load(std::memory_order_relaxed)};
+               each.of_source.load(std::memory_order_relaxed),
+               each.exclusive.load(std::memory_order_relaxed)};
     }
     return found;
   }
