@@ -63,7 +63,7 @@ class Elsewhere(_Strict):
 
     @property
     def text(self) -> str:
-        """`hpx in Spack, conda-forge`; empty where none has it."""
+        """`name in Spack, conda-forge`; empty where none has it."""
         said = {"Spack": self.spack, "conda-forge": self.conda, "vcpkg": self.vcpkg, "nixpkgs": self.nix}
         managers: dict[str, list[str]] = {}
         for manager, name in said.items():

@@ -1,4 +1,4 @@
-// How a loop or a pipeline gets to the workers from a thread that is none.
+// How what a thread that is no worker begins gets to the workers.
 #pragma once
 
 #include <teff/detail/scheduler/local_deque.hpp>
