@@ -15,9 +15,12 @@ cd "$work"
 explore() {
   folder=$1
   mkdir -p "$folder"
-  # shellcheck disable=SC2086 # flags are words
-  (cd "$folder" && spin -a $2 "$model" > spin.log && cc -O1 -w $3 -o pan pan.c && ./pan $4 > pan.log 2>&1 || true
-   cat spin.log pan.log)
+  (
+    cd "$folder"
+    # shellcheck disable=SC2086 # flags are words
+    spin -a $2 "$model" > spin.log && cc -O1 -w $3 -o pan pan.c && ./pan $4 > pan.log 2>&1
+  ) || true # what went wrong stands in what it printed
+  cat "$folder"/*.log
 }
 
 # holds NAME SPIN_FLAGS CC_FLAGS PAN_FLAGS
