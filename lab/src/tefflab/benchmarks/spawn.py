@@ -125,7 +125,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     )
     case_options = (
         Option("--patterns", "Names or groups of patterns, by commas; an unknown one lists them. [all]"),
-        Option("--trees", "Published trees, as T1,T3; an unknown one lists them. [a default of its own]"),
+        Option("--trees", "Published trees, by commas; an unknown one lists them. [a default of its own]"),
     )
 
     def __init__(self) -> None:

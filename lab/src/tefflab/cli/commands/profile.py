@@ -19,7 +19,10 @@ def command(
     patterns: Annotated[
         str, typer.Option("--patterns", help="Names or groups of patterns; an unknown one lists them. [all]")
     ] = "",
-    trees: Annotated[str, typer.Option("--trees", help="Published trees, as T1,T3. [a default of its own]")] = "",
+    trees: Annotated[
+        str,
+        typer.Option("--trees", help="Published trees, by commas; an unknown one lists them. [a default of its own]"),
+    ] = "",
     workers: Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")] = 0,
     seconds: Annotated[
         float,
