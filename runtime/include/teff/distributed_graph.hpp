@@ -36,8 +36,7 @@ namespace teff {
 //   g.wait();  // all tasks of all ranks have run
 //
 // - Each rank makes the graph, with the same functions, and calls wait() equally often. Graphs are made in
-// the
-//   same order on all ranks, as communicators are. They never take each other's keys.
+//   the same order on all ranks, as communicators are. They never take each other's keys.
 // - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
 // - For the rest as task_graph: a graph that runs on one rank runs on many.
 template <std::copyable Key, class... Data>

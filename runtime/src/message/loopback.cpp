@@ -4,14 +4,17 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace teff {
 
-namespace {
+namespace detail {
 
 // What came for one rank on one channel. It is there before that rank opens the channel, if another one has
 // sent first.
@@ -26,17 +29,17 @@ struct mailbox {
   std::vector<std::atomic<std::size_t>> from;  // of these, by sender
 };
 
-}  // namespace
+}  // namespace detail
 
 class loopback::job {
  public:
   explicit job(int ranks) : ranks_(ranks) {}
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
-  mailbox& box(std::size_t number, int rank) {
+  detail::mailbox& box(std::size_t number, int rank) {
     const std::lock_guard lock(mutex_);
     auto& boxes = channels_[number];
     if (boxes.empty()) {
-      for (int i = 0; i < ranks_; ++i) boxes.push_back(std::make_unique<mailbox>(ranks_));
+      for (int i = 0; i < ranks_; ++i) boxes.push_back(std::make_unique<detail::mailbox>(ranks_));
     }
     return *boxes[static_cast<std::size_t>(rank)];
   }
@@ -44,7 +47,7 @@ class loopback::job {
  private:
   const int ranks_;
   std::mutex mutex_;
-  std::map<std::size_t, std::vector<std::unique_ptr<mailbox>>> channels_;
+  std::map<std::size_t, std::vector<std::unique_ptr<detail::mailbox>>> channels_;
 };
 
 class loopback::end final : public transport {
@@ -102,8 +105,8 @@ class loopback::end final : public transport {
    private:
     std::shared_ptr<job> job_;
     int rank_;
-    std::vector<mailbox*> boxes_;
-    mailbox* mine_;
+    std::vector<detail::mailbox*> boxes_;
+    detail::mailbox* mine_;
   };
 
   std::shared_ptr<job> job_;
