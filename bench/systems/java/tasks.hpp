@@ -1,5 +1,5 @@
 // Tasks of Java's ForkJoinPool: the spawn patterns on them are src/Patterns.java, what those count and how
-// they are driven is C++. A call from Java to C++ takes some 10 ns.
+// they are driven is C++.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Package main is the spawn patterns on goroutines, for the class in tasks.hpp: a WaitGroup for each set of children.
-// Null tasks, nodes and digests are C's, and a call of C costs Go some 30 ns: so much of what a task takes is not Go's.
+// Null tasks, nodes and digests are C's, and a call of C costs Go some 60 ns: so much of what a task takes is not Go's.
 package main
 
 /*
