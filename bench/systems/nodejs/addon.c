@@ -5,15 +5,21 @@
 
 #include "teff_bench.h"
 
-enum { most_arguments = 5 };
+/* What a function was called with: numbers, 0 where there are fewer. */
+typedef struct numbers {
+  int64_t at[5];
+} numbers;
 
-/* Numbers that the function was called with. */
-static void read_arguments(napi_env env, napi_callback_info info, int64_t* numbers) {
-  napi_value arguments[most_arguments];
-  size_t count = most_arguments;
+enum { most_numbers = sizeof(numbers) / sizeof(int64_t) };
+
+static numbers read_numbers(napi_env env, napi_callback_info info) {
+  napi_value arguments[most_numbers];
+  size_t count = most_numbers;
+  numbers given = {{0}};
   napi_get_cb_info(env, info, &count, arguments, NULL, NULL);
-  for (size_t i = 0; i < most_arguments; ++i)
-    if (i >= count || napi_get_value_int64(env, arguments[i], &numbers[i]) != napi_ok) numbers[i] = 0;
+  for (size_t i = 0; i < count && i < most_numbers; ++i)
+    if (napi_get_value_int64(env, arguments[i], &given.at[i]) != napi_ok) given.at[i] = 0;
+  return given;
 }
 
 static napi_value number(napi_env env, int64_t value) {
@@ -29,6 +35,35 @@ static napi_value address(napi_env env, const void* of) {
 static void* pointer(int64_t address) {
   return (void*)(intptr_t)address;
 }
+
+/* Functions that take numbers, `at`, and return one or nothing. */
+#define RETURNS_NUMBER(name, expression)                          \
+  static napi_value name(napi_env env, napi_callback_info info) { \
+    const numbers given = read_numbers(env, info);                \
+    const int64_t* const at = given.at;                           \
+    return number(env, (expression));                             \
+  }
+#define RETURNS_NOTHING(name, call)                               \
+  static napi_value name(napi_env env, napi_callback_info info) { \
+    const numbers given = read_numbers(env, info);                \
+    const int64_t* const at = given.at;                           \
+    (call);                                                       \
+    return NULL;                                                  \
+  }
+
+RETURNS_NUMBER(workers, teff_session_workers(pointer(at[0])))
+RETURNS_NOTHING(answer, teff_session_answer(pointer(at[0]), pointer(at[1]), NULL, 0))
+RETURNS_NUMBER(close_session, teff_session_close(pointer(at[0])))
+RETURNS_NOTHING(destroy, teff_workload_free(pointer(at[0])))
+RETURNS_NUMBER(graphs, teff_graphs(pointer(at[0])))
+RETURNS_NUMBER(steps, teff_steps(pointer(at[0]), (int32_t)at[1]))
+RETURNS_NUMBER(width, teff_width(pointer(at[0]), (int32_t)at[1]))
+RETURNS_NUMBER(cycle, teff_cycle(pointer(at[0]), (int32_t)at[1]))
+RETURNS_NOTHING(start, teff_start(pointer(at[0])))
+RETURNS_NOTHING(stop, teff_stop(pointer(at[0])))
+/* execute(work, graph, timestep, point, worker) */
+RETURNS_NOTHING(execute, teff_execute_kept(pointer(at[0]), (int32_t)at[1], at[2], at[3], (int32_t)at[4]))
+RETURNS_NOTHING(bind_to_core, teff_bind_to_core((int32_t)at[0]))
 
 /* A copy of the function's argument, which is a string. */
 static char* read_text(napi_env env, napi_value value) {
@@ -61,12 +96,6 @@ static napi_value error(napi_env env, napi_callback_info info) {
   return text;
 }
 
-static napi_value workers(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_session_workers(pointer(given[0])));
-}
-
 /* identify(session, workers, variant, version) */
 static napi_value identify(napi_env env, napi_callback_info info) {
   napi_value arguments[4];
@@ -91,22 +120,8 @@ static napi_value kept(napi_env env, teff_workload* work) {
 }
 
 static napi_value next(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return kept(env, teff_session_next(pointer(given[0]), (int32_t)given[1]));
-}
-
-static napi_value answer(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_session_answer(pointer(given[0]), pointer(given[1]), NULL, 0);
-  return NULL;
-}
-
-static napi_value close_session(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_session_close(pointer(given[0])));
+  const numbers given = read_numbers(env, info);
+  return kept(env, teff_session_next(pointer(given.at[0]), (int32_t)given.at[1]));
 }
 
 /* create(flags, workers) */
@@ -122,37 +137,6 @@ static napi_value create(napi_env env, napi_callback_info info) {
   return made;
 }
 
-static napi_value destroy(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_workload_free(pointer(given[0]));
-  return NULL;
-}
-
-static napi_value graphs(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_graphs(pointer(given[0])));
-}
-
-static napi_value steps(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_steps(pointer(given[0]), (int32_t)given[1]));
-}
-
-static napi_value width(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_width(pointer(given[0]), (int32_t)given[1]));
-}
-
-static napi_value cycle(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  return number(env, teff_cycle(pointer(given[0]), (int32_t)given[1]));
-}
-
 static napi_value list(napi_env env, const int64_t* values, int64_t count) {
   napi_value made;
   napi_create_array_with_length(env, (size_t)count, &made);
@@ -162,58 +146,29 @@ static napi_value list(napi_env env, const int64_t* values, int64_t count) {
 
 /* points(work, graph, timestep): the first, and the one after the last. */
 static napi_value points(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments], bounds[2] = {0, 0};
-  read_arguments(env, info, given);
-  bounds[1] = teff_points(pointer(given[0]), (int32_t)given[1], given[2], &bounds[0]);
+  const numbers given = read_numbers(env, info);
+  int64_t bounds[2] = {0, 0};
+  bounds[1] = teff_points(pointer(given.at[0]), (int32_t)given.at[1], given.at[2], &bounds[0]);
   bounds[1] += bounds[0];
   return list(env, bounds, 2);
 }
 
 /* predecessors(work, graph, timestep, point) */
 static napi_value predecessors(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  const teff_workload* work = pointer(given[0]);
-  const int64_t room = teff_width(work, (int32_t)given[1]);
+  const numbers given = read_numbers(env, info);
+  const teff_workload* work = pointer(given.at[0]);
+  const int32_t graph = (int32_t)given.at[1];
+  const int64_t room = teff_width(work, graph);
   int64_t* found = calloc((size_t)room + 1, sizeof *found);
-  const int64_t count = teff_predecessors(work, (int32_t)given[1], given[2], given[3], found, room);
+  const int64_t count = teff_predecessors(work, graph, given.at[2], given.at[3], found, room);
   napi_value made = list(env, found, count);
   free(found);
   return made;
 }
 
-static napi_value start(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_start(pointer(given[0]));
-  return NULL;
-}
-
-static napi_value stop(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_stop(pointer(given[0]));
-  return NULL;
-}
-
-/* execute(work, graph, timestep, point, worker) */
-static napi_value execute(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_execute_kept(pointer(given[0]), (int32_t)given[1], given[2], given[3], (int32_t)given[4]);
-  return NULL;
-}
-
 static napi_value usable_cores(napi_env env, napi_callback_info info) {
   (void)info;
   return number(env, teff_usable_cores());
-}
-
-static napi_value bind_to_core(napi_env env, napi_callback_info info) {
-  int64_t given[most_arguments];
-  read_arguments(env, info, given);
-  teff_bind_to_core((int32_t)given[0]);
-  return NULL;
 }
 
 NAPI_MODULE_INIT() {
