@@ -3,13 +3,11 @@
 package main
 
 /*
-#include <stdint.h>
-typedef struct { uint32_t state[5]; int32_t depth; } golang_node;
-typedef struct { int64_t nodes, leaves; int32_t depth; } golang_counts;
-// What tasks.hpp offers.
-void golang_null_task(int64_t index);
-int32_t golang_children(const void *tree, const golang_node *of);
-int32_t golang_child(const void *tree, const golang_node *of, int32_t index, golang_node *child);
+#include <stdbool.h>
+#include "teff_spawn.h"
+
+typedef void function_of_c(void *context);
+static inline void call(function_of_c *function, void *context) { function(context); }
 */
 import "C"
 
@@ -20,16 +18,23 @@ import (
 	"unsafe"
 )
 
-//export golang_start
-func golang_start(workers C.int) { runtime.GOMAXPROCS(int(workers)) }
+//export teff_spawn_start
+func teff_spawn_start(workers C.int32_t) C.bool {
+	runtime.GOMAXPROCS(int(workers))
+	return true
+}
 
 //export golang_version
 func golang_version() *C.char { return C.CString(runtime.Version()) }
 
+//export teff_spawn_run
+func teff_spawn_run(body *C.function_of_c, context unsafe.Pointer) {
+	wakeAll()
+	C.call(body, context)
+}
+
 // Returns when a goroutine has run on each processor at the same time.
-//
-//export golang_wake_all
-func golang_wake_all() {
+func wakeAll() {
 	workers := int32(runtime.GOMAXPROCS(0))
 	var awake atomic.Int32
 	var all sync.WaitGroup
@@ -54,15 +59,15 @@ func inGoroutine(body func()) {
 	<-done
 }
 
-//export golang_serial_spawn
-func golang_serial_spawn(tasks C.int64_t) {
+//export teff_spawn_serial
+func teff_spawn_serial(tasks C.int64_t) {
 	inGoroutine(func() { spawnEach(0, tasks) })
 }
 
 // Go has no parallel loop: a goroutine a processor spawns the tasks of its part.
 //
-//export golang_parallel_spawn
-func golang_parallel_spawn(tasks C.int64_t) {
+//export teff_spawn_parallel
+func teff_spawn_parallel(tasks C.int64_t) {
 	inGoroutine(func() {
 		parts := C.int64_t(runtime.GOMAXPROCS(0))
 		var all sync.WaitGroup
@@ -82,15 +87,15 @@ func spawnEach(first, end C.int64_t) {
 	all.Add(int(end - first))
 	for index := first; index < end; index++ {
 		go func(index C.int64_t) {
-			C.golang_null_task(index)
+			C.teff_spawn_null_task(index)
 			all.Done()
 		}(index)
 	}
 	all.Wait()
 }
 
-//export golang_fibonacci_both
-func golang_fibonacci_both(n C.int32_t) (result C.int64_t) {
+//export teff_spawn_fibonacci_both
+func teff_spawn_fibonacci_both(n C.int32_t) (result C.int64_t) {
 	inGoroutine(func() { result = C.int64_t(fibonacciBoth(int(n))) })
 	return
 }
@@ -108,8 +113,8 @@ func fibonacciBoth(n int) int {
 	return a + b
 }
 
-//export golang_fibonacci_one
-func golang_fibonacci_one(n C.int32_t) (result C.int64_t) {
+//export teff_spawn_fibonacci_one
+func teff_spawn_fibonacci_one(n C.int32_t) (result C.int64_t) {
 	inGoroutine(func() { result = C.int64_t(fibonacciOne(int(n))) })
 	return
 }
@@ -127,23 +132,23 @@ func fibonacciOne(n int) int {
 	return a + b
 }
 
-//export golang_search_tree
-func golang_search_tree(tree unsafe.Pointer, from *C.golang_node, found *C.golang_counts) {
+//export teff_spawn_search_tree
+func teff_spawn_search_tree(tree *C.teff_spawn_tree, from *C.teff_spawn_node, found *C.teff_spawn_counts) {
 	inGoroutine(func() {
 		root := *from
-		*found = search(tree, &root, C.golang_children(tree, &root))
+		*found = search(tree, &root, C.teff_spawn_children(tree, &root))
 	})
 }
 
 // Counts a node and what is below it. Each child is a task but the last.
-func search(tree unsafe.Pointer, from *C.golang_node, children C.int32_t) C.golang_counts {
+func search(tree *C.teff_spawn_tree, from *C.teff_spawn_node, children C.int32_t) C.teff_spawn_counts {
 	if children == 0 {
-		return C.golang_counts{nodes: 1, leaves: 1, depth: from.depth}
+		return C.teff_spawn_counts{nodes: 1, leaves: 1, depth: from.depth}
 	}
-	found := make([]C.golang_counts, children)
+	found := make([]C.teff_spawn_counts, children)
 	child := func(index C.int32_t) {
-		var node C.golang_node
-		below := C.golang_child(tree, from, index, &node)
+		var node C.teff_spawn_node
+		below := C.teff_spawn_child(tree, from, index, &node)
 		found[index] = search(tree, &node, below)
 	}
 	var all sync.WaitGroup
@@ -156,7 +161,7 @@ func search(tree unsafe.Pointer, from *C.golang_node, children C.int32_t) C.gola
 	}
 	child(children - 1)
 	all.Wait()
-	seen := C.golang_counts{nodes: 1, depth: from.depth}
+	seen := C.teff_spawn_counts{nodes: 1, depth: from.depth}
 	for _, each := range found {
 		seen.nodes += each.nodes
 		seen.leaves += each.leaves

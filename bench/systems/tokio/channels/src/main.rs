@@ -2,15 +2,13 @@
 //! other, and sends its output to all that wait for it. A channel for each pair holds one message, so that a sender is
 //! at most a timestep ahead of who is slowest to receive.
 
-mod bench;
-
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::mem::take;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::Arc;
 
-use bench::{Adapter, Task, Workload};
+use teff_bench::{Adapter, Task, Workload};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{channel, Receiver, Sender};
 use tokio::sync::Barrier;
@@ -237,7 +235,7 @@ impl Channels {
             .on_thread_start(move || {
                 let worker = started.fetch_add(1, Ordering::Relaxed);
                 WORKER.set(worker);
-                bench::bind_to_core(worker);
+                teff_bench::bind_to_core(worker);
             })
             .build()
             .expect("threads can be had");
@@ -277,9 +275,10 @@ impl Adapter for Channels {
 }
 
 fn main() {
-    std::process::exit(bench::drive(
+    std::process::exit(teff_bench::drive(
+        "tokio",
         "channels",
-        env!("TEFF_TOKIO_VERSION"),
+        env!("TEFF_CRATE_VERSION"),
         Channels::new,
     ));
 }

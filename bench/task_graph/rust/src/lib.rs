@@ -206,7 +206,14 @@ pub trait Adapter {
 }
 
 /// The main program of an adapter: flags, batch mode, records. Returns the exit code.
-pub fn drive<A: Adapter>(variant: &str, version: &str, make: impl FnOnce(i32) -> A) -> i32 {
+///
+/// The first three arguments say who it is: the system's name, the variant's, and the runtime's version.
+pub fn drive<A: Adapter>(
+    system: &str,
+    variant: &str,
+    version: &str,
+    make: impl FnOnce(i32) -> A,
+) -> i32 {
     let flags: Vec<CString> = std::env::args().skip(1).map(text).collect();
     let list: Vec<*const c_char> = flags.iter().map(|flag| flag.as_ptr()).collect();
     let session = unsafe { c::teff_session_open(list.len() as i32, list.as_ptr()) };
@@ -218,7 +225,7 @@ pub fn drive<A: Adapter>(variant: &str, version: &str, make: impl FnOnce(i32) ->
         return 2;
     }
     let workers = unsafe { c::teff_session_workers(session) };
-    let names = ["tokio", variant, version].map(text);
+    let names = [system, variant, version].map(text);
     let [system, variant, version] = names.each_ref().map(|name| name.as_ptr());
     let who = c::Identity {
         system,
