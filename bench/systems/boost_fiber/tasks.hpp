@@ -1,0 +1,67 @@
+// Tasks as fibers of Boost. A fiber that is launched runs at once, and whoever launched it may be stolen: few
+// fibers, and so few stacks, are there at a time.
+#pragma once
+
+#include <boost/fiber/future.hpp>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "stealing_threads.hpp"
+#include "teff/spawn/task_system.hpp"
+
+namespace {
+
+class task_system {
+ public:
+  explicit task_system(int workers) : workers_(workers), threads_(workers) {}
+
+  [[nodiscard]] teff::bench::identity describe() const {
+    return {.system = "boost_fiber", .variant = "fibers", .version = boost_version(), .workers = workers_};
+  }
+
+  template <class Body>
+  void run(Body body) {
+    threads_.run(body);
+  }
+
+  class tasks {
+   public:
+    template <class Function>
+    void spawn(Function function) {
+      fibers_.emplace_back(boost::fibers::launch::dispatch, function);
+      if (fibers_.size() == most) wait();  // a fiber that has ended keeps its stack until it is joined
+    }
+    void wait() {
+      for (boost::fibers::fiber& each : fibers_) each.join();
+      fibers_.clear();
+    }
+
+   private:
+    static constexpr std::size_t most = 4096;
+    std::vector<boost::fibers::fiber> fibers_;
+  };
+
+  template <class Body>
+  static void scope(Body body) {
+    tasks all;
+    body(all);
+    all.wait();
+  }
+
+  template <class First, class Second>
+  static auto fork2(First first, Second second) {
+    decltype(first()) a;
+    boost::fibers::fiber task(boost::fibers::launch::dispatch, [&a, &first] { a = first(); });
+    auto b = second();
+    task.join();
+    return std::pair(a, b);
+  }
+
+ private:
+  int workers_;
+  stealing_threads threads_;
+};
+
+}  // namespace
