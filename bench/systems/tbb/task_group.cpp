@@ -9,7 +9,7 @@
 #include "pinned_arena.hpp"
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/kept_outputs.hpp"
-#include "window.hpp"
+#include "teff/graphs/window.hpp"
 
 namespace {
 

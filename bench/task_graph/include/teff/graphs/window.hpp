@@ -5,11 +5,13 @@
 
 #include "teff/graphs/task_order.hpp"
 
+namespace teff::graphs {
+
 /// For a window of timesteps, how many predecessors of each task have finished: O(width) memory for each
 /// dependence set, no matter how many timesteps.
 class window {
  public:
-  explicit window(const teff::graphs::dependence_table& table)
+  explicit window(const dependence_table& table)
       : order_(table),
         rows_(table.graph().dependence_sets() + 1),
         width_(table.graph().width),
@@ -41,8 +43,10 @@ class window {
     std::atomic<std::int64_t> value{0};
   };
 
-  teff::graphs::task_order order_;
+  task_order order_;
   std::int64_t rows_;
   std::int64_t width_;
   std::vector<counter> finished_;
 };
+
+}  // namespace teff::graphs
