@@ -5,6 +5,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"sync"
 
 	"golang/bench"
@@ -135,6 +136,24 @@ func (c *column) run(work bench.Workload, places places) {
 	}
 }
 
+// How often receive polls: some microseconds, less than what it takes to sleep and to be woken.
+const polls = 20
+
+// Polls a while before it waits: a thread of Go's that has no goroutine sleeps almost at once, and to wake it takes longer
+// than many tasks do. Gosched lets those run first that are ready. At two columns and two processors a task of 9 us then
+// takes 15 us, which took 21.
+func receive(from <-chan bench.Output) bench.Output {
+	for i := 0; i < polls; i++ {
+		select {
+		case output := <-from:
+			return output
+		default:
+			runtime.Gosched()
+		}
+	}
+	return <-from
+}
+
 func (c *column) execute(work bench.Workload, places places, row *row, timestep int) {
 	if !row.exists {
 		return
@@ -144,7 +163,7 @@ func (c *column) execute(work bench.Workload, places places, row *row, timestep 
 		inputs[own] = c.outputs[(timestep+1)%2]
 	}
 	for _, each := range row.receive {
-		if output := <-each.from; each.input >= 0 {
+		if output := receive(each.from); each.input >= 0 {
 			inputs[each.input] = output
 		}
 	}
