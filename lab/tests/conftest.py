@@ -19,7 +19,7 @@ from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import session
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, Program, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, Program, System, load_systems
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
@@ -88,8 +88,8 @@ def _script(path: Path, command: str) -> None:
 
 
 @cache
-def _requirements(root: Path) -> dict[str, list[str]]:
-    return {system.name: list(system.install.pip) for system in load_systems(root)}
+def _systems(root: Path) -> dict[str, System]:
+    return {system.name: system for system in load_systems(root)}
 
 
 def skip_unless_there(program: Program) -> None:
@@ -99,7 +99,12 @@ def skip_unless_there(program: Program) -> None:
         pytest.skip(f"{program.executable} is not built here")
     if program.is_python and not (root / CORE_LIBRARY).exists():
         pytest.skip("the core's library is not built here")
-    for requirement in _requirements(root)[program.system_name]:
+    system = _systems(root)[program.system_name]
+    if system.install.apart:
+        if not system.is_installed(root):
+            pytest.skip(f"./teff install {system.name} brings it")
+        return
+    for requirement in system.install.pip:
         name = re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
         try:
             version(name)
