@@ -67,6 +67,8 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "output_bytes": (c_int64, [c_void_p, c_int32]),
     "max_inputs": (c_int64, [c_void_p, c_int32]),
     "points": (c_int64, [c_void_p, c_int32, c_int64, POINTER(c_int64)]),
+    "inputs": (c_int64, [c_void_p, c_int32, c_int64, c_int64, POINTER(c_int64), c_int64]),
+    "consumers": (c_int64, [c_void_p, c_int32, c_int64, c_int64, POINTER(c_int64), c_int64]),
     "inputs_of_timestep": (c_int64, [c_void_p, c_int32, c_int64, POINTER(c_int64), POINTER(c_int64), c_int64]),
     "start": (None, [c_void_p]),
     "stop": (None, [c_void_p]),
@@ -179,6 +181,25 @@ class Workload:
             _lib.teff_inputs_of_timestep(self._handle, graph, timestep, starts, inputs, capacity)
             for k in range(count):
                 yield Task(graph, timestep, first.value + k, inputs[starts[k] : starts[k + 1]])
+
+    def exists(self, graph: int, timestep: int, point: int) -> bool:
+        first = c_int64()
+        count = _lib.teff_points(self._handle, graph, timestep, first)
+        return bool(first.value <= point < first.value + count)
+
+    def inputs(self, graph: int, timestep: int, point: int) -> list[int]:
+        """The points at timestep - 1 whose outputs a task reads, in the order in which execute() wants them."""
+        return self._points(_lib.teff_inputs, graph, timestep, point)
+
+    def consumers(self, graph: int, timestep: int, point: int) -> list[int]:
+        """The points at timestep + 1 that read a task's output."""
+        return self._points(_lib.teff_consumers, graph, timestep, point)
+
+    def _points(self, ask: Callable[..., int], graph: int, timestep: int, point: int) -> list[int]:
+        room = self.width(graph)
+        found = (c_int64 * room)()
+        count = ask(self._handle, graph, timestep, point, found, room)
+        return found[:count]
 
     def execute(self, graph: int, timestep: int, point: int, inputs: Sequence[bytes]) -> bytes:
         """Executes a task and returns its output. Threads are workers, in the order of their first task.
