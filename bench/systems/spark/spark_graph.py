@@ -19,7 +19,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark import BarrierTaskContext, SparkConf, SparkContext
 from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
-CRASH = "Python worker exited unexpectedly"  # what Spark says where one has ended
+UNPREPARED = "a process has not been prepared"  # one that Spark started in the place of one that had ended
+LOST = ("Python worker exited unexpectedly", UNPREPARED)
 AHEAD = 50  # timesteps of a job: what Spark knows of how data came about has an end
 
 Column = tuple[int, int]  # a graph and a point of it
@@ -43,7 +44,7 @@ class Here:
     @classmethod
     def execute(cls, timestep: int, column: Column, received: Iterable[tuple[int, bytes]]) -> Iterator[Message]:
         """Executes the task of a column, if it has one, and sends its output to those who read it."""
-        assert cls.work, "a process has not been prepared"
+        assert cls.work, UNPREPARED
         graph, point = column
         yield column, (-1, b"")
         if cls.work.exists(graph, timestep, point):
@@ -55,7 +56,7 @@ class Here:
 
     @classmethod
     def collect(cls) -> bytes:
-        assert cls.work, "a process has not been prepared"
+        assert cls.work, UNPREPARED
         cls.work.stop()
         outcome = cls.work.outcome()
         cls.work = None
@@ -86,7 +87,7 @@ class Stages(Adapter):
             work.stop()
             collected = self.on_each_worker(context, lambda _: Here.collect())
         except Py4JJavaError as failure:
-            if CRASH in str(failure):
+            if any(sign in str(failure) for sign in LOST):
                 end_program()
             raise
         return [work.outcome(), *map(Outcome.from_buffer_copy, collected)]
