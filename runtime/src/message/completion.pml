@@ -42,14 +42,14 @@ byte parts[3], sum_sent[3], sum_handled[3];
 bool own_given[3];
 bool has_last; byte last_handled;
 
-#define PASSIVE(r) (!body[r] && (FAULT == 4 || !running[r]) && (FAULT == 5 || handled[r] == received[r]))
+#define PASSIVE(r) (!body[r] && !running[r] && (FAULT == 2 || handled[r] == received[r]))
 #define NOTHING_ON_ITS_WAY (way[0] + way[1] + way[2] + way[3] + way[4] + way[5] + way[6] + way[7] + way[8] == 0)
 #define ALL_AT_REST (!body[0] && !body[1] && !body[2] && !running[0] && !running[1] && !running[2] \
   && handled[0] == received[0] && handled[1] == received[1] && handled[2] == received[2])
 
 #if FAULT == 1
 #define DECIDED (sum_handled[0] == sum_sent[0])
-#elif FAULT == 6
+#elif FAULT == 3
 #define DECIDED (has_last && last_handled == sum_handled[0])
 #else
 #define DECIDED (has_last && last_handled == sum_sent[0])
@@ -58,7 +58,7 @@ bool has_last; byte last_handled;
 inline new_wave(r) {
   parts[r] = 0; own_given[r] = false;
   if
-  :: FAULT == 12 -> skip                       /* the sums of the last wave stay */
+  :: FAULT == 8 -> skip                       /* the sums of the last wave stay */
   :: else -> sum_sent[r] = 0; sum_handled[r] = 0
   fi
 }
@@ -72,20 +72,13 @@ inline tell_children(r, what) {
 }
 
 /* try_send(): to any rank, within an activity. */
-#define LEAVES(r) if :: way[r * 3]++ :: way[r * 3 + 1]++ :: way[r * 3 + 2]++ fi
 inline send(r) {
   atomic {
     budget > 0 && !locked[r] -> budget--;
     assert(!sealed[r]);                        /* else it would come to the next epoch */
-    if
-    :: FAULT != 2 -> sent[r]++; LEAVES(r)
-    :: else -> LEAVES(r)
-    fi
+    sent[r]++;
+    if :: way[r * 3]++ :: way[r * 3 + 1]++ :: way[r * 3 + 2]++ fi
   }
-  if
-  :: FAULT == 2 -> sent[r]++                   /* it leaves, then it is counted */
-  :: else -> skip
-  fi
 }
 
 /* What the rank's activities do: its body, then handlers, one at a time here. */
@@ -96,15 +89,11 @@ proctype activities(byte r) {
   od;
   do
   :: atomic { handled[r] < received[r] -> running[r] = true };   /* handle_one() */
-    if
-    :: FAULT == 3 -> handled[r]++              /* counted before it has ended */
-    :: else -> skip
-    fi;
     do
     :: send(r)
     :: true -> break
     od;
-    atomic { running[r] = false; if :: FAULT != 3 -> handled[r]++ :: else -> skip fi }
+    atomic { running[r] = false; handled[r]++ }
   :: ended[r] && handled[r] == received[r] -> break
   od
 }
@@ -114,7 +103,7 @@ proctype stray(byte r) {
   bool stamp;
   do
   :: atomic { strays > 0 && !locked[r] -> strays--; locked[r] = true };
-    stamp = (FAULT != 10 && sealed[r]);
+    stamp = (FAULT != 6 && sealed[r]);
     atomic {
       if
       :: stamp -> next_epoch++
@@ -131,7 +120,7 @@ inline receive(r, f) {
   atomic {
     way[f * 3 + r] > 0 && !giving[r] -> way[f * 3 + r]--;
     assert(!ended[r]);
-    if :: FAULT != 11 -> sealed[r] = false :: else -> skip fi;   /* or the seal is not broken */
+    if :: FAULT != 7 -> sealed[r] = false :: else -> skip fi;   /* or the seal is not broken */
     received[r]++
   }
 }
@@ -151,17 +140,15 @@ proctype progress(byte r) {
   do
   /* give_counts(): passive */
   :: atomic {
-      !ended[r] && !own_given[r] && (FAULT == 7 || parts[r] == CHILDREN(r)) && PASSIVE(r) -> giving[r] = true
+      !ended[r] && !own_given[r] && (FAULT == 4 || parts[r] == CHILDREN(r)) && PASSIVE(r) -> giving[r] = true
     };
-    if
-    :: FAULT == 9 -> atomic { !locked[r] -> s = sent[r] }; sealed[r] = true     /* counted, then sealed */
-    :: else -> sealed[r] = true; atomic { !locked[r] -> s = sent[r] }
-    fi;
+    sealed[r] = true;
+    atomic { !locked[r] -> s = sent[r] };
     atomic {
       giving[r] = false;
       own_given[r] = true;
       sum_sent[r] = sum_sent[r] + s;
-      sum_handled[r] = sum_handled[r] + (FAULT == 5 -> handled[r] : received[r])
+      sum_handled[r] = sum_handled[r] + (FAULT == 2 -> handled[r] : received[r])
     };
     if
     :: r != 0 -> up[r]!report(sum_sent[r], sum_handled[r])
@@ -171,7 +158,7 @@ proctype progress(byte r) {
         assert(NOTHING_ON_ITS_WAY && ALL_AT_REST);
         ended[0] = true; tell_children(0, end)
       :: else ->
-        atomic { has_last = true; last_handled = (FAULT == 13 -> sum_sent[0] : sum_handled[0]); new_wave(0) };
+        atomic { has_last = true; last_handled = (FAULT == 9 -> sum_sent[0] : sum_handled[0]); new_wave(0) };
         tell_children(0, ask)
       fi
     fi
@@ -184,11 +171,11 @@ proctype progress(byte r) {
     atomic { up[r + 1]?report(s, h); parts[r]++; sum_sent[r] = sum_sent[r] + s; sum_handled[r] = sum_handled[r] + h }
   :: down[r]?[ask] ->                                            /* asked */
     atomic { down[r]?ask; new_wave(r) };
-    if :: FAULT == 8 && r != 0 -> skip :: else -> tell_children(r, ask) fi
+    if :: FAULT == 5 && r != 0 -> skip :: else -> tell_children(r, ask) fi
   :: down[r]?[end] ->                                            /* ended */
     atomic { down[r]?end; ended[r] = true };
     assert(NOTHING_ON_ITS_WAY && ALL_AT_REST);
-    if :: FAULT == 14 -> skip :: else -> tell_children(r, end) fi
+    if :: FAULT == 10 -> skip :: else -> tell_children(r, end) fi
   :: ended[r] -> break
   od
 }
@@ -201,7 +188,3 @@ init {
     run stray(2)
   }
 }
-
-#ifdef ENDS
-ltl ends { <> (ended[0] && ended[1] && ended[2]) }
-#endif
