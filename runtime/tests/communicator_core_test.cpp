@@ -44,16 +44,18 @@ struct quiet_host final : detail::message_host {
 // when the schedule says so.
 class played_job {
  public:
-  played_job(int ranks, std::uint64_t seed, std::size_t window)
-      : random_(seed), network_(ranks, random_()), ranks_(ranks) {
+  // `differs`: a rank that has registered other messages; -1: none has.
+  played_job(int ranks, std::uint64_t seed, std::size_t window, int differs = -1)
+      : random_(seed), network_(ranks, random_()), ranks_(ranks), differs_(differs >= 0) {
     for (int i = 0; i < ranks; ++i) {
       players_.push_back(std::make_unique<player>());
       auto& each = *players_.back();
       each.core = std::make_unique<detail::communicator_core>(network_.rank(i), each.host, window);
       for (const bool ordered : {false, true}) {
-        const auto number = each.core->add({"hop", ordered, [this, i](std::span<const std::byte> bytes) {
-                                              handle(i, std::get<0>(detail::take_arguments<hop>(bytes)));
-                                            }});
+        const auto number = each.core->add(
+            {i == differs ? "jump" : "hop", ordered, [this, i](std::span<const std::byte> bytes) {
+               handle(i, std::get<0>(detail::take_arguments<hop>(bytes)));
+             }});
         EXPECT_EQ(number, ordered ? 1U : 0U);
       }
     }
@@ -84,7 +86,7 @@ class played_job {
         return failures;
       }
     }
-    if (failing_rank < 0) {
+    if (!fails()) {
       EXPECT_EQ(handled_, sent_);
     }
     // What is left in the network belongs to no epoch.
@@ -113,6 +115,7 @@ class played_job {
     return sent;
   }
 
+  [[nodiscard]] bool fails() const { return failing_rank >= 0 || differs_; }
   int anyone() { return static_cast<int>(random_() % static_cast<unsigned>(ranks_)); }
 
   void step(int who, std::exception_ptr& failure) {
@@ -147,7 +150,7 @@ class played_job {
     }
     if (core.ended()) {
       EXPECT_TRUE(me.body_over);
-      if (failing_rank < 0) {
+      if (!fails()) {
         EXPECT_EQ(handled_, sent_) << "rank " << who << " has ended too early";
       }
       me.finished = true;
@@ -171,6 +174,7 @@ class played_job {
   std::mt19937_64 random_;
   simulated network_;
   int ranks_;
+  bool differs_;
   std::vector<std::unique_ptr<player>> players_;
   std::uint32_t epoch_ = 0;
   std::uint64_t sent_ = 0;
@@ -225,6 +229,27 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
     }
     job.failing_rank = -1;
     for (const auto& failure : job.play(5)) EXPECT_EQ(failure, nullptr);
+  });
+}
+
+// Also where the parent begins late, and finds out from a packet that has waited with others behind it.
+TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends) {
+  on_schedules(schedules(1000), [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const int ranks = 2 + static_cast<int>(random() % 5);
+    played_job job(ranks, seed, 1 << 20, static_cast<int>(random() % static_cast<unsigned>(ranks)));
+    for (const auto& failure : job.play(8)) {
+      if (failure == nullptr) {
+        ADD_FAILURE() << "nothing is said on one of the ranks";
+        continue;
+      }
+      try {
+        std::rethrow_exception(failure);
+      } catch (const std::exception& e) {
+        const std::string what = e.what();
+        EXPECT_NE(what.find("have registered different messages"), std::string::npos) << what;
+      }
+    }
   });
 }
 

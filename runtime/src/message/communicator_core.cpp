@@ -222,11 +222,7 @@ void communicator_core::begin() {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
-  try {
-    for (auto& each : std::exchange(early_, {})) receive(each.from, std::move(each.bytes));
-  } catch (...) {
-    fail(std::current_exception());
-  }
+  for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, std::move(each.bytes));
   look_again();
 }
 
@@ -355,6 +351,8 @@ bool communicator_core::progress() noexcept {
     return give_counts() || received || sent;
   } catch (...) {
     fail(std::current_exception());
+    attention_.store(true,
+                     std::memory_order_seq_cst);  // whether this rank is passive has yet to be looked at
     return true;
   }
 }
@@ -363,9 +361,19 @@ bool communicator_core::receive_some() {
   for (int i = 0; i < packets_a_look; ++i) {
     auto came = channel_->receive();
     if (!came) return i != 0;
-    receive(came->from, std::move(came->bytes));
+    receive_or_fail(came->from, std::move(came->bytes));
   }
   return true;
+}
+
+// A packet that is refused fails the epoch, and leaves those behind it to be received: without their counts
+// and reports the epoch would not end.
+void communicator_core::receive_or_fail(int from, packet bytes) noexcept {
+  try {
+    receive(from, std::move(bytes));
+  } catch (...) {
+    fail(std::current_exception());
+  }
 }
 
 void communicator_core::receive(int from, packet bytes) {
@@ -400,8 +408,10 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   // Before a handler can send: that this rank is not sealed any more.
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   batch->each_ordered([&](std::size_t where) { ordered_.put({batch, where}); });
+  // The caller is about to run one handler itself.
+  const bool several = head.records > 1 || !arrived_.empty();
   arrived_.put(batch);
-  if (head.records > 1) host_.work_came();
+  if (several) host_.work_came();
 }
 
 void communicator_core::accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest) {

@@ -131,7 +131,7 @@ class communicator_core {
 
   bool receive_some();
   void receive(int from, packet bytes);
-  void accept(int from, packet bytes);
+  void receive_or_fail(int from, packet bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet bytes);
   void accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
