@@ -20,8 +20,7 @@ namespace teff {
 //   higher one; then finalises it at its end. Calls of MPI that the program makes itself while this lives
 //   have to be where no worker uses a communicator, unless the level is MPI_THREAD_MULTIPLE.
 // - MPI tells nobody what has come: workers look between tasks. When all of them sleep, one wakes to look,
-// the
-//   more rarely the longer nothing has come.
+//   the more rarely the longer nothing has come.
 // - Opening a channel, and destroying one, waits for all ranks to do the same.
 class mpi final : public transport {
  public:
