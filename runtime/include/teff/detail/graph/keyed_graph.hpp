@@ -142,7 +142,11 @@ class keyed_graph final : public graph_core {
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
+  [[nodiscard]] std::uint64_t items_taken(const worker_state& here) const noexcept {
+    return here.messages_taken + here.ready.shared_taken();
+  }
   void say_ended(worker_state& here) noexcept;
+  void settle_items(worker_state& here) noexcept;
   // A body of this graph may have called fork() and returned in the child process, where threads of the
   // parent hold the locks: asked before a lock is taken. The child has found the graph cancelled.
   void leave_if_forked() const noexcept {

@@ -119,7 +119,17 @@ void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
       static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed),
       std::memory_order_relaxed);
   // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
-  mine.ended.store(here.messages_taken + here.ready.shared_taken(), std::memory_order_release);
+  mine.ended.store(items_taken(here), std::memory_order_release);
+}
+
+// What the worker fulfilled outside of this graph's tasks ends here if it may not run() any more: a guest
+// that leaves has a last look only.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
+  if (account(here.index).ended.load(std::memory_order_relaxed) == items_taken(here)) return;
+  if (here.ready.has_own() || !this->enter(here.index)) return;
+  say_ended(here);
+  this->leave(here.index);
 }
 
 template <class Key, class Hash>
@@ -192,7 +202,10 @@ bool keyed_graph<Key, Hash>::invites(unsigned worker) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_own_work(unsigned worker) noexcept {
   auto& here = *states_[worker];
-  if (here.running == nullptr) look_for_rest(worker);
+  if (here.running == nullptr) {
+    settle_items(here);
+    look_for_rest(worker);
+  }
   if (here.ready.sees_own() || !here.inbox.empty()) return true;
   for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
