@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -162,6 +163,16 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     monkeypatch.setattr("tefflab.systems.systems.load_systems", fail)
     assert run(monkeypatch, "systems") == code
     assert capsys.readouterr().err == said
+
+
+def test_a_request_to_end_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("tefflab.systems.systems.load_systems", lambda _: signal.raise_signal(signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert run(monkeypatch, "systems") == 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "teff: interrupted\n"
 
 
 def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
