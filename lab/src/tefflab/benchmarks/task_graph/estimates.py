@@ -56,7 +56,7 @@ class GraphEstimates(Estimates):
         return [MetgTable(each) for number, each in enumerate(self._placed) if not number or each.share >= OFTEN]
 
     def to_json(self) -> str:
-        return to_json(self._placed)
+        return to_json(self._placed, self.plan.others)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows as they are shown first; those at other distances can be made again from the runs."""
