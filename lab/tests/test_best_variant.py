@@ -131,6 +131,22 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
         assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
 
 
+def test_who_measured_nobody_leaves_with_an_error_in_one_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    file = root / "bench" / "systems" / "pond" / "system.toml"
+    file.write_text(file.read_text().replace('"fine"', '"dies"'))
+    words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for command in ("metg", "sweep"):
+        assert teff(monkeypatch, command, "--systems", "pond", *words) == 1
+        told = capsys.readouterr()
+        assert isinstance(json.loads(told.out), list)
+        last = told.err.splitlines()[-1]
+        assert last.startswith("teff: no system could be measured; results/default/")
+        assert last.endswith("/report.html says why")
+
+
 def test_the_flag_is_one_of_the_command_line(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

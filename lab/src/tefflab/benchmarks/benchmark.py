@@ -167,6 +167,11 @@ class Estimates(ABC):
         self.sitting = sitting
         self.plan = plan
 
+    @property
+    @abstractmethod
+    def has_values(self) -> bool:
+        """Whether anything is known of anybody."""
+
     @abstractmethod
     def tables(self) -> Sequence[RenderableType]:
         """As they are printed."""

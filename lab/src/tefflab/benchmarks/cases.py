@@ -178,6 +178,10 @@ class CaseEstimates(Estimates):
     def rows(self) -> list[CaseRow]:
         return [row for rows in self.groups.values() for row in rows]
 
+    @property
+    def has_values(self) -> bool:
+        return any(row.value for row in self.rows)
+
     def tables(self) -> Sequence[RenderableType]:
         return [
             Group(Table(columns, title), *(Text(note, style="dim") for note in notes))

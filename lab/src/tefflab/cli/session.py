@@ -117,6 +117,8 @@ def _measure(
         resume = f"./teff {again} --resume" + (f" --store {options.store}" if options.store != "default" else "")
         progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
+    if not estimates.has_values:
+        raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
 
 
 def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:

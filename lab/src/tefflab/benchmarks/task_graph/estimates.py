@@ -46,6 +46,10 @@ class GraphEstimates(Estimates):
             for case in self.plan.cases
         )
 
+    @property
+    def has_values(self) -> bool:
+        return any(case.curves or any(row.metg for row in case.rows) for case in self.cases)
+
     def tables(self) -> Sequence[RenderableType]:
         """METG of one configuration at each distance of the cores that was frequent, METG of several configurations in
         one table, or the points of each curve."""
