@@ -172,6 +172,9 @@ def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: p
     (folder / "system.toml").write_text("".join(programs))
     monkeypatch.setattr(completion, "project_root", lambda: tmp_path)
     assert completion.system("") == ["lake", "lake/slow"], "before the first build nothing is known of programs"
+    assert completion.systems("pond,") == ["pond,lake", "pond,lake/fast", "pond,lake/slow"], (
+        "the first, too, has a name"
+    )
     built = tmp_path / ".teff" / "build" / "bin"
     built.mkdir(parents=True)
     (built / "lake_wake").touch()
