@@ -60,7 +60,7 @@ def test_a_shell_completes_commands_systems_and_experiments(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     systems = load_systems(project_root())
-    ids = {program.id for system in systems for program in system.programs}
+    ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
     assert completed(capsys, monkeypatch, "exp") == ["experiment"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
