@@ -61,7 +61,7 @@ def test_a_shell_completes_commands_systems_and_experiments(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     systems = load_systems(project_root())
-    ids = {program.id for system in systems for program in system.programs}
+    ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
     assert completed(capsys, monkeypatch, "exp") == ["experiment"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
@@ -183,6 +183,9 @@ def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: p
     (folder / "system.toml").write_text("".join(programs))
     monkeypatch.setattr(completion, "project_root", lambda: tmp_path)
     assert completion.system("") == ["lake", "lake/slow"], "before the first build nothing is known of programs"
+    assert completion.systems("pond,") == ["pond,lake", "pond,lake/fast", "pond,lake/slow"], (
+        "the first, too, has a name"
+    )
     built = tmp_path / ".teff" / "build" / "bin"
     built.mkdir(parents=True)
     (built / "lake_wake").touch()

@@ -43,7 +43,7 @@ def test_as_json_each_run_is_its_programs_own_line(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
-    run_each(root, ["c", "a"], FLAGS, as_json=True)
+    run_each(root, ["c", "a/one"], FLAGS, as_json=True)
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["system"] for record in records] == ["c", "a"]
     assert {record["schema"] for record in records} == {"teff-record-2"}

@@ -102,6 +102,7 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
         ('["{program}", ', "[", "{program} does not occur"),
         ('LAKE_HOME = "it looks', 'LAKE_HOUSE = "it looks', "environment sets LAKE_HOME"),
         ('name = "script"', 'name = "tasks"', "two programs of task_graph are named 'tasks'"),
+        ('program = "lake', 'best = true\nprogram = "lake', "two programs of task_graph are the best"),
         ('homepage = "https:', 'homepage = "htps:', "homepage"),
         ('title = "Lake Tasks"', "title = Lake", "is no TOML"),
         ('language = "C++"', 'language = ""', "language"),

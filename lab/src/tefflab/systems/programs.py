@@ -18,11 +18,12 @@ from tefflab.systems.systems import Program, load_systems, usable_cores
 
 
 def find_program(root: Path, benchmark: str, name: str) -> Program:
-    """The program of this kind of benchmark with this id; TeffError where there is none."""
+    """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; TeffError where there is none."""
     programs = {each.id: each for system in load_systems(root) for each in system.programs_for(benchmark)}
-    if name not in programs:
+    found = next((each for each in programs.values() if name in (each.id, each.long_name)), None)
+    if found is None:
         raise TeffError(f"no system is called {name!r}; there are: {' '.join(programs)}", exit_code=BAD_INPUT)
-    return programs[name]
+    return found
 
 
 def ask_cases(root: Path, program: Program) -> list[dict[str, Any]]:

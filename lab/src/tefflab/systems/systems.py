@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -141,6 +142,8 @@ class Program(_Strict):
     name: Name
     title: NonEmpty
     program: NonEmpty  # `{benchmark}` in it is the kind that is measured
+    best: bool = False  # of its system's programs of this kind; where none says so, the first is
+    slow_start: bool = False  # it takes seconds to start: others are launched before it
     command: list[NonEmpty] = ["{program}"]
     environment: dict[NonEmpty, str] = {}
     why: dict[NonEmpty, NonEmpty] = {}
@@ -179,6 +182,11 @@ class Program(_Strict):
     def id(self) -> str:
         """The system's name for its first program of a benchmark, `SYSTEM/NAME` for each further one."""
         return self._id
+
+    @property
+    def long_name(self) -> str:
+        """`SYSTEM/NAME`, by which each can be named, the first, too."""
+        return f"{self.system_name}/{self.name}"
 
     @property
     def system_name(self) -> str:
@@ -258,6 +266,9 @@ class System(_Strict):
         for benchmark, name in known:
             if known.count((benchmark, name)) > 1:
                 raise ValueError(f"two programs of {benchmark} are named {name!r}")
+        best = [program.benchmark for program in self.programs if program.best]
+        if twice := [benchmark for benchmark in best if best.count(benchmark) > 1]:
+            raise ValueError(f"two programs of {twice[0]} are the best")
         return self
 
     @property
@@ -297,6 +308,11 @@ class System(_Strict):
             program._apart = self.install.apart
             seen.add(program.benchmark)
         return self
+
+
+def best_of(programs: Sequence[Program]) -> Program:
+    """Of some programs of a system that run one kind of benchmark."""
+    return next((each for each in programs if each.best), programs[0])
 
 
 def load_system(path: Path) -> System:
