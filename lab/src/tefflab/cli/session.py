@@ -25,7 +25,7 @@ from tefflab.records.stored import open_sitting
 from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, load_systems, usable_cores
+from tefflab.systems.systems import System, load_systems, no_such_system, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -98,9 +98,10 @@ def _measure(
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting."""
+    name = _checked_name(options.store)
     if options.install_missing:
         bring_missing(root, asked_for(root, kind, options.systems), progress())
-    store = Store.create(root / RESULTS_FOLDER / options.store)
+    store = Store.create(root / RESULTS_FOLDER / name)
     if options.resume:
         head = _unfinished(store, kind, experiment)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
@@ -121,6 +122,15 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
 
 
+def _checked_name(store: str) -> str:
+    """Raises TeffError for what is neither one folder's name nor an absolute path."""
+    if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
+        raise TeffError(
+            f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
+        )
+    return store
+
+
 def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:
     """Sets up the systems asked for."""
     ensure(root, asked_for(root, kind, systems), console=progress())
@@ -132,8 +142,7 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
     named = {name.partition("/")[0] for name in systems}
     known = load_systems(root)
     if unknown := sorted(named - {each.name for each in known}):
-        there = " ".join(each.name for each in known if kind.programs(each))
-        raise TeffError(f"no system is called {unknown[0]!r}; there are: {there}", exit_code=BAD_INPUT)
+        raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 

@@ -4,6 +4,7 @@ Everything known about a system stands in its own folder below `bench/systems`; 
 else in the lab, names one.
 """
 
+import difflib
 import itertools
 import os
 import re
@@ -339,3 +340,10 @@ def load_systems(root: Path) -> list[System]:
 def usable_cores() -> int:
     """How many cores this process may use: what `--workers` is when nothing is said."""
     return len(os.sched_getaffinity(0))
+
+
+def no_such_system(name: str, there: Sequence[str]) -> TeffError:
+    """What to say of a name that nobody has: whom it was meant to be, else who is there."""
+    near = difflib.get_close_matches(name, there, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {' '.join(there)}"
+    return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)
