@@ -1,4 +1,4 @@
-//! The spawn patterns on rayon, for the class in tasks.hpp: join for a fork of two and for a tree's children, scope
+//! The spawn patterns on rayon, for the class in ../../tasks.hpp: join for a fork of two and for a tree's children, scope
 //! where both of Fibonacci's calls are tasks, and a parallel iterator down to single indices. Null tasks, nodes and
 //! digests are C++'s.
 
