@@ -96,9 +96,7 @@ def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Cal
 
 
 def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path) -> None:
-    launched = (
-        '[[program]]\nbenchmark = "task_graph"\nname = "{0}"\ntitle = "{0}"\nprogram = "{0}"\n'.format
-    )
+    launched = '[[program]]\nbenchmark = "task_graph"\nname = "{0}"\ntitle = "{0}"\nprogram = "{0}"\n'.format
     ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
     write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
     wide, narrow = load_systems(tmp_path)[0].programs
