@@ -225,6 +225,66 @@ TEST(distributed_graph, a_key_that_is_fulfilled_once_too_often_is_named) {
   });
 }
 
+TEST(distributed_graph, a_rank_that_leaves_without_wait_ends_it_for_those_that_wait) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    const int leaver = comm.ranks() - 1;
+    for (const bool fulfils : {false, true}) {
+      distributed_graph<int> g(comm);
+      g.rank([&](int k) { return k % comm.ranks(); }).indegree([](int) { return 1; }).body([](int) {});
+      if (comm.rank() != leaver || fulfils) g.fulfill(comm.rank());
+      if (comm.rank() == leaver) continue;
+      for (int round = 0; round < 2; ++round) {
+        try {
+          g.wait();
+          ADD_FAILURE() << "nothing thrown on rank " << comm.rank();
+        } catch (const rank_failed& e) {
+          EXPECT_EQ(e.rank, leaver);
+          EXPECT_EQ(std::string(e.what()), "teff: rank " + std::to_string(leaver) +
+                                               ": teff::distributed_graph: destroyed without wait()");
+        }
+      }
+    }
+    distributed_graph<int> unused(comm);
+  });
+}
+
+TEST(distributed_graph, a_message_of_the_graph_that_needs_no_task_is_not_counted) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    constexpr int each = 20;
+    std::atomic<int> ran{0};
+    // Key (rank, -1) says to a rank that all its tasks may run.
+    distributed_graph<key, int> g(comm);
+    g.rank([](key k) { return k[0]; })
+        .indegree([](key) { return 1; })
+        .arrived([&](key k, int tasks) {
+          if (k[1] >= 0) return true;
+          for (int i = 0; i < tasks; ++i) g.fulfill({comm.rank(), i}, 0);
+          return false;
+        })
+        .body([&](key) { ++ran; });
+    g.fulfill({(comm.rank() + 1) % comm.ranks(), -1}, each);
+    g.wait();
+    EXPECT_EQ(ran, each);
+  });
+}
+
+TEST(distributed_graph, a_rank_that_is_not_there_is_named_with_its_key) {
+  loopback job(1);
+  runtime rt{{.workers = 2}};
+  communicator comm(rt, job.rank(0));
+  distributed_graph<int> g(comm);
+  g.rank([](int k) { return k; }).indegree([](int) { return 1; }).body([](int) {});
+  try {
+    g.fulfill(3);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const misuse& e) {
+    EXPECT_EQ(std::string(e.what()),
+              "teff::distributed_graph: rank() of the key 3 is 3, and the ranks are 0 to 0");
+  }
+}
+
 TEST(distributed_graph, a_task_that_waits_for_its_own_graph_is_refused) {
   loopback job(1);
   runtime rt{{.workers = 2}};

@@ -13,6 +13,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -37,6 +38,8 @@ namespace teff {
 //
 // - Each rank makes the graph, with the same functions, and calls wait() equally often. Graphs are made in
 //   the same order on all ranks, as communicators are. They never take each other's keys.
+// - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
+//   on these. The destructor waits until the graph is destroyed on all ranks.
 // - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
 // - For the rest as task_graph: a graph that runs on one rank runs on many.
 template <std::copyable Key, class... Data>
@@ -45,10 +48,11 @@ class distributed_graph {
   explicit distributed_graph(communicator& comm)
       : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())),
         part_(comm.workers(), comm.network()) {
+    tasks_->looks_elsewhere = true;
     part_.tie(tasks_);
     number_ = part_.core().add(
         detail::make_message(detail::parameters<const Key&, const Data&...>{}, false,
-                             [this](const Key& key, const Data&... data) { count_here(key, data...); }));
+                             [this](const Key& key, const Data&... data) { receive(key, data...); }));
   }
   distributed_graph(const distributed_graph&) = delete;
   distributed_graph& operator=(const distributed_graph&) = delete;
@@ -98,10 +102,22 @@ class distributed_graph {
   // the fulfilment counts: so the task sees what it has done. It is called on the thread that fulfils the key
   // if that is on the same rank, else on any worker; on several at once. What views show is there until it
   // returns.
+  //
+  // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
+  // keys itself. So one message can tell a rank, with data, that a task has ended which many of its own tasks
+  // wait for, as task_graph::arrived() says.
   template <class F>
     requires std::is_invocable_v<F&, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
-    arrived_ = std::forward<F>(f);
+    arrived_.set([each = std::forward<F>(f)](const arrival& came) mutable {
+      const auto call = [&](const Key& key, const Data&... data) { return std::invoke(each, key, data...); };
+      if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&, const Data&...>>) {
+        std::apply(call, came);
+        return true;
+      } else {
+        return static_cast<bool>(std::apply(call, came));
+      }
+    });
     return *this;
   }
 
@@ -112,13 +128,15 @@ class distributed_graph {
     part_.expect_begun();
     const int to = rank_ ? rank_(key) : 0;
     if (to == part_.core().rank()) return count_here(key, data...);
-    const std::tuple<const Key&, const Data&...> all(key, data...);
+    if (to < 0 || to >= part_.core().ranks()) [[unlikely]]
+      refuse_rank(key, to);
+    const arrival all(key, data...);
     part_.messages().send(
         to, number_, detail::bytes_of<Key, Data...>(key, data...),
         [](const void* what, std::byte* at) {
           std::apply(
               [&](const Key& k, const Data&... each) { detail::put_arguments<Key, Data...>(at, k, each...); },
-              *static_cast<const std::tuple<const Key&, const Data&...>*>(what));
+              *static_cast<const arrival*>(what));
         },
         &all);
   }
@@ -138,16 +156,30 @@ class distributed_graph {
 
  private:
   using tasks = detail::keyed_graph<Key, key_hash<Key>>;
+  using arrival = std::tuple<const Key&, const Data&...>;
 
   void count_here(const Key& key, const Data&... data) {
     if (part_.core().cancelled()) return;
-    if (arrived_) arrived_(key, data...);
+    if (arrived_ && !arrived_(arrival(key, data...))) return;
     tasks_->fulfill(key);
+  }
+  // From another rank.
+  void receive(const Key& key, const Data&... data) {
+    try {
+      count_here(key, data...);
+    } catch (...) {
+      part_.core().fail(std::current_exception(), "key " + detail::key_text(key) + ": ");
+    }
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
+    throw misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) + " is " +
+                 std::to_string(rank) + ", and the ranks are 0 to " +
+                 std::to_string(part_.core().ranks() - 1));
   }
 
   std::shared_ptr<tasks> tasks_;
   detail::function_of<int, Key> rank_;
-  std::function<void(const Key&, const Data&...)> arrived_;
+  detail::function_of<bool, arrival> arrived_;  // whether the key counts
   std::uint32_t number_ = 0;
   detail::graph_part part_;  // the first to go: then nothing runs any more
 };

@@ -9,6 +9,8 @@ namespace teff::detail {
 namespace {
 
 constexpr std::size_t window = std::size_t{1} << 20;
+// A rank that leaves, among the keys that are left.
+constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
 
 }  // namespace
 
@@ -17,6 +19,7 @@ graph_part::graph_part(runtime& rt, transport& through)
       messages_(std::make_shared<message_source>(rt, through, window, static_cast<epoch_part*>(this))) {}
 
 graph_part::~graph_part() {
+  leave();
   detach(runtime_.internals(), *messages_);
   tasks_->abandon_if_unfinished();
   detach(runtime_.internals(), *tasks_);
@@ -35,6 +38,23 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
   attach(runtime_.internals(), messages_);
 }
 
+// Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails
+// it. It leaves when all others do.
+void graph_part::leave() noexcept {
+  try {
+    expect_own_process(runtime_.internals());
+    leaves_ = true;
+    do {
+      expect_begun();
+      core().fail(std::make_exception_ptr(misuse("teff::distributed_graph: destroyed without wait()")));
+      end_epoch();
+      begun_.store(false, std::memory_order_relaxed);
+    } while (core().totals().left / leaver != static_cast<std::uint64_t>(core().ranks()));
+  } catch (...) {
+    // There is no runtime any more.
+  }
+}
+
 bool graph_part::at_rest() noexcept {
   // seq_cst: before the look at the accounts. Of this and the worker that ends last, one sees the other.
   awaits_rest_.store(true, std::memory_order_seq_cst);
@@ -46,7 +66,7 @@ bool graph_part::at_rest() noexcept {
 }
 
 std::uint64_t graph_part::left() noexcept {
-  return tasks_->keys_left();
+  return tasks_->keys_left() + (leaves_ ? leaver : 0);
 }
 
 void graph_part::begin() {
@@ -56,13 +76,17 @@ void graph_part::begin() {
   begun_.store(true, std::memory_order_release);
 }
 
-void graph_part::wait() {
-  expect_begun();
+void graph_part::end_epoch() {
   // On a worker: a calling thread takes part.
   runtime_.run([this] {
     core().body_ended(nullptr);
     messages_->wait_for_end();
   });
+}
+
+void graph_part::wait() {
+  expect_begun();
+  end_epoch();
   auto failure = core().take_failure();
   const bool failed = failure != nullptr;
   auto left = what_is_left();
@@ -73,7 +97,7 @@ void graph_part::wait() {
 
 // Forgets the keys that wait on this rank. Says what waits on any.
 std::exception_ptr graph_part::what_is_left() {
-  const auto all = core().totals().left;
+  const auto all = core().totals().left % leaver;
   std::string words;
   std::uint64_t here = 0;
   try {

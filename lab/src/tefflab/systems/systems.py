@@ -35,6 +35,7 @@ INSTALLED_FOLDER = Path(".teff/systems")  # what `teff install` brought, a folde
 STAMP = "installed.json"  # in it, written last: what was asked for, once all of it is there
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
+_OF_RANKS = ("ranks", *PLACEHOLDERS)
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -43,10 +44,10 @@ _SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
-def _check_placeholders(text: str) -> str:
+def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> str:
     for name in _PLACEHOLDER.findall(text):
-        if name not in PLACEHOLDERS:
-            known = " ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+        if name not in there_are:
+            known = " ".join(f"{{{known}}}" for known in there_are)
             raise ValueError(f"{{{name}}} is no placeholder; there are {known}")
     return text
 
@@ -146,6 +147,7 @@ class Program(_Strict):
     best: bool = False  # of its system's programs of this kind; where none says so, the first is
     slow_start: bool = False  # it takes seconds to start: others are launched before it
     command: list[NonEmpty] = ["{program}"]
+    command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
     environment: dict[NonEmpty, str] = {}
     why: dict[NonEmpty, NonEmpty] = {}
     profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
@@ -169,6 +171,16 @@ class Program(_Strict):
             _check_placeholders(word)
         if not any("{program}" in word for word in command):
             raise ValueError("{program} does not occur in it")
+        return command
+
+    @field_validator("command_for_ranks")
+    @classmethod
+    def _command_for_ranks_starts_as_many(cls, command: list[str]) -> list[str]:
+        for word in command:
+            _check_placeholders(word, _OF_RANKS)
+        for needed in ("{ranks}", "{program}"):
+            if not any(needed in word for word in command):
+                raise ValueError(f"{needed} does not occur in it")
         return command
 
     @model_validator(mode="after")
@@ -212,8 +224,12 @@ class Program(_Strict):
     def program_path(self, root: Path) -> Path:
         return self._folder / self.executable if self.is_python else root / BUILD_FOLDER / "bin" / self.executable
 
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        """The words that start the program with `workers` workers; flags are to be appended."""
+    def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
+        """The words that start the program with `workers` workers; flags are to be appended. `ranks` where the user
+        wants so many processes, in which the workers are; only programs with a `command_for_ranks` can do that."""
+        if ranks is not None:
+            words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
+            return [self._fill(word, root, workers) for word in words]
         filled = [self._fill(word, root, workers) for word in self.command]
         script_first = self.is_python and self.command[0] == "{program}"
         return [self.python(root), *filled] if script_first else filled

@@ -38,6 +38,8 @@ class graph_part final : private epoch_part {
 
  private:
   void begin();
+  void end_epoch();
+  void leave() noexcept;
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
   [[nodiscard]] std::exception_ptr what_is_left();
@@ -47,6 +49,7 @@ class graph_part final : private epoch_part {
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};
+  std::atomic<bool> leaves_{false};
   std::shared_ptr<message_source> messages_;
 };
 

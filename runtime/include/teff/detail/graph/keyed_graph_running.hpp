@@ -5,6 +5,7 @@
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/loops/pace.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -132,12 +133,22 @@ void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
   this->leave(here.index);
 }
 
+// How many tasks the next run() may take, after one that took so many.
+template <class Key, class Hash>
+unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept {
+  const auto time = loop_clock::in(time_a_run);
+  if (took > time) return std::max(most / 2, 1U);
+  return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
+}
+
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   auto& here = *states_[worker];
   const bool nested = here.running != nullptr;
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
+  const unsigned most = nested ? 1 : here.tasks_a_run;
+  const auto began = looks_elsewhere ? loop_clock::now() : 0;
   unsigned tasks = 0;
   // Once only: the others write what at_rest() reads.
   bool asks_for_rest = account(worker).awaits && !nested;
@@ -146,7 +157,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     if (node* const task = find_task(here)) {
       execute(here, task);
       looks = 0;
-      if (++tasks == (nested ? 1 : tasks_a_run)) break;
+      if (++tasks == most) break;
       continue;
     }
     if (receive_outside(here)) continue;
@@ -156,12 +167,14 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
-    } else if (tasks == 0 || (std::exchange(asks_for_rest, false) && at_rest())) {
+    } else if (tasks == 0 || looks_elsewhere || (std::exchange(asks_for_rest, false) && at_rest())) {
       break;
     } else {
       ++looks;
     }
   }
+  if (looks_elsewhere && tasks != 0 && !nested)
+    here.tasks_a_run = next_tasks_a_run(tasks, loop_clock::now() - began, most);
   running_on = outer;
   if (!nested) this->leave(worker);
   if (tasks != 0) return true;
