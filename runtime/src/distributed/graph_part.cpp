@@ -33,6 +33,7 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
       this);
   attach(runtime_.internals(), tasks_);
   attach(runtime_.internals(), messages_);
+  published(runtime_.internals());  // it may ask to be polled, or listened to
 }
 
 bool graph_part::at_rest() noexcept {

@@ -96,6 +96,8 @@ class communicator_core {
   bool handle() noexcept;
   [[nodiscard]] bool sees_work() const noexcept;
   [[nodiscard]] bool is_polled() const noexcept { return channel_->is_polled(); }
+  [[nodiscard]] bool rings() const noexcept { return channel_->rings(); }
+  [[nodiscard]] std::optional<doorbell> listen() noexcept { return channel_->listen(); }
   // What was done outside may have made this rank passive.
   void look_again() noexcept;
 
