@@ -92,7 +92,7 @@ class measuring {
     back = comm_.on([&](std::uint64_t left) {
       if (left != 0) back->send(1 - comm_.rank(), left - 1);
     });
-    std::optional<teff::message<std::uint64_t, std::vector<std::byte>>> block;
+    std::optional<teff::message<std::uint64_t, std::span<const std::byte>>> block;
     block = comm_.on([&](std::uint64_t left, std::span<const std::byte> bytes) {
       if (left != 0) block->send(1 - comm_.rank(), left - 1, bytes);
     });

@@ -329,8 +329,8 @@ struct futex {
   }
   // Another word to sleep on, as long as it is `quiet`; null: none.
   struct bells {
-    const atomic<std::uint32_t>* word = nullptr;
-    std::uint32_t quiet = 0;
+    const atomic<std::uint32_t>* word;
+    std::uint32_t quiet;
   };
   // False: the time has come, or the bell was rung.
   static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,

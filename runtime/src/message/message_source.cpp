@@ -13,6 +13,8 @@ namespace teff::detail {
 
 namespace {
 
+constexpr int looks_before_counts = 64;  // some microseconds
+
 // Earlier than that of any source before, and later than any clock.
 source::poll_time next_time_that_never_comes() noexcept {
   static std::atomic<source::poll_time::rep> made{0};
@@ -23,7 +25,10 @@ source::poll_time next_time_that_never_comes() noexcept {
 }  // namespace
 
 message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
-    : runtime_(rt), part_(part), listens_until_(next_time_that_never_comes()), core_(through, *this, window) {}
+    : runtime_(rt),
+      part_(part),
+      listens_until_(next_time_that_never_comes()),
+      core_(through, *this, window, looks_before_counts) {}
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
                           void (*fill)(const void* what, std::byte* at), const void* what) {
@@ -65,8 +70,7 @@ void message_source::wait_for_end() {
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
-  const bool progressed = core_.progress();
-  return core_.handle() || progressed;
+  return core_.work();
 }
 
 bool message_source::sees_work(unsigned /*worker*/) noexcept {

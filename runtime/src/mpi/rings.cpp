@@ -38,7 +38,7 @@ struct rings::segment {
 
 struct rings::outbound {
   outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
-      : ring(shared, first, lines), most(lines / 4 * line_bytes - sizeof(piece_header)) {}
+      : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
 
   struct waiting_packet {
     std::uint32_t channel;
@@ -281,7 +281,6 @@ std::optional<channel::arrival> rings::receive(inbox& of) {
       if (box.get() == &of) return channel::arrival{static_cast<int>(from), std::move(came->bytes)};
       if (!box) box = std::make_unique<inbox>();
       deliver(*box, {static_cast<int>(from), std::move(came->bytes)});
-      break;
     }
   }
   return std::nullopt;
