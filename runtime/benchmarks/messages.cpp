@@ -1,9 +1,10 @@
-// What messages cost between two ranks: of one process, or, in teff_messages_mpi, of two processes, beside what
-// MPI's own cost there.
+// What messages cost between two ranks: of one process, or, in teff_messages_mpi, of two processes, beside
+// what MPI's own cost there.
 //
 //   teff_messages [COUNT]                     200000 messages, a tenth as many turns
 //   mpirun -n 2 teff_messages_mpi [COUNT] [messages | idle]
-//                                             messages: not by rings; idle: the CPU seconds of ten that both wait
+//                                             messages: not by rings; idle: the CPU seconds of ten that both
+//                                             wait
 //
 // It prints nanoseconds: a message of 8 bytes that rank 0 sends to itself, and its handler; the same to
 // another rank; the same where 20,000 of them are all that there is; a message that answers one, of 8 bytes

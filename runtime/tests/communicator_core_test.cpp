@@ -51,7 +51,7 @@ class played_job {
       players_.push_back(std::make_unique<player>());
       auto& each = *players_.back();
       each.core = std::make_unique<detail::communicator_core>(network_.rank(i), each.host, window,
-                                                                 static_cast<int>(random_() % 3));
+                                                              static_cast<int>(random_() % 3));
       for (const bool ordered : {false, true}) {
         const auto number = each.core->add(
             {i == differs ? "jump" : "hop", ordered, [this, i](std::span<const std::byte> bytes) {

@@ -28,7 +28,14 @@ constexpr std::size_t lines = 4;
 // ---- A producer and a consumer that sleep when there is no room, or nothing ----
 
 // What is left out, so that the checker finds it.
-enum class fault { none, listens_late, looks_late_for_room, does_not_listen, rings_early, does_not_hand_over };
+enum class fault {
+  none,
+  listens_late,
+  looks_late_for_room,
+  does_not_listen,
+  rings_early,
+  does_not_hand_over
+};
 
 struct two_ends {
   two_ends() { futex::wakes.clear(); }

@@ -59,7 +59,8 @@ packet made_of(std::uint32_t from, std::uint32_t number, std::size_t size) {
   return made;
 }
 
-[[nodiscard]] bool is_made_of(const packet& came, std::uint32_t from, std::uint32_t number, std::size_t size) {
+[[nodiscard]] bool is_made_of(const packet& came, std::uint32_t from, std::uint32_t number,
+                              std::size_t size) {
   const auto expected = made_of(from, number, size);
   return came.size() == expected.size() && std::memcmp(came.data(), expected.data(), came.size()) == 0;
 }

@@ -1,7 +1,7 @@
 // transport: how packets get from rank to rank. A communicator (message.hpp) sends its messages over one.
 //
-// There are three: loopback (ranks in one process, loopback.hpp), simulated (delays and reorders, from a seed,
-// simulated.hpp), and mpi (processes, mpi.hpp). One of your own derives from these two classes.
+// There are three: loopback (ranks in one process, loopback.hpp), simulated (delays and reorders, from a
+// seed, simulated.hpp), and mpi (processes, mpi.hpp). One of your own derives from these two classes.
 #pragma once
 
 #include <teff/detail/message/packet.hpp>

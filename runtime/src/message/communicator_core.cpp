@@ -156,7 +156,8 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   if (there.gathered.size() >= packet_size || channel_->under_way(to) < packets_under_way) {
     send_gathered(to, there);
-  } else if (!gathers_.load(std::memory_order_seq_cst) && !gathers_.exchange(true, std::memory_order_seq_cst)) {
+  } else if (!gathers_.load(std::memory_order_seq_cst) &&
+             !gathers_.exchange(true, std::memory_order_seq_cst)) {
     // Who sets it false after that load takes this lock later, and sends this.
     host_.work_came();
   }
@@ -505,8 +506,7 @@ class communicator_core::handling_here {
 
  private:
   void count() noexcept {
-    if (messages_ != 0)
-      core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
+    if (messages_ != 0) core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
   }
   communicator_core& core_;
   const std::uint64_t most_;

@@ -13,7 +13,9 @@ namespace teff::detail {
 
 namespace {
 
-constexpr int looks_before_counts = 64;  // some microseconds
+// A fraction of a microsecond: a worker has not begun to count as a searcher by then (work_until()), so that
+// its further looks cost others nothing.
+constexpr int looks_before_counts = 7;
 
 // Earlier than that of any source before, and later than any clock.
 source::poll_time next_time_that_never_comes() noexcept {

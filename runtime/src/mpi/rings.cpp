@@ -52,10 +52,10 @@ struct rings::outbound {
   void put_piece(waiting_packet& of) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;        // guards what follows
   ring_producer<futex, payload> ring;
   std::deque<waiting_packet> waiting;
-  std::atomic<std::size_t> wanted{0};        // lines, of the next piece that waits
+  std::atomic<std::size_t> wanted{0};  // lines, of the next piece that waits
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
@@ -164,7 +164,8 @@ bool rings::has_arrivals(const inbox& of) const noexcept {
 std::size_t rings::under_way(const inbox& of, std::size_t to) const noexcept {
   if (to == self_) return of.from_own.load(std::memory_order_relaxed);
   const auto& out = *outbound_[to];
-  return static_cast<std::size_t>(out.packets_sent.load(std::memory_order_relaxed) - out.ring.packets_taken());
+  return static_cast<std::size_t>(out.packets_sent.load(std::memory_order_relaxed) -
+                                  out.ring.packets_taken());
 }
 
 // ---- Sending ----

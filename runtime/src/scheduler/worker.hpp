@@ -7,8 +7,8 @@
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/runtime.hpp>
 
-#include "platform/futex.hpp"
 #include "platform/call_stack.hpp"
+#include "platform/futex.hpp"
 #include "scheduler/activities.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"

@@ -47,9 +47,9 @@ struct registered_message {
 
 class communicator_core {
  public:
-  // `window`: so many bytes of messages may be on their way to one rank before its senders wait. `patience`: a
-  // rank that has become passive gives its counts after so many looks of progress() in vain. What it has just
-  // sent is often answered, and a wave costs as much as a message.
+  // `window`: so many bytes of messages may be on their way to one rank before its senders wait. `patience`:
+  // a rank that has become passive gives its counts after so many looks of progress() in vain. What it has
+  // just sent is often answered, and a wave costs as much as a message.
   communicator_core(transport& through, message_host& host, std::size_t window, int patience = 0);
   ~communicator_core();
   communicator_core(const communicator_core&) = delete;
@@ -175,8 +175,8 @@ class communicator_core {
 
   std::mutex progress_;  // guards what follows
   completion completion_;
-  std::deque<channel::arrival> early_;  // of epochs that have not begun here
-  std::uint64_t received_ = 0;          // messages, in this epoch
+  std::deque<channel::arrival> early_;               // of epochs that have not begun here
+  std::uint64_t received_ = 0;                       // messages, in this epoch
   std::optional<channel::arrival>* lone_ = nullptr;  // of the caller of progress()
   int quiet_looks_ = 0;  // of progress(), one after the other, at which this rank was passive
   completion_counts totals_;

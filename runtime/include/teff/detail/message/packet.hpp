@@ -35,9 +35,7 @@ class packet {
 
  private:
   struct freed {
-    void operator()(std::byte* memory) const noexcept {
-      ::operator delete(memory);
-    }
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory); }
   };
   void grow(std::size_t needed) {
     constexpr std::size_t least = 256;
