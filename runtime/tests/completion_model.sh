@@ -61,4 +61,5 @@ is_found 6 "a thread of no activity does not look at the seal" "-DMESSAGES=1 -DS
 is_found 7 "a message that comes does not break the seal" "$two" "$safe" "$deep"
 is_found 8 "the sums of a wave begin with those of the last one" "$one" "$safe" "$deep"
 is_found 9 "the root remembers what was sent instead of what was handled" "$two" "$safe" "$deep"
+is_found 11 "the root ends an epoch without messages only" "$one" "$safe" "$deep"
 is_found 10 "the end is not passed on to the children" "$chain" "$safe" "$deep"

@@ -41,6 +41,7 @@ bool locked[3];         /* the lock of a peer: held while a message is stamped a
 byte parts[3], sum_sent[3], sum_handled[3];
 bool own_given[3];
 bool has_last; byte last_handled;
+byte vain_waves;        /* that ended without an end of the epoch when there was nothing left */
 
 #define PASSIVE(r) (!body[r] && !running[r] && (FAULT == 2 || handled[r] == received[r]))
 #define NOTHING_ON_ITS_WAY (way[0] + way[1] + way[2] + way[3] + way[4] + way[5] + way[6] + way[7] + way[8] == 0)
@@ -49,6 +50,8 @@ bool has_last; byte last_handled;
 
 #if FAULT == 1
 #define DECIDED (sum_handled[0] == sum_sent[0])
+#elif FAULT == 11
+#define DECIDED (has_last && last_handled == sum_sent[0] && sum_sent[0] == 0)
 #elif FAULT == 3
 #define DECIDED (has_last && last_handled == sum_handled[0])
 #else
@@ -107,7 +110,7 @@ proctype stray(byte r) {
     atomic {
       if
       :: stamp -> next_epoch++
-      :: else -> sent[r]++; if :: way[r * 3 + 1]++ :: way[r * 3 + 2]++ fi
+      :: else -> sent[r]++; vain_waves = 0; if :: way[r * 3 + 1]++ :: way[r * 3 + 2]++ fi
       fi;
       locked[r] = false
     }
@@ -158,7 +161,13 @@ proctype progress(byte r) {
         assert(NOTHING_ON_ITS_WAY && ALL_AT_REST);
         ended[0] = true; tell_children(0, end)
       :: else ->
-        atomic { has_last = true; last_handled = (FAULT == 9 -> sum_sent[0] : sum_handled[0]); new_wave(0) };
+        atomic {
+          has_last = true; last_handled = (FAULT == 9 -> sum_sent[0] : sum_handled[0]); new_wave(0);
+          if
+          :: NOTHING_ON_ITS_WAY && ALL_AT_REST -> vain_waves++; assert(vain_waves <= 2)   /* it ends */
+          :: else -> skip
+          fi
+        };
         tell_children(0, ask)
       fi
     fi

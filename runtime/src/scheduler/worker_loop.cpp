@@ -105,6 +105,8 @@ void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noe
   do {
     while (me.run_job_of(me.inbox_, searching)) continue;
     me.stolen_.tell();
+    // Where threads share cores, whoever is to bring a job needs this one.
+    if (me.all_.crowded()) continue;
     me.spin_until(
         [](const void* given) {
           const auto& each = *static_cast<const struct awaited*>(given);
