@@ -152,7 +152,11 @@ struct rank {
   }
   bool all_received() { return received.load() == messages; }
   bool receive() {
-    if (!consumer.ready() || receiving.exchange(1) != 0) return false;
+    if (!consumer.ready()) return false;
+    if (receiving.exchange(1) != 0) {
+      checker::now().pause();  // another worker is at it
+      return false;
+    }
     bool any = false;
     while (consumer.ready()) {
       consumer.at(0).value.read();
