@@ -20,17 +20,6 @@ constexpr int handlers_a_run = 64;
 // Of the calling thread: in whose handler it is.
 thread_local const communicator_core* handling = nullptr;
 
-class handler_scope {
- public:
-  explicit handler_scope(const communicator_core* of) noexcept : outer_(std::exchange(handling, of)) {}
-  ~handler_scope() { handling = outer_; }
-  handler_scope(const handler_scope&) = delete;
-  handler_scope& operator=(const handler_scope&) = delete;
-
- private:
-  const communicator_core* outer_;
-};
-
 std::uint64_t digest_of(const std::string& words) noexcept {
   std::uint64_t digest = 14695981039346656037U;  // FNV-1a
   for (const char each : words) digest = (digest ^ static_cast<unsigned char>(each)) * 1099511628211U;
@@ -487,8 +476,9 @@ class communicator_core::handling_here {
   explicit handling_here(communicator_core& core) noexcept
       : core_(core),
         most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0),
-        scope_(&core) {}
+        outer_(std::exchange(handling, &core)) {}
   ~handling_here() {
+    handling = outer_;
     count();
     core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
@@ -510,7 +500,7 @@ class communicator_core::handling_here {
   }
   communicator_core& core_;
   const std::uint64_t most_;
-  const handler_scope scope_;
+  const communicator_core* const outer_;
   int from_ = -1;
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;

@@ -102,8 +102,7 @@ void rings::prepare(std::byte* at, std::size_t ranks, std::size_t lines) {
   }
 }
 
-rings::rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines)
-    : self_(self), lines_(lines) {
+rings::rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines) : self_(self) {
   const auto ranks = segments.size();
   const auto first = [&](std::size_t to, std::size_t from) {
     return std::launder(reinterpret_cast<memory::line*>(segment::lines(segments[to], ranks, lines, from)));

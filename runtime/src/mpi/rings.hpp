@@ -71,7 +71,6 @@ class rings {
   void deliver(inbox& in, channel::arrival came);
 
   const std::size_t self_;
-  const std::size_t lines_;
   std::vector<bell<futex>*> bells_;
   std::vector<std::unique_ptr<outbound>> outbound_;  // none for this rank
   std::atomic<std::size_t> waiting_{0};              // packets that wait for room
