@@ -50,7 +50,8 @@ class played_job {
     for (int i = 0; i < ranks; ++i) {
       players_.push_back(std::make_unique<player>());
       auto& each = *players_.back();
-      each.core = std::make_unique<detail::communicator_core>(network_.rank(i), each.host, window);
+      each.core = std::make_unique<detail::communicator_core>(network_.rank(i), each.host, window,
+                                                              static_cast<int>(random_() % 3));
       for (const bool ordered : {false, true}) {
         const auto number = each.core->add(
             {i == differs ? "jump" : "hop", ordered, [this, i](std::span<const std::byte> bytes) {
@@ -132,7 +133,7 @@ class played_job {
       }
       return;
     }
-    switch (random_() % 4) {
+    switch (random_() % 5) {
       case 0:
         if (me.body_over) break;
         if (me.to_send == 0) {
@@ -144,6 +145,9 @@ class played_job {
         break;
       case 1:
         core.handle();
+        break;
+      case 2:
+        core.work();
         break;
       default:
         core.progress();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <teff/detail/message/packet.hpp>
+#include <teff/detail/scheduler/doorbell.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -39,11 +40,16 @@ class channel {
   // How many packets were sent to this rank that have not been received there, or left here at least. While
   // there are some, the sender gathers further messages into one packet.
   [[nodiscard]] virtual std::size_t under_way(int to) const noexcept = 0;
-  // Whether nobody is told when a packet has come, so that somebody has to look: has_arrivals() is false
-  // then.
+  // Whether packets come from other processes that can wake who sleeps here, but can't call `tell`.
+  [[nodiscard]] virtual bool rings() const noexcept { return false; }
+  // Then: somebody is about to call has_arrivals() a last time, and to sleep. Returns the word on which they
+  // wake him (src/platform/bell.hpp).
+  [[nodiscard]] virtual std::optional<detail::doorbell> listen() noexcept { return std::nullopt; }
+  // Whether there may be packets of which nobody is told, so that somebody has to look: has_arrivals() is
+  // false then.
   [[nodiscard]] virtual bool is_polled() const noexcept { return false; }
-  // From now on `tell` is called whenever a packet has come, by any thread, until it is set again or the
-  // channel is destroyed. It only wakes somebody.
+  // From now on `tell` is called whenever a packet has come of which listen() does not tell, by any thread,
+  // until it is set again or the channel is destroyed. It only wakes somebody.
   virtual void on_arrival(std::function<void()> tell) = 0;
 };
 

@@ -36,6 +36,7 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
       this);
   attach(runtime_.internals(), tasks_);
   attach(runtime_.internals(), messages_);
+  published(runtime_.internals());  // it may ask to be polled, or listened to
 }
 
 // Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails

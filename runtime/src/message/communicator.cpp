@@ -23,6 +23,7 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
       transport_(through),
       source_(std::make_shared<detail::message_source>(rt, through, how.window)) {
   detail::attach(rt.internals(), source_);
+  detail::published(rt.internals());  // it may ask to be polled, or listened to
 }
 
 communicator::~communicator() {

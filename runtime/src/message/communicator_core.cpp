@@ -20,17 +20,6 @@ constexpr int handlers_a_run = 64;
 // Of the calling thread: in whose handler it is.
 thread_local const communicator_core* handling = nullptr;
 
-class handler_scope {
- public:
-  explicit handler_scope(const communicator_core* of) noexcept : outer_(std::exchange(handling, of)) {}
-  ~handler_scope() { handling = outer_; }
-  handler_scope(const handler_scope&) = delete;
-  handler_scope& operator=(const handler_scope&) = delete;
-
- private:
-  const communicator_core* outer_;
-};
-
 std::uint64_t digest_of(const std::string& words) noexcept {
   std::uint64_t digest = 14695981039346656037U;  // FNV-1a
   for (const char each : words) digest = (digest ^ static_cast<unsigned char>(each)) * 1099511628211U;
@@ -82,10 +71,11 @@ std::string difference(const std::string& ours, const std::string& theirs) {
 
 }  // namespace
 
-communicator_core::communicator_core(transport& through, message_host& host, std::size_t window)
+communicator_core::communicator_core(transport& through, message_host& host, std::size_t window, int patience)
     : host_(host),
       rank_(through.rank()),
       window_(window),
+      patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
       channel_(through.open()),
       words_("libteff " + std::string(version()) + ", packets 1\n"),
@@ -155,7 +145,9 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
   if (there.gathered.size() >= packet_size || channel_->under_way(to) < packets_under_way) {
     send_gathered(to, there);
-  } else if (!gathers_.exchange(true, std::memory_order_seq_cst)) {
+  } else if (!gathers_.load(std::memory_order_seq_cst) &&
+             !gathers_.exchange(true, std::memory_order_seq_cst)) {
+    // Who sets it false after that load takes this lock later, and sends this.
     host_.work_came();
   }
   return true;
@@ -293,7 +285,16 @@ bool communicator_core::is_passive() noexcept {
 
 // passive(), in completion.md. Under the lock progress_.
 bool communicator_core::give_counts() {
-  if (ended() || !completion_.awaits_own() || !is_passive()) return false;
+  if (ended() || !completion_.awaits_own()) return false;
+  if (!is_passive()) {
+    quiet_looks_ = 0;
+    return false;
+  }
+  if (++quiet_looks_ <= patience_) {
+    attention_.store(true, std::memory_order_seq_cst);
+    return false;
+  }
+  quiet_looks_ = 0;
   const auto epoch = epoch_.load(std::memory_order_relaxed);
   stamp_.store(epoch + 1, std::memory_order_seq_cst);
   completion_counts own{0, received_, host_.left()};
@@ -340,21 +341,25 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
 
 // ---- Packets that come ----
 
-bool communicator_core::progress() noexcept {
+bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept {
   const std::unique_lock lock(progress_, std::try_to_lock);
   if (!lock) return false;
   // seq_cst: before the look whether this rank is passive, against look_again().
-  attention_.exchange(false, std::memory_order_seq_cst);
+  if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);
+  lone_ = lone;
+  bool any = true;
   try {
     const bool received = receive_some();
     const bool sent = send_all_gathered();
-    return give_counts() || received || sent;
+    if (received) quiet_looks_ = 0;
+    any = give_counts() || received || sent;
   } catch (...) {
     fail(std::current_exception());
     attention_.store(true,
                      std::memory_order_seq_cst);  // whether this rank is passive has yet to be looked at
-    return true;
   }
+  lone_ = nullptr;
+  return any;
 }
 
 bool communicator_core::receive_some() {
@@ -395,11 +400,9 @@ void communicator_core::receive(int from, packet bytes) {
 }
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet bytes) {
-  const auto size = bytes.size() - sizeof(packet_header);
-  const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
   received_ += head.records;
-  if (!batch->is_whole(head.records) || head.digest != digest_) {
-    count_handled(from, head.records, size);
+  if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
+    count_handled(from, head.records, bytes.size() - sizeof(packet_header));
     // The other case is told by whoever compares all messages (hello).
     if (head.digest == digest_)
       throw malformed_message("teff::communicator: a packet of messages was spoilt");
@@ -407,9 +410,15 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   }
   // Before a handler can send: that this rank is not sealed any more.
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  const bool takes_lone = lone_ != nullptr && !lone_->has_value();
+  if (takes_lone && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
+    lone_->emplace(channel::arrival{from, std::move(bytes)});
+    return;
+  }
+  const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
   batch->each_ordered([&](std::size_t where) { ordered_.put({batch, where}); });
   // The caller is about to run one handler itself.
-  const bool several = head.records > 1 || !arrived_.empty();
+  const bool several = head.records > 1 || !arrived_.empty() || (lone_ != nullptr && !takes_lone);
   arrived_.put(batch);
   if (several) host_.work_came();
 }
@@ -458,45 +467,98 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
 
 // ---- Handlers ----
 
-bool communicator_core::handle() noexcept {
-  bool any = false;
-  int left = handlers_a_run;
-  for (auto batch = arrived_.front(); batch != nullptr && left != 0;) {
-    const auto at = batch->take();
-    if (!at) {
-      arrived_.drop(batch);
-      batch = arrived_.front();
-      continue;
-    }
-    any = true;
-    if (batch->record_at(*at).ordered != 0) continue;
-    --left;
-    handle_one(*batch, *at);
+// A worker that runs handlers one after the other. Counting each by itself costs more than many a handler: so
+// it counts those of one rank together. But a handler may take long, and wait for work that waits for room
+// until this rank has told that it has handled what came before. So what it keeps is within a quarter of the
+// window, beside the half that may be untold; and only one worker keeps any.
+class communicator_core::handling_here {
+ public:
+  explicit handling_here(communicator_core& core) noexcept
+      : core_(core),
+        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0),
+        outer_(std::exchange(handling, &core)) {}
+  ~handling_here() {
+    handling = outer_;
+    count();
+    core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
   }
-  for (; left != 0; --left) {
-    const auto next = ordered_.take();
-    if (!next) break;
+  handling_here(const handling_here&) = delete;
+  handling_here& operator=(const handling_here&) = delete;
+
+  void handle(const arrived_batch& batch, std::size_t at) noexcept {
+    if (batch.from() != from_) count();
+    core_.handle_one(batch.bytes(), at);
+    from_ = batch.from();
+    ++messages_;
+    bytes_ += record_bytes(record_at(batch.bytes(), at).size);
+    if (bytes_ > most_) count();
+  }
+
+ private:
+  void count() noexcept {
+    if (messages_ != 0) core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
+  }
+  communicator_core& core_;
+  const std::uint64_t most_;
+  const communicator_core* const outer_;
+  int from_ = -1;
+  std::uint64_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+bool communicator_core::work() noexcept {
+  std::optional<channel::arrival> lone;
+  bool any = progress(&lone);
+  if (lone) {
+    const handling_here here(*this);
+    handle_one(lone->bytes, sizeof(packet_header));
+    count_handled(lone->from, 1, lone->bytes.size() - sizeof(packet_header));
+    attention_.store(true, std::memory_order_seq_cst);  // as in handle()
     any = true;
-    handle_one(*next->batch, next->at);
-    ordered_.done();
+  }
+  return handle() || any;
+}
+
+bool communicator_core::handle() noexcept {
+  if (arrived_.empty() && !ordered_.waiting()) return false;
+  bool any = false;
+  {
+    handling_here here(*this);
+    int left = handlers_a_run;
+    for (auto batch = arrived_.front(); batch != nullptr && left != 0;) {
+      const auto at = batch->take();
+      if (!at) {
+        arrived_.drop(batch);
+        batch = arrived_.front();
+        continue;
+      }
+      any = true;
+      if (record_at(batch->bytes(), *at).ordered != 0) continue;
+      --left;
+      here.handle(*batch, *at);
+    }
+    for (; left != 0; --left) {
+      const auto next = ordered_.take();
+      if (!next) break;
+      any = true;
+      here.handle(*next->batch, next->at);
+      ordered_.done();
+    }
   }
   if (any) attention_.store(true, std::memory_order_seq_cst);  // as look_again(); this worker looks next
   return any;
 }
 
-void communicator_core::handle_one(const arrived_batch& batch, std::size_t at) noexcept {
-  const auto head = batch.record_at(at);
-  if (!cancelled()) {
-    try {
-      const handler_scope here(this);
-      if (head.message >= messages_.size())
-        throw malformed_message("teff::communicator: a message that was not registered");
-      messages_[head.message].handle(batch.arguments_at(at));
-    } catch (...) {
-      fail(std::current_exception());
-    }
+void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
+  if (cancelled()) return;
+  try {
+    const auto number = record_at(bytes, at).message;
+    if (number >= messages_.size())
+      throw malformed_message("teff::communicator: a message that was not registered");
+    messages_[number].handle(arguments_at(bytes, at));
+  } catch (...) {
+    fail(std::current_exception());
   }
-  count_handled(batch.from(), 1, record_bytes(head.size));
 }
 
 void communicator_core::count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept {

@@ -11,8 +11,26 @@
 
 namespace teff::detail {
 
+namespace {
+
+// A fraction of a microsecond: a worker has not begun to count as a searcher by then (work_until()), so that
+// its further looks cost others nothing.
+constexpr int looks_before_counts = 7;
+
+// Earlier than that of any source before, and later than any clock.
+source::poll_time next_time_that_never_comes() noexcept {
+  static std::atomic<source::poll_time::rep> made{0};
+  return source::poll_time::max() -
+         source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+}  // namespace
+
 message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
-    : runtime_(rt), part_(part), core_(through, *this, window) {}
+    : runtime_(rt),
+      part_(part),
+      listens_until_(next_time_that_never_comes()),
+      core_(through, *this, window, looks_before_counts) {}
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
                           void (*fill)(const void* what, std::byte* at), const void* what) {
@@ -54,17 +72,21 @@ void message_source::wait_for_end() {
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
-  const bool progressed = core_.progress();
-  return core_.handle() || progressed;
+  return core_.work();
 }
 
 bool message_source::sees_work(unsigned /*worker*/) noexcept {
   return core_.sees_work();
 }
 
+std::optional<doorbell> message_source::listen() noexcept {
+  return core_.listen();
+}
+
 // Who sleeps wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
+// Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<source::poll_time> message_source::next_poll() noexcept {
-  if (!core_.is_polled()) return std::nullopt;
+  if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;
   constexpr poll_time::duration shortest = std::chrono::microseconds(20);
   constexpr poll_time::duration longest = std::chrono::milliseconds(1);
   // Relaxed: a guess.

@@ -17,48 +17,52 @@
 
 namespace teff::detail {
 
-// The records of one packet. Several workers take them at once, one each time.
+// The records of a packet of messages, which follow its header.
+[[nodiscard]] inline record_header record_at(const packet& bytes, std::size_t at) noexcept {
+  record_header header;
+  std::memcpy(&header, bytes.data() + at, sizeof header);
+  return header;
+}
+[[nodiscard]] inline std::span<const std::byte> arguments_at(const packet& bytes, std::size_t at) noexcept {
+  return bytes.bytes().subspan(at + sizeof(record_header), record_at(bytes, at).size);
+}
+// Whether they are so many, and fill the packet.
+[[nodiscard]] inline bool has_whole_records(const packet& bytes, std::uint32_t records) noexcept {
+  std::size_t at = sizeof(packet_header);
+  for (; records != 0; --records) {
+    if (bytes.size() - at < sizeof(record_header)) return false;
+    const auto size = record_at(bytes, at).size;
+    const auto left = bytes.size() - at - sizeof(record_header);
+    if (size > left || aligned_up(size, argument_alignment) > left) return false;
+    at += record_bytes(size);
+  }
+  return at == bytes.size();
+}
+
+// A packet of messages that has come. Several workers take records at once, one each time.
 class arrived_batch {
  public:
   arrived_batch(int from, packet bytes) noexcept : from_(from), bytes_(std::move(bytes)) {}
 
   [[nodiscard]] int from() const noexcept { return from_; }
+  [[nodiscard]] const packet& bytes() const noexcept { return bytes_; }
   // Where the next record lies that nobody has taken; nothing: all are taken.
   std::optional<std::size_t> take() noexcept {
     // Relaxed: the bytes were there before the batch was found.
     auto at = next_.load(std::memory_order_relaxed);
     while (at < bytes_.size()) {
-      const auto end = at + record_bytes(record_at(at).size);
+      const auto end = at + record_bytes(record_at(bytes_, at).size);
       if (next_.compare_exchange_weak(at, end, std::memory_order_relaxed)) return at;
     }
     return std::nullopt;
   }
-  [[nodiscard]] record_header record_at(std::size_t at) const noexcept {
-    record_header header;
-    std::memcpy(&header, bytes_.data() + at, sizeof header);
-    return header;
-  }
-  [[nodiscard]] std::span<const std::byte> arguments_at(std::size_t at) const noexcept {
-    return bytes_.bytes().subspan(at + sizeof(record_header), record_at(at).size);
-  }
-  // Whether the records that follow the header are so many, and fill the packet.
-  [[nodiscard]] bool is_whole(std::uint32_t records) const noexcept {
-    std::size_t at = sizeof(packet_header);
-    for (; records != 0; --records) {
-      if (bytes_.size() - at < sizeof(record_header)) return false;
-      const auto size = record_at(at).size;
-      if (size > bytes_.size() - at - sizeof(record_header) ||
-          aligned_up(size, argument_alignment) > bytes_.size() - at - sizeof(record_header))
-        return false;
-      at += record_bytes(size);
-    }
-    return at == bytes_.size();
-  }
   // Calls use(at) for each record that says that it is ordered.
   template <class Use>
   void each_ordered(Use use) const {
-    for (std::size_t at = sizeof(packet_header); at < bytes_.size(); at += record_bytes(record_at(at).size)) {
-      if (record_at(at).ordered != 0) use(at);
+    for (std::size_t at = sizeof(packet_header); at < bytes_.size();) {
+      const auto head = record_at(bytes_, at);
+      if (head.ordered != 0) use(at);
+      at += record_bytes(head.size);
     }
   }
 

@@ -47,8 +47,10 @@ struct registered_message {
 
 class communicator_core {
  public:
-  // `window`: so many bytes of messages may be on their way to one rank before its senders wait.
-  communicator_core(transport& through, message_host& host, std::size_t window);
+  // `window`: so many bytes of messages may be on their way to one rank before its senders wait. `patience`:
+  // a rank that has become passive gives its counts after so many looks of progress() in vain. What it has
+  // just sent is often answered, and a wave costs as much as a message.
+  communicator_core(transport& through, message_host& host, std::size_t window, int patience = 0);
   ~communicator_core();
   communicator_core(const communicator_core&) = delete;
   communicator_core& operator=(const communicator_core&) = delete;
@@ -89,13 +91,17 @@ class communicator_core {
 
   // ---- Work: called by workers ----
 
+  // What follows, both. A message that has come alone is handled without being put anywhere.
+  bool work() noexcept;
   // Receives packets, sends what has been gathered, looks whether the epoch has ended. Returns whether it did
   // anything. One thread does it at a time; another one returns at once.
-  bool progress() noexcept;
+  bool progress() noexcept { return progress(nullptr); }
   // Runs some handlers. Returns whether there were any.
   bool handle() noexcept;
   [[nodiscard]] bool sees_work() const noexcept;
   [[nodiscard]] bool is_polled() const noexcept { return channel_->is_polled(); }
+  [[nodiscard]] bool rings() const noexcept { return channel_->rings(); }
+  [[nodiscard]] std::optional<doorbell> listen() noexcept { return channel_->listen(); }
   // What was done outside may have made this rank passive.
   void look_again() noexcept;
 
@@ -139,12 +145,16 @@ class communicator_core {
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
-  void handle_one(const arrived_batch& batch, std::size_t at) noexcept;
+  // `lone`: where the caller takes a packet of one message, which it handles at once.
+  bool progress(std::optional<channel::arrival>* lone) noexcept;
+  class handling_here;
+  void handle_one(const packet& bytes, std::size_t at) noexcept;
   void count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept;
 
   message_host& host_;
   const int rank_;
   const std::size_t window_;
+  const int patience_;
   std::vector<peer> peers_;
   std::unique_ptr<channel> channel_;
 
@@ -165,11 +175,14 @@ class communicator_core {
 
   std::mutex progress_;  // guards what follows
   completion completion_;
-  std::deque<channel::arrival> early_;  // of epochs that have not begun here
-  std::uint64_t received_ = 0;          // messages, in this epoch
+  std::deque<channel::arrival> early_;               // of epochs that have not begun here
+  std::uint64_t received_ = 0;                       // messages, in this epoch
+  std::optional<channel::arrival>* lone_ = nullptr;  // of the caller of progress()
+  int quiet_looks_ = 0;  // of progress(), one after the other, at which this rank was passive
   completion_counts totals_;
 
   std::atomic<std::uint64_t> handled_{0};
+  std::atomic<unsigned> workers_handling_{0};
   arrived_messages arrived_;
   ordered_messages ordered_;
 

@@ -42,6 +42,7 @@ class message_source final : public source, private message_host {
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
   std::optional<poll_time> next_poll() noexcept override;
+  std::optional<doorbell> listen() noexcept override;
   void poll(unsigned worker) noexcept override;
 
  private:
@@ -55,6 +56,7 @@ class message_source final : public source, private message_host {
 
   runtime& runtime_;
   epoch_part* const part_;
+  const poll_time listens_until_;
   // Where nobody tells what has come: when somebody looked, and when something had come, last.
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};

@@ -35,15 +35,14 @@ class packet {
 
  private:
   struct freed {
-    void operator()(std::byte* memory) const noexcept {
-      ::operator delete(memory, std::align_val_t{argument_alignment});
-    }
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory); }
   };
   void grow(std::size_t needed) {
     constexpr std::size_t least = 256;
     const auto capacity = std::max({needed, 2 * capacity_, least});
-    std::unique_ptr<std::byte, freed> larger(
-        static_cast<std::byte*>(::operator new(capacity, std::align_val_t{argument_alignment})));
+    // Not the operators for an alignment, which are slower in some C libraries.
+    static_assert(argument_alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    std::unique_ptr<std::byte, freed> larger(static_cast<std::byte*>(::operator new(capacity)));
     if (size_ != 0) std::memcpy(larger.get(), memory_.get(), size_);
     memory_ = std::move(larger);
     capacity_ = capacity;
