@@ -21,16 +21,17 @@ macro(teff_find_crates crate)
   set(TEFF_CRATE_VERSION "${crate} ${CMAKE_MATCH_1}")
 endmacro()
 
-# teff_add_crate_tasks(NAME PACKAGE HEADER [OPTIONS option...])
-#
-# The tasks of a system, as teff_add_tasks adds them, whose spawn patterns are PACKAGE, a static library: they use
-# bench/spawn/rust, and HEADER foreign_patterns.hpp.
-function(teff_add_crate_tasks name package header)
-  cmake_parse_arguments(PARSE_ARGV 3 tasks "" "" "OPTIONS")
-  teff_make_crate(library ${package} lib${package}.a "${PROJECT_SOURCE_DIR}/bench/spawn/rust")
-  teff_add_tasks(${name} ${header} SOURCES ${library}
-    LIBRARIES ${library} teff::spawn ${CMAKE_DL_LIBS} m
-    OPTIONS ${tasks_OPTIONS})
+# teff_add_crate(PACKAGE [FOLDER]): PACKAGE is a static library, for C++ a library of that name, whose users know
+# TEFF_CRATE_VERSION. FOLDER has a crate of this project that it uses.
+function(teff_add_crate package)
+  teff_make_crate(file ${package} lib${package}.a "${ARGN}")
+  add_custom_target(${package}_crate DEPENDS ${file})
+  add_library(${package} STATIC IMPORTED)
+  add_dependencies(${package} ${package}_crate)
+  set_target_properties(${package} PROPERTIES
+    IMPORTED_LOCATION ${file}
+    INTERFACE_COMPILE_DEFINITIONS "TEFF_CRATE_VERSION=\"${TEFF_CRATE_VERSION}\""
+    INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS};m")
 endfunction()
 
 # teff_add_crate_program(PACKAGE): PACKAGE is a program of an adapter for task graphs: it uses bench/task_graph/rust. Finds
@@ -44,8 +45,8 @@ function(teff_add_crate_program package)
 endfunction()
 
 # Adds the command that makes PACKAGE, and sets <result> to the file. A COPY is this preset's: FLAGS are for its compiler
-# alone, not for the crates that it needs. CRATE is a folder of this project that it uses.
-function(teff_make_crate result package product crate)
+# alone, not for the crates that it needs. FOLDER, which may be empty, has a crate of this project that it uses.
+function(teff_make_crate result package product folder)
   cmake_parse_arguments(PARSE_ARGV 4 make "" "COPY" "NEEDS;FLAGS")
   get_filename_component(system "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   set(target "${PROJECT_SOURCE_DIR}/.teff/crates/${system}")
@@ -55,7 +56,11 @@ function(teff_make_crate result package product crate)
     set(copy COMMAND ${CMAKE_COMMAND} -E copy ${file} ${make_COPY})
     set(file ${make_COPY})
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.rs Cargo.toml Cargo.lock "${crate}/*.rs" "${crate}/Cargo.toml")
+  set(patterns *.rs Cargo.toml Cargo.lock)
+  if(folder)
+    list(APPEND patterns "${folder}/*.rs" "${folder}/Cargo.toml")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
   add_custom_command(
     OUTPUT ${file}
     COMMAND ${CMAKE_COMMAND} -E env "TEFF_CRATE_VERSION=${TEFF_CRATE_VERSION}"

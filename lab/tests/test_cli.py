@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_a_shell_completes_commands_systems_and_experiments(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     systems = load_systems(project_root())
-    ids = {program.id for system in systems for program in system.programs}
+    ids = {name for system in systems for program in system.programs for name in (program.id, program.long_name)}
     assert completed(capsys, monkeypatch, "exp") == ["experiment"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
@@ -120,6 +121,10 @@ def test_help_begins_with_an_example_and_fits_a_screen(
         (["metg", "-steps", "0"], "-steps 0: must be a whole number from 1, as -steps 1000"),
         (["sweep", "--longest", "soon"], "soon"),
         (["programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
+        (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
+        (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
+        (["metg", "--store", "../x"], "--store '../x': give the name"),
+        (["graph", "--svg", "fft.png"], "--svg fft.png: the picture is SVG; give a name that ends in .svg"),
         (["install", "nobody"], "no system is called 'nobody'"),
         (["install", "--all", "--list"], "--all: name systems to install or remove, or ask for the --list alone"),
     ],
@@ -164,6 +169,16 @@ def test_what_is_expected_to_go_wrong_is_told_without_a_traceback(
     assert capsys.readouterr().err == said
 
 
+def test_a_request_to_end_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("tefflab.systems.systems.load_systems", lambda _: signal.raise_signal(signal.SIGTERM))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        assert run(monkeypatch, "systems") == 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "teff: interrupted\n"
+
+
 def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "bench" / "systems" / "lake"
     folder.mkdir(parents=True)
@@ -172,6 +187,9 @@ def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: p
     (folder / "system.toml").write_text("".join(programs))
     monkeypatch.setattr(completion, "project_root", lambda: tmp_path)
     assert completion.system("") == ["lake", "lake/slow"], "before the first build nothing is known of programs"
+    assert completion.systems("pond,") == ["pond,lake", "pond,lake/fast", "pond,lake/slow"], (
+        "the first, too, has a name"
+    )
     built = tmp_path / ".teff" / "build" / "bin"
     built.mkdir(parents=True)
     (built / "lake_wake").touch()

@@ -21,7 +21,7 @@ from tefflab.benchmarks.experiments import find_experiment, load_experiment, loa
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.configuration import check
 from tefflab.benchmarks.task_graph.core import core_program
-from tefflab.benchmarks.task_graph.experiment import GraphExperiment, best_of_each
+from tefflab.benchmarks.task_graph.experiment import GraphExperiment
 from tefflab.benchmarks.task_graph.plan import CHARTS
 from tefflab.cli import session
 from tefflab.cli.session import Options
@@ -160,13 +160,6 @@ def test_a_case_may_be_of_several_graphs_and_columns_are_a_workers(tmp_path: Pat
     assert widths == [["3", "6"], ["12", "6"]]
 
 
-def test_the_best_variant_of_a_system_is_the_first_that_is_here() -> None:
-    found = [
-        variant(name, variant_index=index) for name, index in (("a", 0), ("a/other", 1), ("b/other", 1), ("b/third", 2))
-    ]
-    assert [each.id for each in best_of_each(found)] == ["a", "b/other"]
-
-
 @pytest.fixture
 def _simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
@@ -250,7 +243,7 @@ def test_a_plan_with_several_pictures_of_a_kind_names_each_by_what_it_is_of(
     assert isinstance(experiment, GraphExperiment)
     monkeypatch.setattr("tefflab.benchmarks.task_graph.experiment.check", lambda *_: None)
     request = Request(root, (variant("quick"),), (), (2,), 2)
-    estimates = sat(root, experiment.plan(request, is_chosen=True), Silent(), rounds=2)
+    estimates = sat(root, experiment.plan(request), Silent(), rounds=2)
     assert [name for name, _ in estimates.pictures()] == [
         "one-even",
         "one-very-uneven",

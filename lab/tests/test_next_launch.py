@@ -51,6 +51,22 @@ def test_rounds_are_foretold_as_many_as_it_takes() -> None:
     assert rounds_missing(estimate(1.0, 0.05 * 1.388 / 0.816, 5), NARROW, 5) == 4
 
 
+def test_who_takes_seconds_to_start_is_launched_last_of_those_that_are_equally_far() -> None:
+    for seed in range(20):
+        names = [f"{seed}_{i}" for i in range(5)]
+        had: Counter[str] = Counter()
+        for _ in range(2 * len(names)):
+            standings = [
+                Standing(name, had[name], 1.0, 4 - had[name], 4 - had[name], name == names[2]) for name in names
+            ]
+            chosen = next_launch(standings, 1e9)
+            assert chosen is not None
+            had[chosen] += 1
+            if chosen == names[2]:
+                assert set(had.values()) == {had[chosen]}, "the others have had this round"
+        assert set(had.values()) == {2}
+
+
 def test_everybody_moves_forward_by_the_same_share_of_what_it_needs_and_nobody_twice_in_a_row() -> None:
     needs = {"few": 4, "more": 8, "many": 12}
     had: Counter[str] = Counter()

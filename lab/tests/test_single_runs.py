@@ -43,7 +43,7 @@ def test_as_json_each_run_is_its_programs_own_line(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
-    run_each(root, ["c", "a"], FLAGS, as_json=True)
+    run_each(root, ["c", "a/one"], FLAGS, as_json=True)
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [record["system"] for record in records] == ["c", "a"]
     assert {record["schema"] for record in records} == {"teff-record-2"}
@@ -93,6 +93,20 @@ def test_a_program_is_told_how_many_workers_unless_the_user_says(laboratory: Cal
     assert int(words[-3]) >= 1
     words, _ = command_of(root, program, ["-steps", "3", "-workers", "5"])
     assert words[-4:] == ["-steps", "3", "-workers", "5"]
+
+
+def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path) -> None:
+    launched = '[[program]]\nbenchmark = "task_graph"\nname = "{0}"\ntitle = "{0}"\nprogram = "{0}"\n'.format
+    ranks = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\n'
+    write_system(tmp_path, "lake", launched("wide") + ranks + launched("narrow"))
+    wide, narrow = load_systems(tmp_path)[0].programs
+    words, _ = command_of(tmp_path, wide, ["-steps", "3"], 1000)
+    assert words[:3] == ["start", "1000", "1000"]
+    assert words[-4:] == ["--workers", "1000", "-steps", "3"]
+    words, _ = command_of(tmp_path, wide, ["-workers", "6"], 3)
+    assert words[:3] == ["start", "3", "6"]
+    with pytest.raises(TeffError, match=r"^lake/narrow runs in one process, or starts as many as it wants$"):
+        command_of(tmp_path, narrow, [], 2)
 
 
 @pytest.fixture

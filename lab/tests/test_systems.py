@@ -85,6 +85,15 @@ def test_a_command_line_has_its_placeholders_filled(tmp_path: Path) -> None:
     }
 
 
+def test_a_program_that_spreads_over_ranks_has_a_command_for_so_many(tmp_path: Path) -> None:
+    launched = 'command_for_ranks = ["start", "{ranks}", "{workers}", "{program}"]\nenvironment ='
+    variant, alone = load_system(write(tmp_path, GOOD.replace("environment =", launched))).programs
+    program = str(tmp_path / ".teff/build/bin/lake_tasks")
+    assert variant.command_line(tmp_path, 6, 3) == ["start", "3", "6", program]
+    assert variant.command_line(tmp_path, 6) == [program, "--threads=6"]
+    assert not alone.command_for_ranks
+
+
 def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
     variant = lake(tmp_path).programs[1]
     assert variant.is_python
@@ -100,8 +109,10 @@ def test_a_script_is_run_by_the_labs_own_python(tmp_path: Path) -> None:
         ("distributed = false", "distribution = false", "distributed"),
         ("{workers}", "{worker}", "{worker} is no placeholder"),
         ('["{program}", ', "[", "{program} does not occur"),
+        ("environment =", 'command_for_ranks = ["{program}"]\nenvironment =', "{ranks} does not occur"),
         ('LAKE_HOME = "it looks', 'LAKE_HOUSE = "it looks', "environment sets LAKE_HOME"),
         ('name = "script"', 'name = "tasks"', "two programs of task_graph are named 'tasks'"),
+        ('program = "lake', 'best = true\nprogram = "lake', "two programs of task_graph are the best"),
         ('homepage = "https:', 'homepage = "htps:', "homepage"),
         ('title = "Lake Tasks"', "title = Lake", "is no TOML"),
         ('language = "C++"', 'language = ""', "language"),

@@ -138,6 +138,13 @@ def test_timesteps_that_the_user_chose_are_a_remark() -> None:
     assert "-steps 4000: METG of runs of this length only" in remarked(replace(case(3), steps=4000))
 
 
+def test_timesteps_that_the_user_chose_are_a_remark_on_curves_too() -> None:
+    text = shown(curve_table(replace(case(1), steps=5)))
+    assert "-steps 5 – start and end weigh more than in runs of 1000" in text
+    assert "-steps 4000 – efficiency of runs of this length only" in shown(curve_table(replace(case(1), steps=4000)))
+    assert "-steps" not in shown(curve_table(case(1)))
+
+
 def test_many_that_are_missing_are_named_as_far_as_a_line_goes() -> None:
     rows = [replace(row(who, estimate(1e-6)), metg=None) for who in variants(18)]
     for width in (60, 80):

@@ -360,6 +360,15 @@ TEST(c_api, graph_names_each_misuse) {
 
 // ---- What crosses the border ----
 
+TEST(c_api, names_arguments_that_are_null) {
+  EXPECT_EQ(teff_runtime_make(1, nullptr), teff_misused);
+  EXPECT_NE(std::string(teff_last_error()).find("teff_runtime_make: `made` is NULL"), std::string::npos);
+  teff_graph* graph = nullptr;
+  EXPECT_EQ(teff_graph_make(nullptr, nullptr, &graph), teff_misused);
+  EXPECT_EQ(graph, nullptr);
+  EXPECT_NE(std::string(teff_last_error()).find("the runtime or the functions are NULL"), std::string::npos);
+}
+
 TEST(c_api, lets_no_exception_out) {
   const auto runtime = made(2);
   EXPECT_EQ(run(runtime, []() -> int { throw std::out_of_range("a body of C++"); }), teff_exception);

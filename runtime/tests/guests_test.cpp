@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
@@ -201,6 +202,31 @@ TEST(guests, that_wait_for_a_graph_run_its_tasks) {
     graph.wait();
   }
   EXPECT_EQ(ran, 50 * 100);
+}
+
+// What a guest has fulfilled is settled when it leaves, and not when its worker next runs the graph: that may
+// be never.
+TEST(guests, leave_nothing_open_of_a_graph_whose_keys_they_fulfilled) {
+  runtime rt{{.workers = 2, .bind = false}};
+  wait_until_parked(rt);
+  std::atomic<int> ran{0};
+  task_graph<int> graph{rt};
+  graph.indegree([](int) { return 2; }).body([&](int) { ++ran; });
+  rt.run([&] { graph.fulfill(0); });
+  std::latch in_its_place{1};
+  std::latch graph_ended{1};
+  std::thread other([&] {
+    rt.run([&] {
+      in_its_place.count_down();
+      graph_ended.wait();
+    });
+  });
+  in_its_place.wait();
+  graph.fulfill(0);
+  graph.wait();
+  EXPECT_EQ(ran, 1);
+  graph_ended.count_down();
+  other.join();
 }
 
 TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {

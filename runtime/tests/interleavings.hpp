@@ -327,16 +327,26 @@ struct futex {
     const int before = wakes[&word];
     checker::now().wait_until([&word, before] { return wakes[&word] != before; });
   }
-  // False: the time has come.
-  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline) {
+  // Another word to sleep on, as long as it is `quiet`; null: none.
+  struct bells {
+    const atomic<std::uint32_t>* word;
+    std::uint32_t quiet;
+  };
+  // False: the time has come, or the bell was rung.
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,
+                         const bells& also = {}) {
     checker::now().step();
     checker::now().flush(checker::now().self());
     if (word.peek() != expected) return true;
+    if (also.word != nullptr && also.word->peek() != also.quiet) return false;
     const int before = wakes[&word];
-    checker::now().wait_until(
-        [&word, before, deadline] { return wakes[&word] != before || clock >= deadline; });
+    const int rung_before = wakes[also.word];
+    checker::now().wait_until([&word, before, deadline, bell = also.word, rung_before] {
+      return wakes[&word] != before || wakes[bell] != rung_before || clock >= deadline;
+    });
     return wakes[&word] != before;
   }
+  static void wake_all(const atomic<std::uint32_t>& word) { wake(word); }
   static void wake(const atomic<std::uint32_t>& word) {
     checker::now().step();
     checker::now().flush(checker::now().self());

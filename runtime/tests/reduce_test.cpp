@@ -125,6 +125,27 @@ TEST(parallel_reduce, gives_a_map_of_parts_whole_blocks) {
   });
 }
 
+// A histogram of 4096 bins is combined 128 times for a million elements, a sum 1024 times.
+TEST(parallel_reduce, combines_large_values_less_often) {
+  constexpr int count = 1 << 20;
+  const auto blocks = []<class T>(T value) {
+    int calls = 0;  // one worker
+    static_cast<void>(parallel_reduce(
+        0, count, value,
+        [&](int, int) {
+          ++calls;
+          return T{};
+        },
+        [](T a, const T&) { return a; }));
+    return calls;
+  };
+  runtime rt({.workers = 1});
+  rt.run([&] {
+    EXPECT_EQ(blocks(0.0), 1024);
+    EXPECT_EQ(blocks(std::array<int, 4096>{}), 128);
+  });
+}
+
 TEST(parallel_reduce, adds_up_floating_point_numbers_of_every_count_well) {
   for (int n = 0; n < 300; ++n) {
     EXPECT_EQ(parallel_reduce(

@@ -1,4 +1,4 @@
-// Tasks of rayon: the spawn patterns on them are src/lib.rs, what those count and how they are driven is C++.
+// Tasks of rayon: the spawn patterns on them are spawn/src/lib.rs, what those count and how they are driven is C++.
 #pragma once
 
 #include "teff/spawn/foreign_patterns.hpp"
@@ -10,7 +10,7 @@ class task_system : public teff::spawn::foreign_patterns {
   using foreign_patterns::foreign_patterns;
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "rayon", .variant = "join", .version = TEFF_RAYON_VERSION, .workers = workers()};
+    return {.system = "rayon", .variant = "join", .version = TEFF_CRATE_VERSION, .workers = workers()};
   }
 };
 

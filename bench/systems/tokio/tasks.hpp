@@ -11,7 +11,7 @@ class task_system : public teff::spawn::foreign_patterns {
   using foreign_patterns::foreign_patterns;
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tokio", .variant = "spawn", .version = TEFF_TOKIO_VERSION, .workers = workers()};
+    return {.system = "tokio", .variant = "spawn", .version = TEFF_CRATE_VERSION, .workers = workers()};
   }
 };
 

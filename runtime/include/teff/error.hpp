@@ -70,6 +70,23 @@ struct replay_differs : misuse {
   using misuse::misuse;
 };
 
+// Bytes that came as a message are not what its handler takes: they end too early, or name what can't be.
+struct malformed_message : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The ranks of a job have registered different messages, or run different programs.
+struct ranks_differ : misuse {
+  using misuse::misuse;
+};
+
+// Something that another rank ran threw an exception, so that the whole job's run ended. The message says
+// what the exception said.
+struct rank_failed : std::runtime_error {
+  rank_failed(const std::string& message, int on) : std::runtime_error(message), rank(on) {}
+  int rank;  // where
+};
+
 // An option can't be honoured: a TEFF_* variable that is not a number, more workers than there is room for.
 struct invalid_option : std::invalid_argument {
   using std::invalid_argument::invalid_argument;

@@ -21,7 +21,8 @@ T reduce_over(I first, I last, T init, Map& map, Combine& combine, std::size_t b
   if (first == last) return init;
   const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Map>>());
-  tree_reduction<T, I, Map, Combine> reduction(map, combine, block != 0 ? block : usual_block(count));
+  tree_reduction<T, I, Map, Combine> reduction(map, combine,
+                                               block != 0 ? block : usual_block(count, sizeof(T)));
   return std::invoke(combine, std::move(init), on_workers([&] { return reduction.run(first, count); }));
 }
 
@@ -34,16 +35,16 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 // iterators, of map(*i); for a range, of map(x) for each of its elements. An empty loop yields `init`.
 //
 // Neighbours are combined, in a binary tree over blocks. The tree's shape depends only on the length of the
-// loop and on `block`, never on the number of workers or on timing: a sum of floating-point numbers is the
-// same in every run. `combine` must be associative, up to what the caller accepts as equal. It need not
+// loop, on T and on `block`, never on the number of workers or on timing: a sum of floating-point numbers is
+// the same in every run. `combine` must be associative, up to what the caller accepts as equal. It need not
 // commute. But std::plus and std::multiplies of floating-point numbers are known to commute, and 16 of their
 // partial results are computed side by side, by vector instructions. What map yields is converted to T, the
 // type of `init`; for several values, T can be a tuple or an array.
 //
-// `block` is the number of elements that are combined in order, one after another; 0: the length decides. A
-// map that can't be called with one iteration is called with a whole block, as the body of parallel_for is
-// with a part of the loop: use that for what is better combined in place, as a histogram is. The type of an
-// index is as in parallel_for, exceptions are as in join.
+// `block` is the number of elements that are combined in order, one after another; 0: the length decides, and
+// the size of T. A map that can't be called with one iteration is called with a whole block, as the body of
+// parallel_for is with a part of the loop: use that for what is better combined in place, as a histogram is.
+// The type of an index is as in parallel_for, exceptions are as in join.
 //
 //   double dot = teff::parallel_reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; }, std::plus<>{});
 template <std::integral First, std::integral Last, class T, class Map, class Combine>

@@ -54,7 +54,7 @@ typedef struct teff_runtime teff_runtime;
 
 // Makes a runtime and starts its workers. `workers`: how many; 0: TEFF_WORKERS, else one for every core that
 // this process may use. Other options are read from the environment. Returns teff_invalid_option,
-// teff_system_error, teff_out_of_memory; then `*made` is NULL.
+// teff_system_error, teff_out_of_memory; then `*made` is NULL. Returns teff_misused if `made` is NULL.
 int teff_runtime_make(unsigned workers, teff_runtime** made);
 
 // Waits for the calls of teff_run() that are in progress, ends the workers and frees the runtime. NULL is
@@ -136,19 +136,20 @@ typedef struct teff_graph_functions {
 } teff_graph_functions;
 
 // Makes a graph that takes a copy of `functions`. The runtime must live longer than the graph. Returns
-// teff_misused if there is no indegree or no body, teff_forked_process, teff_out_of_memory; then `*made` is
-// NULL.
+// teff_misused if there is no indegree or no body, or an argument is NULL; teff_forked_process,
+// teff_out_of_memory; then `*made` is NULL.
 int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions, teff_graph** made);
 
 // Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
 // indegree is 0 starts with one call, too. Any thread may call it. Returns
-// teff_forked_process, teff_out_of_memory.
+// teff_forked_process, teff_out_of_memory; teff_misused if the indegree is negative, which teff_graph_wait()
+// returns where another thread finds it.
 int teff_graph_fulfill(teff_graph* graph, uint64_t key);
 
 // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The
 // graph can be used again. Returns what the first body returned that did not return 0: tasks that had not
 // begun by then were dropped. Returns teff_over_fulfilled, teff_never_satisfied, teff_graph_waits_for_itself,
-// teff_forked_process.
+// teff_forked_process; teff_misused if an indegree was negative.
 int teff_graph_wait(teff_graph* graph);
 
 // Frees the graph. If tasks are left that teff_graph_wait() has not waited for, drops those that have not

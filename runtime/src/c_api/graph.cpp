@@ -29,8 +29,12 @@ struct teff_graph {
 };
 
 int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions, teff_graph** made) {
-  *made = nullptr;
-  return status_of([=] { *made = new teff_graph(runtime_of(*runtime), *functions); });
+  return status_of([=] {
+    begin_to_make(made, "teff_graph_make");
+    if (runtime == nullptr || functions == nullptr)
+      throw teff::misuse("teff_graph_make: the runtime or the functions are NULL");
+    *made = new teff_graph(runtime_of(*runtime), *functions);
+  });
 }
 
 int teff_graph_fulfill(teff_graph* graph, uint64_t key) {

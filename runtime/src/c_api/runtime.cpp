@@ -14,8 +14,10 @@ teff::runtime& teff::detail::c_api::runtime_of(teff_runtime& handle) noexcept {
 }
 
 int teff_runtime_make(unsigned workers, teff_runtime** made) {
-  *made = nullptr;
-  return status_of([=] { *made = new teff_runtime{teff::runtime{teff::options{.workers = workers}}}; });
+  return status_of([=] {
+    begin_to_make(made, "teff_runtime_make");
+    *made = new teff_runtime{teff::runtime{teff::options{.workers = workers}}};
+  });
 }
 
 int teff_runtime_end(teff_runtime* runtime) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <teff/teff.h>
+#include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include <array>
+#include <string>
 #include <utility>
 
 namespace teff::detail::c_api {
@@ -36,6 +38,14 @@ int status_of(F&& function) noexcept {
   } catch (...) {
     return note_exception();
   }
+}
+
+// What `function` is to make is not there yet. Throws misuse if there is no place for it.
+template <class Made>
+void begin_to_make(Made** made, const char* function) {
+  if (made == nullptr)
+    throw misuse(std::string(function) + ": `made` is NULL: there is no place for what it makes");
+  *made = nullptr;
 }
 
 [[nodiscard]] runtime& runtime_of(teff_runtime& handle) noexcept;

@@ -49,10 +49,27 @@ bool graph_core::at_rest() const noexcept {
   return begun == ended;
 }
 
-bool graph_core::nothing_left() const noexcept {
+std::uint64_t graph_core::keys_left() const noexcept {
   std::int64_t waiting = 0;
   for (const auto& each : accounts_) waiting += each.waiting.load(std::memory_order_relaxed);
-  return waiting == 0 && !cancelled();
+  return static_cast<std::uint64_t>(waiting);
+}
+
+bool graph_core::nothing_left() const noexcept {
+  return keys_left() == 0 && !cancelled();
+}
+
+std::exception_ptr graph_core::failure() noexcept {
+  if (!cancelled()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+// It counts as a waiter, so that look_for_rest() need not look for two things.
+void graph_core::tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept {
+  told_of_rest_ = told;
+  whom_ = whom;
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 bool graph_core::is_at_rest(const void* graph) noexcept {
@@ -65,6 +82,7 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   // both.
   ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) == 0 || !at_rest()) return;
+  if (told_of_rest_ != nullptr) told_of_rest_(whom_);
   const std::lock_guard lock(mutex_);
   rest_.notify_all();
   for (const unsigned each : waiting_workers_) runtime_.gate().wake(each);

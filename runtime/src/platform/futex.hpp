@@ -1,16 +1,21 @@
-// Sleeping on a word of memory (Linux futexes, private to the process).
+// Sleeping on a word of memory (Linux futexes, private to the process unless it is said).
 #pragma once
+
+#include <teff/detail/scheduler/doorbell.hpp>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace teff::detail {
 
@@ -19,14 +24,18 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
+inline timespec timespec_of(std::chrono::steady_clock::time_point at) noexcept {
+  const auto since = at.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  return {.tv_sec = static_cast<time_t>(seconds.count()),
+          .tv_nsec = static_cast<long>(std::chrono::nanoseconds(since - seconds).count())};
+}
+
 // The same, but not longer than until `deadline`: false if that has come. (The steady clock is
 // CLOCK_MONOTONIC.)
 inline bool futex_wait_until(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                              std::chrono::steady_clock::time_point deadline) noexcept {
-  const auto since = deadline.time_since_epoch();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
-  const timespec at{.tv_sec = static_cast<time_t>(seconds.count()),
-                    .tv_nsec = static_cast<long>(std::chrono::nanoseconds(since - seconds).count())};
+  const auto at = timespec_of(deadline);
   return ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &at, nullptr,
                    FUTEX_BITSET_MATCH_ANY) == 0 ||
          errno != ETIMEDOUT;
@@ -42,7 +51,70 @@ inline void futex_wake_all(const std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// The futex as idle_gate wants it.
+// Wakes all, of any process that has this memory.
+inline void futex_wake_processes(const std::atomic<std::uint32_t>& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// The doorbells that a sleeper listens to: a few. No two have the same word.
+class doorbells {
+ public:
+  static constexpr std::size_t most = 8;
+
+  // False: there are too many.
+  bool add(doorbell added) noexcept {
+    for (const auto& each : bells()) {
+      if (each.word == added.word) return true;
+    }
+    if (size_ == most) return false;
+    bells_[size_++] = added;
+    return true;
+  }
+  [[nodiscard]] std::span<const doorbell> bells() const noexcept { return {bells_.data(), size_}; }
+
+ private:
+  std::array<doorbell, most> bells_{};
+  std::size_t size_ = 0;
+};
+
+// One sleep on several words (futex_waitv, Linux 5.16). The headers may be older than the kernel.
+class futex_vector {
+ public:
+  // Whether the kernel has it and lets this process use it.
+  [[nodiscard]] static bool available() noexcept {
+    static const bool known = ::syscall(number, nullptr, 0U, 0U, nullptr, CLOCK_MONOTONIC) != 0 &&
+                              errno != ENOSYS && errno != EPERM;
+    return known;
+  }
+  // As futex_wait_until(), but also until somebody rings one of the bells: false then.
+  static bool wait_until(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                         std::chrono::steady_clock::time_point deadline, const doorbells& also) noexcept {
+    std::array<element, 1 + doorbells::most> all{};
+    all[0] = {expected, reinterpret_cast<std::uintptr_t>(&word), of_32_bits | FUTEX_PRIVATE_FLAG, 0};
+    unsigned size = 1;
+    for (const auto& each : also.bells())
+      all[size++] = {each.quiet, reinterpret_cast<std::uintptr_t>(each.word), of_32_bits, 0};
+    const auto at = timespec_of(deadline);
+    const auto woken = ::syscall(number, all.data(), size, 0U, &at, CLOCK_MONOTONIC);
+    if (woken >= 0) return woken == 0;
+    if (errno == EINTR) return true;
+    // One of the words has changed already, and if it is not its own, somebody has rung. Any other error is
+    // taken for that: the memory of a bell may be gone with its channel, and the worker forgets it then.
+    return errno == EAGAIN && word.load(std::memory_order_relaxed) != expected;
+  }
+
+ private:
+  struct element {
+    std::uint64_t expected;
+    std::uint64_t address;
+    std::uint32_t flags;
+    std::uint32_t reserved;
+  };
+  static constexpr long number = 449;  // the same everywhere
+  static constexpr std::uint32_t of_32_bits = 2;
+};
+
+// The futex as idle_gate and bell want it.
 struct futex {
   template <class T>
   using atomic = std::atomic<T>;
@@ -51,9 +123,13 @@ struct futex {
   static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
     futex_wait(word, expected);
   }
-  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline) noexcept {
-    return futex_wait_until(word, expected, deadline);
+  using bells = doorbells;
+  static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,
+                         const bells& also) noexcept {
+    return also.bells().empty() ? futex_wait_until(word, expected, deadline)
+                                : futex_vector::wait_until(word, expected, deadline, also);
   }
+  static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex_wake_processes(word); }
   static void wake(const atomic<std::uint32_t>& word) noexcept { futex_wake(word); }
 };
 

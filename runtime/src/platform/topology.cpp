@@ -118,15 +118,12 @@ void topology::bind_this_thread(unsigned processor) const noexcept {
 
 void topology::move_this_thread(unsigned processor) const noexcept {
   auto* const mask = hwloc_bitmap_alloc();
-  auto* const one = hwloc_bitmap_alloc();
-  if (mask != nullptr && one != nullptr &&
-      hwloc_get_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD) == 0 &&
+  if (mask == nullptr) return;
+  if (hwloc_get_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD) == 0 &&
       hwloc_bitmap_isset(mask, processor)) {
-    hwloc_bitmap_only(one, processor);
-    if (hwloc_set_cpubind(tree_->handle, one, HWLOC_CPUBIND_THREAD) == 0)
-      hwloc_set_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD);
+    bind_this_thread(processor);
+    hwloc_set_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD);
   }
-  hwloc_bitmap_free(one);
   hwloc_bitmap_free(mask);
 }
 

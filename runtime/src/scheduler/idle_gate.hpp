@@ -16,13 +16,14 @@ enum class wake_for : std::uint8_t {
   name,  // only what somebody wakes this worker for, by its index
 };
 
-// `System` gives atomic<T>, a type `time` with its greatest value `never`, wait(word, expected),
-// wait_until(word, expected, time), which is false if the time has come, and wake(word): the futex, or the
-// checker's stand-in.
+// `System` gives atomic<T>, a type `time` with its greatest value `never`, a type `bells`, wait(word,
+// expected), wait_until(word, expected, time, bells), which is false if the time has come or one of the bells
+// was rung, and wake(word): the futex, or the checker's stand-in.
 template <class System>
 class idle_gate {
  public:
   using time = typename System::time;
+  using bells = typename System::bells;
 
   explicit idle_gate(unsigned workers) : waiters_(workers) {}
 
@@ -158,14 +159,15 @@ class idle_gate {
 
   // ---- A time at which one sleeper has to be awake ----
 
-  // As sleep(), but if no other sleeper wakes by `deadline`, this one does. Returns whether it woke for that.
-  // A worker that waits by name does so in any case: others do not count on it.
-  bool sleep_until(unsigned worker, wake_for what, time deadline) noexcept {
+  // As sleep(), but if no other sleeper wakes by `deadline`, this one does; until then it listens to the
+  // bells. Returns whether it woke for one of these reasons. A worker that waits by name does so in any case:
+  // others do not count on it.
+  bool sleep_until(unsigned worker, wake_for what, time deadline, const bells& also = {}) noexcept {
     if (what == wake_for::work && !promise(deadline)) {
       sleep(worker);
       return false;
     }
-    const bool in_time = sleep_at_most_until(worker, what, deadline);
+    const bool in_time = sleep_at_most_until(worker, what, deadline, also);
     // It is a searcher now. Nobody may count on its promise when it leaves the search: not it, if it is the
     // last and hands over, and not who sleeps later.
     if (what == wake_for::work) withdraw(deadline);
@@ -244,12 +246,12 @@ class idle_gate {
     promised_.compare_exchange_strong(deadline, System::never, std::memory_order_seq_cst);
   }
 
-  // False: it woke because of the time.
-  bool sleep_at_most_until(unsigned worker, wake_for what, time deadline) noexcept {
+  // False: it woke because of the time, or of a bell.
+  bool sleep_at_most_until(unsigned worker, wake_for what, time deadline, const bells& also) noexcept {
     auto& state = waiters_[worker].state;
     // Acquire: as in sleep().
     while (state.load(std::memory_order_acquire) == asleep(what)) {
-      if (!System::wait_until(state, asleep(what), deadline)) {
+      if (!System::wait_until(state, asleep(what), deadline, also)) {
         cancel_sleep(worker, what);
         return false;
       }

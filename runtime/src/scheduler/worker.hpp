@@ -8,6 +8,7 @@
 #include <teff/runtime.hpp>
 
 #include "platform/call_stack.hpp"
+#include "platform/futex.hpp"
 #include "scheduler/activities.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
@@ -159,7 +160,7 @@ class worker {
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
-  bool sleep(wake_for what, source::poll_time deadline, waits where) noexcept;
+  bool sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
@@ -171,6 +172,8 @@ class worker {
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
   [[nodiscard]] bool sees_work() noexcept;
   [[nodiscard]] source::poll_time next_poll() noexcept;
+  // To the bells of all sources. False: they are too many to sleep on.
+  bool listen(doorbells& bells) noexcept;
   void poll_sources(source::poll_time now) noexcept;
   bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };

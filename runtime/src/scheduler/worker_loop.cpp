@@ -105,6 +105,8 @@ void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noe
   do {
     while (me.run_job_of(me.inbox_, searching)) continue;
     me.stolen_.tell();
+    // Where threads share cores, whoever is to bring a job needs this one.
+    if (me.all_.crowded()) continue;
     me.spin_until(
         [](const void* given) {
           const auto& each = *static_cast<const struct awaited*>(given);
@@ -261,10 +263,12 @@ bool worker::park(Done& done, may_run limit, awaited_work awaited, waits where) 
   if (limit != may_run::everything) all_.requests().begin_sleep();
   if (gate.prepare_sleep(index_, wakes)) hand_over();
   bool for_poll = false;
-  if (finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
+  doorbells bells;
+  const bool listens = limit == may_run::awaited_thief || listen(bells);
+  if (!listens || finds_reason_to_stay_awake(done, limit, awaited, for_guest)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where);
+    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), where, bells);
   }
   if (where == waits::at_top) gate.offer(index_);
   if (limit != may_run::everything) all_.requests().end_sleep();
@@ -291,8 +295,8 @@ bool worker::finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work 
          (limit != may_run::awaited_thief && sees_source_work(limit));
 }
 
-// Returns whether it woke because of the deadline.
-bool worker::sleep(wake_for what, source::poll_time deadline, waits where) noexcept {
+// Returns whether it woke because of the deadline, or of a bell.
+bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also) noexcept {
   ++parks_;
   parked_.start();
   bool in_time = true;
@@ -302,7 +306,7 @@ bool worker::sleep(wake_for what, source::poll_time deadline, waits where) noexc
   } else if (deadline == futex::never) {
     all_.gate().sleep(index_);
   } else {
-    in_time = !all_.gate().sleep_until(index_, what, deadline);
+    in_time = !all_.gate().sleep_until(index_, what, deadline, also);
   }
   const auto began = parked_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);

@@ -53,6 +53,13 @@ source::poll_time worker::next_poll() noexcept {
   return earliest;
 }
 
+bool worker::listen(doorbells& bells) noexcept {
+  return !all_.sources().any_of(index_, next_source_, [&](source& each) {
+    const auto bell = each.listen();
+    return bell && !bells.add(*bell);
+  });
+}
+
 void worker::poll_sources(source::poll_time now) noexcept {
   all_.sources().any_of(index_, next_source_, [&](source& each) {
     if (const auto at = each.next_poll(); at && *at <= now) {

@@ -28,6 +28,17 @@ TEST(start_ranks, gives_each_rank_a_core_of_its_own_in_the_launchers_words) {
             "[-n][3][-bind-to][core][program][two words][0]");
 }
 
+TEST(start_ranks, gives_each_rank_its_share_of_the_workers_cores) {
+  EXPECT_EQ(start("open_mpi", "cores 2 5 program 0").words,
+            "[--allow-run-as-root][--oversubscribe][-n][2][--map-by][slot:PE=2]"
+            "[--bind-to][core:overload-allowed][program][0]");
+  EXPECT_EQ(start("hydra", "cores 2 5 program 0").words, "[-n][2][-bind-to][core:2][program][0]");
+  for (const char* const kind : {"open_mpi", "hydra"})
+    for (const char* const workers : {"1", "3", "5"})
+      EXPECT_EQ(start(kind, std::string("cores 3 ") + workers + " program 0").words,
+                start(kind, "core 3 program 0").words);
+}
+
 TEST(start_ranks, gives_a_rank_a_whole_node_in_the_launchers_words) {
   EXPECT_EQ(start("open_mpi", "node program 0").words,
             "[--allow-run-as-root][--map-by][ppr:1:node][--bind-to][none][program][0]");

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Protocol
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol
 
 from matplotlib.figure import Figure
 from pydantic import Field
@@ -167,6 +167,11 @@ class Estimates(ABC):
         self.sitting = sitting
         self.plan = plan
 
+    @property
+    @abstractmethod
+    def has_values(self) -> bool:
+        """Whether anything is known of anybody."""
+
     @abstractmethod
     def tables(self) -> Sequence[RenderableType]:
         """As they are printed."""
@@ -203,6 +208,7 @@ class Experiment(Frozen):
     description: NonEmpty  # one line
     benchmark: str = "task_graph"
     figure: str | None = None  # its number in the paper
+    variants: Literal["best", "all"] = "best"  # of each system
     rounds: Annotated[int, Field(ge=2)]
     minutes: Annotated[float, Field(gt=0)]
 
@@ -213,8 +219,7 @@ class Experiment(Frozen):
         del system
         return True
 
-    def plan(self, request: Request, *, is_chosen: bool) -> Plan:
-        """`is_chosen`: the user said which systems."""
+    def plan(self, request: Request) -> Plan:
         raise NotImplementedError
 
 

@@ -131,8 +131,7 @@ class _Cell(Generic[AnyRecord]):
 class CaseFigure(Experiment):
     """A picture a case, against the workers: one, twice as many and so on, and all."""
 
-    def plan(self, request: Request, *, is_chosen: bool) -> Plan:
-        del is_chosen
+    def plan(self, request: Request) -> Plan:
         kind = find_benchmark(self.benchmark)
         assert isinstance(kind, CaseBenchmark)
         return kind.plan_of_experiment(self, request)
@@ -178,6 +177,10 @@ class CaseEstimates(Estimates):
     @property
     def rows(self) -> list[CaseRow]:
         return [row for rows in self.groups.values() for row in rows]
+
+    @property
+    def has_values(self) -> bool:
+        return any(row.value for row in self.rows)
 
     def tables(self) -> Sequence[RenderableType]:
         return [

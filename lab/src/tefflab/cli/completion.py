@@ -19,10 +19,11 @@ def system(incomplete: str) -> list[str]:
 
 
 def systems(incomplete: str) -> list[str]:
-    """The same for the last name of a list by commas, each of which is offered once."""
+    """What --systems takes, for the last name of a list by commas: systems and their ways, each offered once."""
     *named, last = incomplete.split(",")
     before = "".join(f"{name}," for name in named)
-    return [before + name for name in system(last) if name not in named]
+    names = (name for name in _ids(with_first=True) if name.startswith(last))
+    return [before + name for name in names if name not in named]
 
 
 def on_request(incomplete: str) -> list[str]:
@@ -48,19 +49,23 @@ def _described(file: Path) -> dict[str, Any]:
         return {}
 
 
-def _ids() -> list[str]:
-    return list(dict.fromkeys(name for file in _files() for name in _ids_in(file)))
+def _ids(*, with_first: bool = False) -> list[str]:
+    return list(dict.fromkeys(name for file in _files() for name in _ids_in(file, with_first)))
 
 
-def _ids_in(file: Path) -> Iterator[str]:
-    """A system's first program of each benchmark has its name alone. Where anything has been built, what has not is not
-    offered."""
+def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
+    """A system's first program of each benchmark has its name alone; `with_first` adds `SYSTEM/NAME` of a first that is
+    not the only one. Where anything has been built, what has not is not offered."""
     described = _described(file)
     for rows in (value for value in described.values() if isinstance(value, list)):
-        for _, programs in groupby(sorted(rows, key=_benchmark), key=_benchmark):
+        for _, group in groupby(sorted(rows, key=_benchmark), key=_benchmark):
+            programs = list(group)
             for number, program in enumerate(programs):
                 if _is_here(file.parent, str(program.get("program", ""))):
-                    yield f"{file.parent.name}/{program.get('name')}" if number else file.parent.name
+                    if not number:
+                        yield file.parent.name
+                    if number or (with_first and len(programs) > 1):
+                        yield f"{file.parent.name}/{program.get('name')}"
 
 
 def _is_here(folder: Path, program: str) -> bool:

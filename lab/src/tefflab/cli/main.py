@@ -6,6 +6,7 @@ its function, so that `teff --help` stays quick.
 """
 
 import os
+import signal
 import sys
 from typing import Annotated, Any, cast
 
@@ -128,6 +129,9 @@ def _in_one_line(error: Exception) -> str:
 
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
+    # What `timeout` and batch systems send when time is up: as Ctrl-C, what was measured is kept and shown, and no
+    # program is left behind, stopped between two of its runs.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
     except _BAD_COMMAND_LINE as error:

@@ -13,7 +13,7 @@ from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Reque
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import output, path_text, progress
-from tefflab.measure.measurement import Present, begin, estimated, measure, present
+from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.output.plots import save
@@ -25,10 +25,11 @@ from tefflab.records.stored import open_sitting
 from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, load_systems, usable_cores
+from tefflab.systems.systems import System, load_systems, no_such_system, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
+_ALL_VARIANTS = ("--all-variants",)
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 
@@ -44,6 +45,7 @@ class Options:
     store: str = "default"
     resume: bool = False
     install_missing: bool = False
+    all_variants: bool = False
     as_json: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)  # that the command alone has, by name
     flags: Sequence[str] = ()
@@ -51,7 +53,7 @@ class Options:
 
 def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
-    beside = [*options.systems, *options.flags, *map(str, options.workers)]
+    beside = [*options.systems, *options.flags, *map(str, options.workers), *_ALL_VARIANTS[: options.all_variants]]
     beside += [
         str(value) for each in command.options if (value := options.own.get(each.name, each.default)) != each.default
     ]
@@ -65,9 +67,13 @@ def experiment(root: Path, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
     asked = find_experiment(root, name)
     kind = find_benchmark(asked.benchmark)
-    options = replace(options, seconds=options.seconds or 60 * asked.minutes, rounds=options.rounds or asked.rounds)
-    is_chosen = bool(options.systems)
-    if not is_chosen:
+    options = replace(
+        options,
+        seconds=options.seconds or 60 * asked.minutes,
+        rounds=options.rounds or asked.rounds,
+        all_variants=options.all_variants or asked.variants == "all",
+    )
+    if not options.systems:
         taken = tuple(each.name for each in load_systems(root) if kind.programs(each) and asked.takes(each))
         if not taken:
             raise TeffError(f"experiment {name} is of certain systems, as its file says, and no system is. Name some")
@@ -78,7 +84,7 @@ def experiment(root: Path, name: str, options: Options) -> None:
         kind,
         options,
         again,
-        lambda found: asked.plan(_request(root, options, found), is_chosen=is_chosen),
+        lambda found: asked.plan(_request(root, options, found)),
         experiment=name,
     )
 
@@ -92,15 +98,19 @@ def _measure(
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting."""
+    name = _checked_name(options.store)
     if options.install_missing:
         bring_missing(root, asked_for(root, kind, options.systems), progress())
-    store = Store.create(root / RESULTS_FOLDER / options.store)
+    store = Store.create(root / RESULTS_FOLDER / name)
     if options.resume:
         head = _unfinished(store, kind, experiment)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
         prepare(root, kind, options.systems)
-        head = begin(root, store, kind, plan(whoever_is_here(root, kind, options.systems)))
+        found = whoever_is_here(root, kind, options.systems)
+        chosen = found if options.all_variants else best_of_each(found, options.systems)
+        others = tuple(each.variant.id for each in found if each not in chosen)
+        head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
     estimates, interrupted = _watched(root, store, kind, head, options)
     file = publish(store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
@@ -108,6 +118,17 @@ def _measure(
         resume = f"./teff {again} --resume" + (f" --store {options.store}" if options.store != "default" else "")
         progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
+    if not estimates.has_values:
+        raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
+
+
+def _checked_name(store: str) -> str:
+    """Raises TeffError for what is neither one folder's name nor an absolute path."""
+    if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
+        raise TeffError(
+            f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
+        )
+    return store
 
 
 def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:
@@ -121,13 +142,12 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
     named = {name.partition("/")[0] for name in systems}
     known = load_systems(root)
     if unknown := sorted(named - {each.name for each in known}):
-        there = " ".join(each.name for each in known if kind.programs(each))
-        raise TeffError(f"no system is called {unknown[0]!r}; there are: {there}", exit_code=BAD_INPUT)
+        raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
-    """Of those asked for. Nobody else is started to be asked."""
+    """Of those asked for, each in all of its ways. Nobody else is started to be asked."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
@@ -154,6 +174,10 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
     else:
         for table in estimates.tables():
             console.print(table)
+            console.print()
+        if number := len(estimates.plan.others):
+            ways = f"{number} other{'s are' if number > 1 else ' is'}"
+            console.print(f"The best way of each system; {ways} here, too: {_ALL_VARIANTS[0]}", highlight=False)
             console.print()
         if closing := estimates.closing(again, _name(store)):
             console.print(closing)

@@ -42,8 +42,11 @@ class SingleRun:
         return self.record is not None and self.record.ok
 
 
-def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json: bool) -> None:
-    """Runs the flags on each system named (on all that are here where none is) and prints what came of it.
+def run_each(
+    root: Path, names: Sequence[str], flags: Sequence[str], ranks: int | None = None, *, as_json: bool
+) -> None:
+    """Runs the flags on each system named and prints what came of it. Where none is named: on all that are here, and
+    can be started as so many processes if `ranks` says so.
 
     Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
     """
@@ -53,14 +56,15 @@ def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json:
     ensure(root, systems, console=progress())
     if not names:
         probes = probe_all(systems, root, BENCHMARK.programs)
-        chosen = [program for system in systems for program in BENCHMARK.programs(system) if probes[program.id].found]
+        here = [program for system in systems for program in BENCHMARK.programs(system) if probes[program.id].found]
+        chosen = [program for program in here if ranks is None or program.command_for_ranks]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
     runs = []
     with progress().status("") as status:
         for program in chosen:
             status.update(f"running {program.id}")
-            runs.append(run_once(root, program, flags))
+            runs.append(run_once(root, program, flags, ranks))
     if all(run.was_refused for run in runs):
         raise TeffError(runs[0].error, exit_code=BAD_INPUT)
     for run in runs:
@@ -74,22 +78,28 @@ def run_each(root: Path, names: Sequence[str], flags: Sequence[str], *, as_json:
         raise typer.Exit(FAILED)
 
 
-def command_of(root: Path, program: Program, flags: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run: as many workers as the flags say, else the cores that are here.
+def command_of(
+    root: Path, program: Program, flags: Sequence[str], ranks: int | None = None
+) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of one run: as many workers as the flags say, else the cores that are here,
+    or one a rank where there are more ranks.
 
-    A program is always told: its own default may be wrong once its threads are bound to cores.
+    A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
+    not spread over ranks.
     """
+    if ranks is not None and not program.command_for_ranks:
+        raise TeffError(f"{program.id} runs in one process, or starts as many as it wants", exit_code=BAD_INPUT)
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
-    workers = int(said) if said.isdigit() and int(said) else usable_cores()
+    workers = int(said) if said.isdigit() and int(said) else max(usable_cores(), ranks or 1)
     told = [] if said else ["--workers", str(workers)]
-    return [*program.command_line(root, workers), *told, *flags], program.environment_for(root, workers)
+    return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
 
 
-def run_once(root: Path, program: Program, flags: Sequence[str]) -> SingleRun:
+def run_once(root: Path, program: Program, flags: Sequence[str], ranks: int | None = None) -> SingleRun:
     """Starts the program for one run."""
     if reason := why_not_there(program, root):
         return SingleRun(program, "", None, reason, False)
-    words, environment = command_of(root, program, flags)
+    words, environment = command_of(root, program, flags, ranks)
     try:
         done = subprocess.run(
             words,

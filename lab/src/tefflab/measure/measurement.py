@@ -21,7 +21,7 @@ from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import Program, System, load_systems
+from tefflab.systems.systems import Program, System, best_of, load_systems
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,25 @@ class Present:
     program: Program
 
 
+def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Present]:
+    """The best of each system, of those here, besides what `wanted` names by `SYSTEM/NAME`. A system's name alone
+    stands for its best, and so does no name at all."""
+    ways: dict[str, list[Program]] = {}
+    for each in found:
+        ways.setdefault(each.program.system_name, []).append(each.program)
+    best = {best_of(programs).id for name, programs in ways.items() if not wanted or name in wanted}
+    return [each for each in found if each.program.id in best or each.program.long_name in wanted]
+
+
 def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
-    """The programs that `wanted` names (by system or by id; all where it is empty) and that are here."""
+    """The programs that `wanted` names (one by `SYSTEM/NAME`, all of a system by its name; all of all where it is
+    empty) and that are here."""
     every = load_systems(root)
     systems = [(system, programs) for system in every if (programs := kind.programs(system))]
     known = [name for system, programs in systems for name in (system.name, *(program.id for program in programs))]
+    long = [program.long_name for _, programs in systems for program in programs]
     for name in wanted:
-        if name not in known:
+        if name not in known and name not in long:
             there = " ".join(dict.fromkeys(known))
             if name in {system.name for system in every}:
                 raise TeffError(
@@ -49,7 +61,7 @@ def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Map
         Present(_variant(system, index, program, probes[program.id]), program)
         for system, programs in systems
         for index, program in enumerate(programs)
-        if (not wanted or system.name in wanted or program.id in wanted) and probes[program.id].found
+        if (not wanted or system.name in wanted or program.long_name in wanted) and probes[program.id].found
     ]
     if not chosen:
         raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")

@@ -128,7 +128,7 @@ class Sitting:
             company = self._next()
             if company is None:
                 return
-            self._launch(min(company, key=lambda each: (each.launches, _lot(each))))
+            self._launch(min(company, key=lambda each: (each.launches, each.program.slow_start, _lot(each))))
 
     def _next(self) -> list[Entry] | None:
         """A company that is in the midst of a round. Else who is furthest from what is wanted of it where the cores are
@@ -188,6 +188,7 @@ class Sitting:
                 sum(entry.seconds_a_launch for entry in company),
                 max(rounds_missing(estimate, WIDE, rounds) for estimate, _, rounds in rows),
                 max(rounds_missing(estimate, half, rounds) for estimate, half, rounds in rows),
+                any(entry.program.slow_start for entry in company),
             )
 
         return [standing(name, company) for name, company in left.items()]

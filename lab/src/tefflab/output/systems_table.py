@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tefflab.output.table import Column, Table
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import Program, System
+from tefflab.systems.systems import Program, System, best_of
 
 _FOUND_ALONE = (
     "Not here, and in no registry that Teff asks; found by itself in an active Spack or conda environment, a loaded "
@@ -24,6 +24,7 @@ def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
     first = probes[system.listed[0].id]
+    best = best_of(system.listed)
     return {
         "name": system.name,
         "found": any(probes[variant.id].found for variant in system.listed),
@@ -39,6 +40,7 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
             {
                 "id": variant.id,
                 "title": variant.title,
+                "best": variant is best,
                 "found": probes[variant.id].found,
                 "version": probes[variant.id].version,
                 "reason": probes[variant.id].reason,

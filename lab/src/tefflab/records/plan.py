@@ -43,6 +43,7 @@ class Plan(Frozen):
     title: str
     variants: tuple[Variant, ...]
     cases: tuple[Case, ...]
+    others: tuple[str, ...] = ()  # ids of what is here of the systems measured, and was not asked for
     experiment: str | None = None  # whose figure it is
     charts: tuple[str, ...] = ()  # what is drawn; where empty, what the kind usually draws
     x_label: str = ""  # of what is varied

@@ -10,19 +10,20 @@ from typing import Any
 
 import typer
 
-from tefflab.errors import BAD_INPUT, TeffError, shortened
+from tefflab.errors import TeffError, shortened
 from tefflab.host.terminal import progress
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, load_systems, usable_cores
+from tefflab.systems.systems import Program, load_systems, no_such_system, usable_cores
 
 
 def find_program(root: Path, benchmark: str, name: str) -> Program:
-    """The program of this kind of benchmark with this id; TeffError where there is none."""
+    """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; TeffError where there is none."""
     programs = {each.id: each for system in load_systems(root) for each in system.programs_for(benchmark)}
-    if name not in programs:
-        raise TeffError(f"no system is called {name!r}; there are: {' '.join(programs)}", exit_code=BAD_INPUT)
-    return programs[name]
+    found = next((each for each in programs.values() if name in (each.id, each.long_name)), None)
+    if found is None:
+        raise no_such_system(name, list(programs))
+    return found
 
 
 def ask_cases(root: Path, program: Program) -> list[dict[str, Any]]:

@@ -4,11 +4,13 @@ Everything known about a system stands in its own folder below `bench/systems`; 
 else in the lab, names one.
 """
 
+import difflib
 import itertools
 import os
 import re
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -33,6 +35,7 @@ INSTALLED_FOLDER = Path(".teff/systems")  # what `teff install` brought, a folde
 STAMP = "installed.json"  # in it, written last: what was asked for, once all of it is there
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
+_OF_RANKS = ("ranks", *PLACEHOLDERS)
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
@@ -41,10 +44,10 @@ _SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
-def _check_placeholders(text: str) -> str:
+def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> str:
     for name in _PLACEHOLDER.findall(text):
-        if name not in PLACEHOLDERS:
-            known = " ".join(f"{{{known}}}" for known in PLACEHOLDERS)
+        if name not in there_are:
+            known = " ".join(f"{{{known}}}" for known in there_are)
             raise ValueError(f"{{{name}}} is no placeholder; there are {known}")
     return text
 
@@ -141,7 +144,10 @@ class Program(_Strict):
     name: Name
     title: NonEmpty
     program: NonEmpty  # `{benchmark}` in it is the kind that is measured
+    best: bool = False  # of its system's programs of this kind; where none says so, the first is
+    slow_start: bool = False  # it takes seconds to start: others are launched before it
     command: list[NonEmpty] = ["{program}"]
+    command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
     environment: dict[NonEmpty, str] = {}
     why: dict[NonEmpty, NonEmpty] = {}
     profile: Attribution | None = None  # none: its functions are not known, so it can't be profiled
@@ -167,6 +173,16 @@ class Program(_Strict):
             raise ValueError("{program} does not occur in it")
         return command
 
+    @field_validator("command_for_ranks")
+    @classmethod
+    def _command_for_ranks_starts_as_many(cls, command: list[str]) -> list[str]:
+        for word in command:
+            _check_placeholders(word, _OF_RANKS)
+        for needed in ("{ranks}", "{program}"):
+            if not any(needed in word for word in command):
+                raise ValueError(f"{needed} does not occur in it")
+        return command
+
     @model_validator(mode="after")
     def _environment_has_reasons(self) -> Self:
         for name, value in self.environment.items():
@@ -179,6 +195,11 @@ class Program(_Strict):
     def id(self) -> str:
         """The system's name for its first program of a benchmark, `SYSTEM/NAME` for each further one."""
         return self._id
+
+    @property
+    def long_name(self) -> str:
+        """`SYSTEM/NAME`, by which each can be named, the first, too."""
+        return f"{self.system_name}/{self.name}"
 
     @property
     def system_name(self) -> str:
@@ -203,8 +224,12 @@ class Program(_Strict):
     def program_path(self, root: Path) -> Path:
         return self._folder / self.executable if self.is_python else root / BUILD_FOLDER / "bin" / self.executable
 
-    def command_line(self, root: Path, workers: int) -> list[str]:
-        """The words that start the program with `workers` workers; flags are to be appended."""
+    def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
+        """The words that start the program with `workers` workers; flags are to be appended. `ranks` where the user
+        wants so many processes, in which the workers are; only programs with a `command_for_ranks` can do that."""
+        if ranks is not None:
+            words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
+            return [self._fill(word, root, workers) for word in words]
         filled = [self._fill(word, root, workers) for word in self.command]
         script_first = self.is_python and self.command[0] == "{program}"
         return [self.python(root), *filled] if script_first else filled
@@ -258,6 +283,9 @@ class System(_Strict):
         for benchmark, name in known:
             if known.count((benchmark, name)) > 1:
                 raise ValueError(f"two programs of {benchmark} are named {name!r}")
+        best = [program.benchmark for program in self.programs if program.best]
+        if twice := [benchmark for benchmark in best if best.count(benchmark) > 1]:
+            raise ValueError(f"two programs of {twice[0]} are the best")
         return self
 
     @property
@@ -299,6 +327,11 @@ class System(_Strict):
         return self
 
 
+def best_of(programs: Sequence[Program]) -> Program:
+    """Of some programs of a system that run one kind of benchmark."""
+    return next((each for each in programs if each.best), programs[0])
+
+
 def load_system(path: Path) -> System:
     """Reads one `system.toml`; what is wrong with it is a TeffError with file, key and rule."""
     try:
@@ -323,3 +356,10 @@ def load_systems(root: Path) -> list[System]:
 def usable_cores() -> int:
     """How many cores this process may use: what `--workers` is when nothing is said."""
     return len(os.sched_getaffinity(0))
+
+
+def no_such_system(name: str, there: Sequence[str]) -> TeffError:
+    """What to say of a name that nobody has: whom it was meant to be, else who is there."""
+    near = difflib.get_close_matches(name, there, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {' '.join(there)}"
+    return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)

@@ -46,6 +46,10 @@ class GraphEstimates(Estimates):
             for case in self.plan.cases
         )
 
+    @property
+    def has_values(self) -> bool:
+        return any(case.curves or any(row.metg for row in case.rows) for case in self.cases)
+
     def tables(self) -> Sequence[RenderableType]:
         """METG of one configuration at each distance of the cores that was frequent, METG of several configurations in
         one table, or the points of each curve."""
@@ -56,7 +60,7 @@ class GraphEstimates(Estimates):
         return [MetgTable(each) for number, each in enumerate(self._placed) if not number or each.share >= OFTEN]
 
     def to_json(self) -> str:
-        return to_json(self._placed)
+        return to_json(self._placed, self.plan.others)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The rows as they are shown first; those at other distances can be made again from the runs."""

@@ -16,7 +16,7 @@ from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.durations import seconds
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.quantities import size
-from tefflab.records.plan import Frozen, Variant
+from tefflab.records.plan import Frozen
 from tefflab.systems.systems import System
 
 _Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each that runs at once
@@ -83,7 +83,6 @@ class GraphExperiment(Experiment):
     columns_per_worker: Annotated[int, Field(ge=1)] = 1  # the width, where flags do not say it
     vary: tuple[Vary, ...] = ()
     charts: Annotated[tuple[Literal["efficiency", "rate", "metg", "metg_dots", "metg_lines"], ...], Field(min_length=1)]
-    variants: Literal["best", "all"] = "best"
     paradigm: str | None = None  # only systems of this one
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
     points: Annotated[int, Field(ge=3)] = 12  # of a curve
@@ -117,8 +116,7 @@ class GraphExperiment(Experiment):
         """Every combination of what is varied, the last [[vary]] fastest."""
         return tuple(self._case(each, workers) for each in itertools.product(*(one.settings for one in self.vary)))
 
-    def plan(self, request: Request, *, is_chosen: bool) -> GraphPlan:
-        keep_all = is_chosen or self.variants == "all"
+    def plan(self, request: Request) -> GraphPlan:
         workers = one_number_of_workers(request)
         cases = self.cases(workers)
         for case in cases:
@@ -127,7 +125,7 @@ class GraphExperiment(Experiment):
             asks=self.kind,
             title=self.title,
             cases=cases,
-            variants=request.variants if keep_all else tuple(best_of_each(request.variants)),
+            variants=request.variants,
             threshold=self.threshold,
             longest_task=seconds(self.longest),
             points=self.points,
@@ -166,11 +164,3 @@ def one_number_of_workers(request: Request) -> int:
         said = ",".join(map(str, request.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     return next(iter(request.workers), 0) or request.cores
-
-
-def best_of_each(found: Sequence[Variant]) -> list[Variant]:
-    """Of each system the first variant that is here."""
-    best: dict[str, Variant] = {}
-    for each in found:
-        best.setdefault(each.id.partition("/")[0], each)
-    return list(best.values())

@@ -28,6 +28,14 @@ def rarely_elsewhere(case: MeasuredCase) -> list[MeasuredCase]:
     return [each for each in case.others if each.share < OFTEN]
 
 
+def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
+    """What an own number of timesteps does to `what` was measured."""
+    if not case.steps:
+        return None
+    short = f"start and end weigh more than in runs of {STEPS}"
+    return f"-steps {case.steps}", short if case.steps < STEPS else f"{what} of runs of this length only"
+
+
 def _missing(case: MeasuredCase, width: int) -> list[tuple[str, str]]:
     """Who, as far as they fit in the line."""
     ids = [each.id for those in absent(case).values() for each in those]
@@ -65,13 +73,8 @@ def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:
 
 def _elsewhere(case: MeasuredCase) -> list[tuple[str, str]]:
     """What else stands in the report, or must not be compared, in one line."""
-    if case.steps:
-        few = (
-            f"start and end weigh more than in runs of {STEPS}"
-            if case.steps < STEPS
-            else "METG of runs of this length only"
-        )
-        return [(f"-steps {case.steps}", few)]
+    if own := own_steps(case, "METG"):
+        return [own]
     if rare := [duration(each.round_trip) for each in rarely_elsewhere(case) if each.round_trip is not None]:
         return [("also measured", f"with cores {' and '.join(rare)} apart: see the report")]
     if any(row.metg and row.metg.relation != "=" for row in case.rows):

@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
+from tefflab.benchmarks.task_graph.remarks import own_steps
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
 from tefflab.output.readings import absences, curves_in_order, interval_text, metg_name, value_text
@@ -49,8 +50,9 @@ def curve_table(case: MeasuredCase) -> Group:
         headings=headings,
     )
     head = Text.assemble((f"Efficiency – {case.name}", "bold"), "  ", (case.configuration, "dim"))
-    remarks = (Text.assemble((each.heading, "bold"), f" – {each.text}") for each in caveats(case))
-    return Group(head, table, *remarks)
+    own = own_steps(case, "efficiency")
+    remarks = [*([own] if own else []), *((each.heading, each.text) for each in caveats(case))]
+    return Group(head, table, *(Text.assemble((heading, "bold"), f" – {text}") for heading, text in remarks))
 
 
 def _ends(point: CurvePoint) -> str:

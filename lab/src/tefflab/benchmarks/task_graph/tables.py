@@ -37,9 +37,12 @@ class MetgTable:
             yield from found
 
 
-def to_json(cases: Sequence[MeasuredCase]) -> str:
-    """The cases with their rows, curves and caveats as a JSON list; open ends of intervals are null."""
-    return json.dumps([_as_object(each) for each in cases], indent=2, ensure_ascii=False, allow_nan=False)
+def to_json(cases: Sequence[MeasuredCase], others: Sequence[str] = ()) -> str:
+    """The cases with their rows, curves and caveats as a JSON list; open ends of intervals are null. `others`: the ids
+    of what is here of the same systems and was not measured."""
+    return json.dumps(
+        [_as_object(each) | {"others": list(others)} for each in cases], indent=2, ensure_ascii=False, allow_nan=False
+    )
 
 
 def _columns(case: MeasuredCase, colored: bool) -> list[Column]:

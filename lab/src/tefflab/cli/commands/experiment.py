@@ -15,6 +15,7 @@ def command(
         typer.Argument(help="A file of experiments/, without .toml. [list them]", autocompletion=completion.experiment),
     ] = None,
     systems: options.Systems = "",
+    all_variants: options.AllVariants = False,
     minutes: options.OwnMinutes = None,
     rounds: options.OwnRounds = None,
     workers: options.Workers = 0,
@@ -47,6 +48,7 @@ def command(
         store=store,
         resume=resume,
         install_missing=install_missing,
+        all_variants=all_variants,
         as_json=as_json,
     )
     experiment(project_root(), name, asked)

@@ -34,6 +34,8 @@ def command(
         return
     if as_json:
         raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)
+    if svg.suffix != ".svg":
+        raise TeffError(f"--svg {svg}: the picture is SVG; give a name that ends in .svg", exit_code=BAD_INPUT)
     ensure(root, [], console=progress())
     picture = draw(describe_graphs(root, context.args))
     try:

@@ -43,6 +43,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
             store=said["store"],
             resume=said["resume"],
             install_missing=said["install_missing"],
+            all_variants=said["all_variants"],
             as_json=said["as_json"],
             own=own,
             flags=tuple(context.args),
@@ -52,6 +53,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
     parameters = {
         "context": (typer.Context, inspect.Parameter.empty),
         "systems": (options.Systems, ""),
+        "all_variants": (options.AllVariants, False),
         **{each.name: (_annotation(each), each.default) for each in command.options},
         "minutes": (options.Minutes, 5.0),
         "rounds": (options.Rounds, command.rounds),

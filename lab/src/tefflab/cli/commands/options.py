@@ -13,7 +13,7 @@ Systems = Annotated[
     str,
     typer.Option(
         "--systems",
-        help="Names from `teff systems`, by commas. [all that are here]",
+        help="NAME: a system, in its best way; NAME/WAY: in this one. By commas. [all here]",
         autocompletion=completion.systems,
     ),
 ]
@@ -29,6 +29,7 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's l
 InstallMissing = Annotated[
     bool, typer.Option("--install-missing", help="First install what is not here; `teff install --list` says what.")
 ]
+AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system in all of its ways.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 

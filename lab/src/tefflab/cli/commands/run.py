@@ -18,6 +18,10 @@ def command(
             autocompletion=completion.systems,
         ),
     ],
+    ranks: Annotated[
+        int | None,
+        typer.Option("--ranks", min=1, help="Processes of a system that spreads over several. [as `teff metg` has it]"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
     """Run one configuration on one system, or once on each of several; every run validates itself.
@@ -25,6 +29,8 @@ def command(
     Takes the published Task Bench's flags as they are.
 
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
+
+    Example:  teff run all --ranks 3 -type fft -width 7
     """
     from tefflab import project_root
     from tefflab.benchmarks.task_graph import BENCHMARK
@@ -34,9 +40,9 @@ def command(
     root = project_root()
     names = [name for name in system.split(",") if name]
     if system == "all" or len(names) > 1:
-        run_each(root, [] if system == "all" else names, context.args, as_json=as_json)
+        run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json)
         return
     program = find_program(root, BENCHMARK.name, system)
     flags = context.args if as_json else ["--report", *context.args]
-    (first, *rest), environment = command_of(root, program, flags)
+    (first, *rest), environment = command_of(root, program, flags, ranks)
     call_program(root, first, rest, environment, program)

@@ -1,4 +1,5 @@
-// The fields of a plain structure: so that a key is printed whose type has no operator<<.
+// The fields of a plain structure: so that a key is printed whose type has no operator<<, and a structure can
+// be sent in a message.
 #pragma once
 
 #include <concepts>
@@ -65,29 +66,35 @@ template <class Structure>
 concept with_fields = std::is_aggregate_v<Structure> && !requires { Structure{any_base<Structure>{}}; } &&
                       field_count<Structure>() > 0;
 
-// Copies of the fields, as a tuple.
-template <with_fields Structure>
-auto fields_of(const Structure& structure) {
+// Calls visit(field...) with references to the fields, and returns what it returns.
+template <with_fields Structure, class Visit>
+decltype(auto) visit_fields(const Structure& structure, Visit visit) {
   constexpr auto n = field_count<Structure>();
   if constexpr (n == 1) {
     const auto& [a] = structure;
-    return std::make_tuple(a);
+    return visit(a);
   } else if constexpr (n == 2) {
     const auto& [a, b] = structure;
-    return std::make_tuple(a, b);
+    return visit(a, b);
   } else if constexpr (n == 3) {
     const auto& [a, b, c] = structure;
-    return std::make_tuple(a, b, c);
+    return visit(a, b, c);
   } else if constexpr (n == 4) {
     const auto& [a, b, c, d] = structure;
-    return std::make_tuple(a, b, c, d);
+    return visit(a, b, c, d);
   } else if constexpr (n == 5) {
     const auto& [a, b, c, d, e] = structure;
-    return std::make_tuple(a, b, c, d, e);
+    return visit(a, b, c, d, e);
   } else {
     const auto& [a, b, c, d, e, f] = structure;
-    return std::make_tuple(a, b, c, d, e, f);
+    return visit(a, b, c, d, e, f);
   }
+}
+
+// Copies of the fields, as a tuple.
+template <with_fields Structure>
+auto fields_of(const Structure& structure) {
+  return visit_fields(structure, [](const auto&... each) { return std::make_tuple(each...); });
 }
 
 }  // namespace teff::detail

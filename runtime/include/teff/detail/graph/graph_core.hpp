@@ -34,6 +34,17 @@ class graph_core : public source {
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
 
+  // For a graph that is a part of something larger, which others may bring back to work.
+
+  // Whether nothing goes on (src/graph/rest.md).
+  [[nodiscard]] bool rests() const noexcept { return at_rest(); }
+  // Of a graph that rests: how many keys wait for more fulfilments; and what went wrong, if anything.
+  [[nodiscard]] std::uint64_t keys_left() const noexcept;
+  [[nodiscard]] std::exception_ptr failure() noexcept;
+  // From now on told(whom) is called again and again by workers that see that the graph rests. Set before the
+  // graph is attached.
+  void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
+
  protected:
   [[nodiscard]] graph_account& account(unsigned worker) noexcept { return accounts_[worker]; }
   // An item that comes from outside the workers.
@@ -85,6 +96,8 @@ class graph_core : public source {
 
   scheduler& runtime_;
   std::vector<graph_account> accounts_;
+  void (*told_of_rest_)(void* whom) noexcept = nullptr;
+  void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   std::atomic<unsigned> waiters_{0};

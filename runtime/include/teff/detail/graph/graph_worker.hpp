@@ -28,8 +28,13 @@ struct alignas(64) graph_worker {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, unsigned workers, node_exchange<node>& nodes)
-      : index(worker), pool(nodes), ready(worker), to(workers), from(workers) {}
+  graph_worker(unsigned worker, unsigned workers, unsigned most_tasks_a_run, node_exchange<node>& nodes)
+      : index(worker),
+        pool(nodes),
+        ready(worker),
+        tasks_a_run(most_tasks_a_run),
+        to(workers),
+        from(workers) {}
   graph_worker(const graph_worker&) = delete;
   graph_worker& operator=(const graph_worker&) = delete;
   ~graph_worker() {
@@ -74,6 +79,7 @@ struct alignas(64) graph_worker {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
   std::uint64_t messages_taken = 0;
+  unsigned tasks_a_run;  // at most
   // How often the keys from outside had changed when it saw them last, and since when.
   std::uint32_t outside_seen = 0;
   std::int64_t outside_since = 0;

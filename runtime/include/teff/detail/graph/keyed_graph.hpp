@@ -41,7 +41,7 @@ class keyed_graph final : public graph_core {
       : graph_core(runtime, workers),
         states_(workers,
                 [this](worker_state* at, std::size_t i) {
-                  std::construct_at(at, static_cast<unsigned>(i), this->workers(), nodes_);
+                  std::construct_at(at, static_cast<unsigned>(i), this->workers(), tasks_a_run, nodes_);
                 }),
         ready_(workers) {
     for (auto& each : states_.all()) ready_.add(each.ready);
@@ -55,6 +55,9 @@ class keyed_graph final : public graph_core {
   }
 
   graph_functions<Key> functions;
+  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
+  // is no task, and after a while else.
+  bool looks_elsewhere = false;
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
 
@@ -142,7 +145,12 @@ class keyed_graph final : public graph_core {
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
+  [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
+  [[nodiscard]] std::uint64_t items_taken(const worker_state& here) const noexcept {
+    return here.messages_taken + here.ready.shared_taken();
+  }
   void say_ended(worker_state& here) noexcept;
+  void settle_items(worker_state& here) noexcept;
   // A body of this graph may have called fork() and returned in the child process, where threads of the
   // parent hold the locks: asked before a lock is taken. The child has found the graph cancelled.
   void leave_if_forked() const noexcept {
@@ -165,6 +173,8 @@ class keyed_graph final : public graph_core {
   // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
   static constexpr unsigned tasks_a_run = 256;
   static constexpr unsigned looks_a_run = 128;
+  // Where they look elsewhere, after so many nanoseconds of tasks, about: as often as that is worth its cost.
+  static constexpr std::int64_t time_a_run = 2000;
   // Of equal priority, before it looks for messages (src/graph/README.md).
   static constexpr unsigned tasks_between_looks = 8;
 

@@ -5,6 +5,7 @@
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/loops/pace.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -119,7 +120,25 @@ void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
       static_cast<std::int64_t>(here.placed.size()) + here.unplaced.load(std::memory_order_relaxed),
       std::memory_order_relaxed);
   // Release: all that the tasks did, and what they began, to whoever finds the graph at rest.
-  mine.ended.store(here.messages_taken + here.ready.shared_taken(), std::memory_order_release);
+  mine.ended.store(items_taken(here), std::memory_order_release);
+}
+
+// What the worker fulfilled outside of this graph's tasks ends here if it may not run() any more: a guest
+// that leaves has a last look only.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
+  if (account(here.index).ended.load(std::memory_order_relaxed) == items_taken(here)) return;
+  if (here.ready.has_own() || !this->enter(here.index)) return;
+  say_ended(here);
+  this->leave(here.index);
+}
+
+// How many tasks the next run() may take, after one that took so many.
+template <class Key, class Hash>
+unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept {
+  const auto time = loop_clock::in(time_a_run);
+  if (took > time) return std::max(most / 2, 1U);
+  return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
 template <class Key, class Hash>
@@ -128,6 +147,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const bool nested = here.running != nullptr;
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
+  const unsigned most = nested ? 1 : here.tasks_a_run;
+  const auto began = looks_elsewhere ? loop_clock::now() : 0;
   unsigned tasks = 0;
   // Once only: the others write what at_rest() reads.
   bool asks_for_rest = account(worker).awaits && !nested;
@@ -136,7 +157,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     if (node* const task = find_task(here)) {
       execute(here, task);
       looks = 0;
-      if (++tasks == (nested ? 1 : tasks_a_run)) break;
+      if (++tasks == most) break;
       continue;
     }
     if (receive_outside(here)) continue;
@@ -146,12 +167,14 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
-    } else if (tasks == 0 || (std::exchange(asks_for_rest, false) && at_rest())) {
+    } else if (tasks == 0 || looks_elsewhere || (std::exchange(asks_for_rest, false) && at_rest())) {
       break;
     } else {
       ++looks;
     }
   }
+  if (looks_elsewhere && tasks != 0 && !nested)
+    here.tasks_a_run = next_tasks_a_run(tasks, loop_clock::now() - began, most);
   running_on = outer;
   if (!nested) this->leave(worker);
   if (tasks != 0) return true;
@@ -192,7 +215,10 @@ bool keyed_graph<Key, Hash>::invites(unsigned worker) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::sees_own_work(unsigned worker) noexcept {
   auto& here = *states_[worker];
-  if (here.running == nullptr) look_for_rest(worker);
+  if (here.running == nullptr) {
+    settle_items(here);
+    look_for_rest(worker);
+  }
   if (here.ready.sees_own() || !here.inbox.empty()) return true;
   for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);

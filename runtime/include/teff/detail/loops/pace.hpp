@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -87,11 +88,13 @@ class loop_pace {
 
   // How many iterations are next.
   [[nodiscard]] std::int64_t block() const noexcept { return block_; }
-  // The same where `done` have run. A long block ends so that the next one begins as well aligned as the
-  // piece did: 64 iterations, of whatever size, are a cache line at least.
+  // The same where `done` have run. A block ends at a multiple of a power of two, as large a one as fits it
+  // and at most 64. So what a compiler makes of several iterations at once leaves no rest, which would cost a
+  // short block as much again; and a long block begins as well aligned as the piece did: 64 iterations, of
+  // whatever size, are a cache line at least.
   [[nodiscard]] std::uint64_t block_after(std::uint64_t done) const noexcept {
     const auto block = static_cast<std::uint64_t>(block_);
-    return given_ || block < aligned ? block : block - (done + block) % aligned;
+    return given_ ? block : block - (done + block) % std::min(std::bit_floor(block), aligned);
   }
 
   // `done` iterations have run since the last call.

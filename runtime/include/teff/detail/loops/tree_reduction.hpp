@@ -17,11 +17,13 @@
 
 namespace teff::detail {
 
-// How many elements make up a block, where nobody said: so many that the tree costs little beside them, but
-// at least some hundred blocks, and at most 1024.
-inline std::uint64_t usual_block(std::uint64_t count) noexcept {
+// How many elements make up a block, where nobody said: so many that the tree costs little beside them, which
+// is more for values that take long to combine, of `bytes` each; but at least some hundred blocks, and at
+// most 1024.
+inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof(double)) noexcept {
   const auto in = [count](std::uint64_t blocks) { return count / blocks + (count % blocks != 0); };
-  return std::max<std::uint64_t>({in(1024), std::min<std::uint64_t>(512, in(128)), 1});
+  const auto enough = std::max<std::uint64_t>(512, std::uint64_t{16} * bytes);
+  return std::max<std::uint64_t>({in(1024), std::min(enough, in(128)), 1});
 }
 
 // Function objects of the standard library that are known to commute.

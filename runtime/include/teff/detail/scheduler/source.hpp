@@ -4,6 +4,8 @@
 // This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
 #pragma once
 
+#include <teff/detail/scheduler/doorbell.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -50,6 +52,11 @@ class source {
   // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
   // called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
+
+  // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
+  // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
+  // attached later says an earlier time, so that another one sleeps, on its bell too.
+  virtual std::optional<doorbell> listen() noexcept { return std::nullopt; }
 
   // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
   // the work is wanted. Takes no lock, which a thread of the parent may hold.

@@ -24,7 +24,7 @@ class floorplan {
                                      .title = "smallest floor of rooms, a task a place",
                                      .needs = way::fork_join,
                                      .unit = "rooms",
-                                     .sizes = {4, 9, 11},
+                                     .sizes = {4, 8, 10},
                                      .most = most_rooms};
 
   explicit floorplan(std::int64_t rooms) {

@@ -1,0 +1,228 @@
+// teff::distributed_graph over MPI: the key of a task is (graph, timestep, point). A task's end is told to
+// another rank by one message for all tasks there that wait for it, with the output if one of them reads it.
+#include <teff/distributed_graph.hpp>
+#include <teff/message.hpp>
+#include <teff/mpi.hpp>
+#include <teff/version.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "teff/bench/failure.hpp"
+#include "teff/graphs/kept_outputs.hpp"
+#include "teff/graphs/kept_timesteps.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
+#include "teff/graphs/owned_columns.hpp"
+
+namespace {
+
+using namespace teff::bench;
+using namespace teff::graphs;
+
+/// A task, and which of all ranks' workers runs it. Or the end of one, to be told to the rank `to`; then
+/// `graph` is end_in() of it.
+struct key {
+  std::int32_t timestep;
+  std::int32_t point;
+  std::int16_t graph;
+  std::uint16_t to;
+
+  friend bool operator==(const key&, const key&) = default;
+};
+/// And back.
+constexpr std::int16_t end_in(int graph) {
+  return static_cast<std::int16_t>(-1 - graph);
+}
+
+/// Which workers belong to which rank: as mpi_adapter deals them out.
+class team {
+ public:
+  team(int rank, int ranks, int workers) : rank_(rank), ranks_(ranks), workers_(workers) {
+    for (int each = 0; each < ranks; ++each)
+      rank_of_.resize(static_cast<std::size_t>((each + 1) * workers / ranks), each);
+  }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] int rank_of(unsigned worker) const { return rank_of_[worker]; }
+  /// A worker of this rank among those of this rank.
+  [[nodiscard]] unsigned here(unsigned worker) const {
+    return worker - static_cast<unsigned>(rank_ * workers_ / ranks_);
+  }
+
+ private:
+  int rank_;
+  int ranks_;
+  int workers_;
+  std::vector<int> rank_of_;
+};
+
+/// A graph's tasks by workers, and the outputs that this rank keeps: its own, and those that it reads.
+struct grid {
+  static constexpr std::int64_t most_kept = 8;
+
+  grid(const workload& work, std::size_t index, const team& all)
+      : kept(kept_timesteps(work.table(index), most_kept)),
+        tasks(work, index, all.workers(), kept.has_value()),
+        outputs(work.table(index), kept.value_or(2)) {}
+
+  std::optional<std::int64_t> kept;  ///< none: tasks wait for more than their inputs
+  owned_columns tasks;
+  kept_outputs outputs;
+};
+
+/// A workload while it runs.
+class execution {
+ public:
+  execution(teff::communicator& comm, workload& work, const team& all, std::deque<grid>& grids)
+      : work_(work), all_(all), grids_(grids), inputs_(comm.workers().workers()), graph_(comm) {
+    graph_.rank([this](const key& k) { return k.graph < 0 ? k.to : all_.rank(); })
+        .place([this](const key& k) { return all_.here(k.to); })
+        .indegree([this](const key& k) {
+          return static_cast<int>(of(k.graph).tasks.predecessors(k.timestep, k.point));
+        })
+        .arrived([this](const key& k, bytes output) {
+          if (k.graph >= 0) return true;
+          arrive(k, end_in(k.graph), output);
+          return false;
+        })
+        .body([this](const key& k) { execute(k); });
+  }
+
+  void run() {
+    graph_.wait();  // of nothing: until all ranks are here
+    work_.start();
+    for (std::size_t i = 0; i < grids_.size(); ++i) {
+      const interval points = work_.table(i).points(0);
+      for (std::int64_t point = points.first; point <= points.last; ++point) {
+        const unsigned owner = grids_[i].tasks.owner(point);
+        if (all_.rank_of(owner) == all_.rank())
+          graph_.fulfill({0, static_cast<std::int32_t>(point), static_cast<std::int16_t>(i),
+                          static_cast<std::uint16_t>(owner)},
+                         {});
+      }
+    }
+    graph_.wait();
+    work_.stop();
+  }
+
+ private:
+  using bytes = std::span<const std::byte>;
+
+  [[nodiscard]] grid& of(std::int16_t graph) const { return grids_[static_cast<std::size_t>(graph)]; }
+
+  void execute(const key& k) {
+    grid& graph = of(k.graph);
+    const auto output = graph.outputs.at(k.timestep, k.point);
+    const unsigned worker = all_.here(k.to);
+    work_.worker(static_cast<int>(worker))
+        .execute(static_cast<std::size_t>(k.graph), k.timestep, k.point, output,
+                 graph.outputs.inputs(k.timestep, k.point, inputs_[worker].scratch));
+    // A task may wait here for room for its message, and others run within it: each has a list of its own.
+    owned_columns::successors scratch;
+    const auto& next = graph.tasks.after(k.timestep, k.point, scratch);
+    int told = all_.rank();
+    for (const auto& group : next.groups) {  // those of a rank side by side
+      const int rank = all_.rank_of(group.worker);
+      if (rank == all_.rank()) {
+        fulfill(k, k.graph, group.worker, next.of(group));
+      } else if (rank != told) {
+        told = rank;
+        graph_.fulfill({k.timestep, k.point, end_in(k.graph), static_cast<std::uint16_t>(rank)},
+                       is_read_on(rank, k, graph) ? bytes(output) : bytes());
+      }
+    }
+  }
+  [[nodiscard]] bool is_read_on(int rank, const key& k, const grid& graph) const {
+    if (graph.kept) return true;  // tasks wait for their inputs and nothing else
+    for (const std::int64_t reader :
+         work_.table(static_cast<std::size_t>(k.graph)).consumers(k.timestep, k.point))
+      if (all_.rank_of(graph.tasks.owner(reader)) == rank) return true;
+    return false;
+  }
+  void arrive(const key& end, std::int16_t index, bytes output) {
+    grid& graph = of(index);
+    if (!output.empty())
+      std::memcpy(graph.outputs.at(end.timestep, end.point).data(), output.data(), output.size());
+    owned_columns::successors scratch;
+    const auto& next = graph.tasks.after(end.timestep, end.point, scratch);
+    for (const auto& group : next.groups)
+      if (all_.rank_of(group.worker) == all_.rank()) fulfill(end, index, group.worker, next.of(group));
+  }
+  /// The tasks at `points` that wait for `before`, and are the same worker's.
+  void fulfill(const key& before, std::int16_t graph, unsigned worker, std::span<const std::int32_t> points) {
+    for (const std::int32_t point : points)
+      graph_.fulfill({before.timestep + 1, point, graph, static_cast<std::uint16_t>(worker)}, {});
+  }
+
+  /// A worker's.
+  struct alignas(128) own {
+    std::vector<input> scratch;
+  };
+
+  workload& work_;
+  const team& all_;
+  std::deque<grid>& grids_;
+  std::vector<own> inputs_;
+  teff::distributed_graph<key, bytes> graph_;
+};
+
+class ranks_adapter final : public mpi_adapter {
+ public:
+  /// A rank has one worker at least.
+  explicit ranks_adapter(int workers) : ranks_adapter(workers, ranks_of_job()) {}
+
+  [[nodiscard]] identity describe() const override {
+    identity who = identify("teff", "ranks");
+    who.version = std::string(teff::version()) + ", " + who.version;
+    return who;
+  }
+
+ private:
+  static int ranks_of_job() {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+  }
+  ranks_adapter(int workers, int ranks)
+      : mpi_adapter(std::max(workers, ranks)),
+        all_(rank(), ranks, std::max(workers, ranks)),
+        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
+
+  void prepare(workload& work) override {
+    constexpr std::size_t most_graphs = std::numeric_limits<std::int16_t>::max();
+    if (work.graphs() > most_graphs)
+      throw usage_error(std::to_string(work.graphs()) + " graphs: this program runs at most " +
+                        std::to_string(most_graphs) + " at once");
+    grids_.clear();  // of the run before: two need not fit
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids_.emplace_back(work, i, all_);
+  }
+
+  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
+  void execute(workload& work) override {
+    int argc = 0;
+    char** argv = nullptr;
+    teff::mpi job(argc, argv);
+    teff::communicator comm(runtime_, job);
+    execution run(comm, work, all_, grids_);
+    runtime_.run([&] { run.run(); });
+  }
+
+  team all_;
+  teff::runtime runtime_;
+  std::deque<grid> grids_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive_ranks(argc, argv, MPI_THREAD_SERIALIZED,
+                     [](int workers) { return std::make_unique<ranks_adapter>(workers); });
+}

@@ -1,0 +1,157 @@
+"""Which ways of a system a command measures: the best of each, those that are named, or all."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import PROGRAM, teff, write_system
+from samples import MACHINE
+from tefflab.benchmarks.task_graph import BENCHMARK
+from tefflab.cli import session
+from tefflab.cli.session import Options
+from tefflab.errors import TeffError
+from tefflab.systems.setup import SetupReport
+
+EXPERIMENT = """
+title = "One"
+description = "One experiment"
+kind = "metg"
+charts = ["metg"]
+rounds = 2
+minutes = 1
+"""
+
+
+def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
+    """A system whose programs have these names, and what else is said of each."""
+    text = (
+        f'[[program]]\nbenchmark = "task_graph"\nname = "{way}"\ntitle = "{way}"\nprogram = "{PROGRAM}"\n'
+        f'command = ["{sys.executable}", "{{program}}", "{name}", "1e-6", "fine"]\n{more}\n'
+        for way, more in rows
+    )
+    write_system(root, name, "".join(text))
+
+
+@pytest.fixture
+def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A lake with three ways, the last the best; a pond with two, of which none is said to be the best."""
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(session, "warn_of_others", lambda _: None)
+    monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
+    folder = laboratory()
+    ways(folder, "lake", ("first", ""), ("other", ""), ("last", "best = true"))
+    ways(folder, "pond", ("first", ""), ("other", ""))
+    return folder
+
+
+def metg(root: Path, **changes: Any) -> None:
+    command = BENCHMARK.commands[0]
+    usual = Options(seconds=60, rounds=2, workers=(2,), store="test", as_json=True, own={"threshold": 0.5})
+    session.run_command(root, BENCHMARK, command, replace(usual, **changes))
+
+
+@pytest.mark.parametrize(
+    ("said", "measured", "others"),
+    [
+        ({}, {"lake/last", "pond"}, {"lake", "lake/other", "pond/other"}),
+        ({"systems": ("lake",)}, {"lake/last"}, {"lake", "lake/other"}),
+        ({"systems": ("lake/other",)}, {"lake/other"}, set()),
+        ({"systems": ("lake/first", "pond")}, {"lake", "pond"}, {"pond/other"}),
+        ({"systems": ("lake", "lake/first")}, {"lake/last", "lake"}, {"lake/other"}),
+        ({"all_variants": True}, {"lake", "lake/other", "lake/last", "pond", "pond/other"}, set()),
+        ({"all_variants": True, "systems": ("pond",)}, {"pond", "pond/other"}, set()),
+    ],
+    ids=["nothing", "system", "way", "first", "both", "all", "all of one"],
+)
+def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
+    root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any], measured: set[str], others: set[str]
+) -> None:
+    metg(root, **said)
+    (case,) = json.loads(capsys.readouterr().out)
+    assert {row["system_id"] for row in case["rows"]} == measured
+    assert set(case["others"]) == others
+
+
+def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = root / "bench" / "systems" / "lake" / "system.toml"
+    *before, last = file.read_text().split("[[program]]")
+    file.write_text("[[program]]".join([*before, last.replace('"lake"', '"stranger"')]))
+    metg(root, systems=("lake",))
+    (case,) = json.loads(capsys.readouterr().out)
+    assert [row["system_id"] for row in case["rows"]] == ["lake"]
+    assert case["others"] == ["lake/other"]
+
+
+def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metg(root, as_json=False)
+    said = "The best way of each system; 3 others are here, too: --all-variants"
+    assert said in capsys.readouterr().out.splitlines()
+    session.report(root, "test", as_json=False)
+    assert said in capsys.readouterr().out.splitlines()
+    metg(root, as_json=False, systems=("lake/other",))
+    assert "--all-variants" not in capsys.readouterr().out
+
+
+def test_a_sitting_goes_on_with_the_ways_it_had(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metg(root, systems=("lake",))
+    with pytest.raises(TeffError, match="leave out --all-variants"):
+        metg(root, resume=True, all_variants=True, workers=())
+    capsys.readouterr()
+    metg(root, resume=True, rounds=3, workers=())
+    (case,) = json.loads(capsys.readouterr().out)
+    assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake/last", 3)]
+
+
+def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "experiments").mkdir()
+    (root / "experiments" / "best.toml").write_text(EXPERIMENT)
+    (root / "experiments" / "all.toml").write_text(EXPERIMENT + 'variants = "all"\n')
+    usual = Options(seconds=0, rounds=2, workers=(2,), store="test", as_json=True)
+    every = {"lake", "lake/other", "lake/last", "pond", "pond/other"}
+    for name, options, measured in (
+        ("best", usual, {"lake/last", "pond"}),
+        ("best", replace(usual, all_variants=True), every),
+        ("best", replace(usual, systems=("pond/other",)), {"pond/other"}),
+        ("all", usual, every),
+        ("all", replace(usual, systems=("pond",)), {"pond", "pond/other"}),
+    ):
+        session.experiment(root, name, options)
+        (case,) = json.loads(capsys.readouterr().out)
+        assert {row["system_id"] for row in case["rows"]} == measured, (name, options)
+
+
+def test_who_measured_nobody_leaves_with_an_error_in_one_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    file = root / "bench" / "systems" / "pond" / "system.toml"
+    file.write_text(file.read_text().replace('"fine"', '"dies"'))
+    words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for command in ("metg", "sweep"):
+        assert teff(monkeypatch, command, "--systems", "pond", *words) == 1
+        told = capsys.readouterr()
+        assert isinstance(json.loads(told.out), list)
+        last = told.err.splitlines()[-1]
+        assert last.startswith("teff: no system could be measured; results/default/")
+        assert last.endswith("/report.html says why")
+
+
+def test_the_flag_is_one_of_the_command_line(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    words = ["--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    assert teff(monkeypatch, "metg", "--systems", "pond", "--all-variants", *words) == 0
+    (case,) = json.loads(capsys.readouterr().out)
+    assert {row["system_id"] for row in case["rows"]} == {"pond", "pond/other"}

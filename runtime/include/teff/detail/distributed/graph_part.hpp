@@ -1,0 +1,56 @@
+// What a rank has of a task graph over all ranks, as far as the types of keys and data do not matter.
+#pragma once
+
+#include <teff/detail/graph/graph_core.hpp>
+#include <teff/detail/message/message_source.hpp>
+#include <teff/runtime.hpp>
+#include <teff/transport.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+
+namespace teff::detail {
+
+// Ties the epochs of a channel of its own to the rank's tasks: an epoch does not end before these are at
+// rest. One epoch is open at all times: wait() ends it, and begins the next.
+class graph_part final : private epoch_part {
+ public:
+  graph_part(runtime& rt, transport& through);
+  ~graph_part();
+  graph_part(const graph_part&) = delete;
+  graph_part& operator=(const graph_part&) = delete;
+
+  // The rank's tasks; before anything else is called.
+  void tie(std::shared_ptr<graph_core> tasks);
+  [[nodiscard]] message_source& messages() noexcept { return *messages_; }
+  [[nodiscard]] communicator_core& core() noexcept { return messages_->core(); }
+  // Any thread may call it, and often.
+  void expect_begun() {
+    // Acquire: pairs with the release in begin().
+    if (!begun_.load(std::memory_order_acquire)) [[unlikely]]
+      begin();
+  }
+  // Ends an epoch on all ranks.
+  void wait();
+
+ private:
+  void begin();
+  void end_epoch();
+  void leave() noexcept;
+  [[nodiscard]] bool at_rest() noexcept override;
+  [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] std::exception_ptr what_is_left();
+
+  runtime& runtime_;
+  std::shared_ptr<graph_core> tasks_;
+  std::mutex beginning_;
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> awaits_rest_{false};
+  std::atomic<bool> leaves_{false};
+  std::shared_ptr<message_source> messages_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,89 @@
+// The bytes of a message's arguments: how many they are, where they are put, and how they are taken out
+// again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+namespace teff::detail {
+
+// A message's arguments begin at a multiple of this, so that views of its elements are aligned.
+inline constexpr std::size_t argument_alignment = 16;
+
+[[nodiscard]] constexpr std::size_t aligned_up(std::size_t at, std::size_t alignment) noexcept {
+  return (at + alignment - 1) / alignment * alignment;
+}
+
+// Counts the bytes that arguments take.
+class byte_count {
+ public:
+  void put(const void* /*from*/, std::size_t size) noexcept { at_ += size; }
+  void align(std::size_t alignment) noexcept { at_ = aligned_up(at_, alignment); }
+  [[nodiscard]] std::size_t size() const noexcept { return at_; }
+
+ private:
+  std::size_t at_ = 0;
+};
+
+// Puts arguments where there is room for as many bytes as byte_count has counted.
+class byte_writer {
+ public:
+  explicit byte_writer(std::byte* to) noexcept : to_(to) {}
+  void put(const void* from, std::size_t size) noexcept {
+    if (size != 0) std::memcpy(to_ + at_, from, size);
+    at_ += size;
+  }
+  void align(std::size_t alignment) noexcept {
+    for (const auto end = aligned_up(at_, alignment); at_ < end; ++at_) to_[at_] = std::byte{0};
+  }
+
+ private:
+  std::byte* to_;
+  std::size_t at_ = 0;
+};
+
+// Takes arguments from bytes that may be anything: throws malformed_message, and reads nothing beyond them.
+class byte_reader {
+ public:
+  // They begin at a multiple of argument_alignment.
+  explicit byte_reader(std::span<const std::byte> from) noexcept : from_(from) {}
+
+  const std::byte* take(std::size_t size) {
+    if (size > left()) [[unlikely]]
+      refuse("end too early");
+    const auto* const taken = from_.data() + at_;
+    at_ += size;
+    return taken;
+  }
+  void align(std::size_t alignment) { take(aligned_up(at_, alignment) - at_); }
+  template <class Number>
+  Number take_number() {
+    Number number;
+    std::memcpy(&number, take(sizeof number), sizeof number);
+    return number;
+  }
+  // A number of things, each of which takes at least so many bytes.
+  std::size_t take_count(std::size_t least) {
+    const auto count = take_number<std::uint64_t>();
+    if (count > left() / least) [[unlikely]]
+      refuse("end too early");
+    return static_cast<std::size_t>(count);
+  }
+  void expect_end() const {
+    if (left() != 0) [[unlikely]]
+      refuse("go on where they should end");
+  }
+  // "the arguments of a message WHAT".
+  [[noreturn]] static void refuse(const char* what);
+
+ private:
+  [[nodiscard]] std::size_t left() const noexcept { return from_.size() - at_; }
+
+  std::span<const std::byte> from_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,130 @@
+// Which types can be arguments of a message, and in which way each of them travels.
+#pragma once
+
+#include <teff/detail/graph/fields.hpp>
+#include <teff/detail/message/argument_bytes.hpp>
+#include <teff/message_parts.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace teff::detail {
+
+template <class T>
+concept has_message_parts = requires(const T& value) { message_parts<T>::of(value); };
+
+template <class T>
+inline constexpr bool is_view = false;
+template <class Element, std::size_t extent>
+inline constexpr bool is_view<std::span<Element, extent>> = true;
+template <class Character, class Traits>
+inline constexpr bool is_view<std::basic_string_view<Character, Traits>> = true;
+
+template <class T>
+inline constexpr bool is_optional = false;
+template <class T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <class T>
+inline constexpr bool is_variant = false;
+template <class... Each>
+inline constexpr bool is_variant<std::variant<Each...>> = true;
+
+template <class T>
+inline constexpr bool is_parts = false;  // taken apart by std::get
+template <class First, class Second>
+inline constexpr bool is_parts<std::pair<First, Second>> = true;
+template <class... Parts>
+inline constexpr bool is_parts<std::tuple<Parts...>> = true;
+template <class Part, std::size_t size>
+inline constexpr bool is_parts<std::array<Part, size>> = true;
+template <class T>
+inline constexpr bool is_array = false;
+template <class Part, std::size_t size>
+inline constexpr bool is_array<std::array<Part, size>> = size != 0;
+
+// Addresses mean nothing on another rank.
+template <class T>
+inline constexpr bool is_address =
+    std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>;
+template <class T>
+inline constexpr bool is_address<std::reference_wrapper<T>> = true;
+template <class T>
+inline constexpr bool is_address<std::initializer_list<T>> = true;
+
+// Of two values only; any other byte is none.
+template <class T>
+consteval bool is_boolean() {
+  if constexpr (std::is_enum_v<T>) {
+    return std::same_as<std::underlying_type_t<T>, bool>;
+  } else {
+    return std::same_as<T, bool>;
+  }
+}
+
+template <class T>
+consteval bool is_plain();
+
+template <class Fields>
+inline constexpr bool all_plain = false;
+template <class... Fields>
+inline constexpr bool all_plain<std::tuple<Fields...>> = (is_plain<Fields>() && ...);
+
+template <class T>
+consteval bool has_bytes_of_its_own() {
+  return !is_view<T> && !is_optional<T> && !is_variant<T> && !is_parts<T> && !is_address<T> &&
+         !is_boolean<T>();
+}
+
+// Travels by its bytes, any of which make a value.
+template <class T>
+consteval bool is_plain() {
+  if constexpr (is_array<T>) {
+    return is_plain<typename T::value_type>();
+  } else if constexpr (has_message_parts<T> || !std::is_trivially_copyable_v<T> ||
+                       !has_bytes_of_its_own<T>()) {
+    return false;
+  } else if constexpr (std::is_class_v<T> && with_fields<T>) {
+    return all_plain<decltype(fields_of(std::declval<const T&>()))>;
+  } else {
+    return true;
+  }
+}
+template <class T>
+concept plain = is_plain<T>();
+
+// Elements one after the other in memory, each of them plain: copied at once.
+template <class T>
+concept plain_elements =
+    std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
+    plain<std::ranges::range_value_t<T>> && alignof(std::ranges::range_value_t<T>) <= argument_alignment &&
+    (is_view<T> || requires(const std::ranges::range_value_t<T>* at) { T(at, at); });
+
+// Containers that grow at their end.
+template <class T>
+concept growing = std::ranges::sized_range<const T> && std::default_initializable<T> &&
+                  requires(T all, std::ranges::range_value_t<T> each) { all.push_back(std::move(each)); };
+
+template <class T>
+concept keyed =
+    std::ranges::sized_range<const T> && std::default_initializable<T> && requires { typename T::key_type; };
+template <class T>
+concept keyed_values = keyed<T> && requires { typename T::mapped_type; };
+
+// What a handler's parameter is made of.
+template <class Parameter>
+using argument = std::remove_cvref_t<Parameter>;
+
+}  // namespace teff::detail

@@ -1,0 +1,142 @@
+// Messages that have come and wait to be handled (src/message/README.md).
+#pragma once
+
+#include <teff/detail/message/wire.hpp>
+#include <teff/transport.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace teff::detail {
+
+// The records of a packet of messages, which follow its header.
+[[nodiscard]] inline record_header record_at(const packet& bytes, std::size_t at) noexcept {
+  record_header header;
+  std::memcpy(&header, bytes.data() + at, sizeof header);
+  return header;
+}
+[[nodiscard]] inline std::span<const std::byte> arguments_at(const packet& bytes, std::size_t at) noexcept {
+  return bytes.bytes().subspan(at + sizeof(record_header), record_at(bytes, at).size);
+}
+// Whether they are so many, and fill the packet.
+[[nodiscard]] inline bool has_whole_records(const packet& bytes, std::uint32_t records) noexcept {
+  std::size_t at = sizeof(packet_header);
+  for (; records != 0; --records) {
+    if (bytes.size() - at < sizeof(record_header)) return false;
+    const auto size = record_at(bytes, at).size;
+    const auto left = bytes.size() - at - sizeof(record_header);
+    if (size > left || aligned_up(size, argument_alignment) > left) return false;
+    at += record_bytes(size);
+  }
+  return at == bytes.size();
+}
+
+// A packet of messages that has come. Several workers take records at once, one each time.
+class arrived_batch {
+ public:
+  arrived_batch(int from, packet bytes) noexcept : from_(from), bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] int from() const noexcept { return from_; }
+  [[nodiscard]] const packet& bytes() const noexcept { return bytes_; }
+  // Where the next record lies that nobody has taken; nothing: all are taken.
+  std::optional<std::size_t> take() noexcept {
+    // Relaxed: the bytes were there before the batch was found.
+    auto at = next_.load(std::memory_order_relaxed);
+    while (at < bytes_.size()) {
+      const auto end = at + record_bytes(record_at(bytes_, at).size);
+      if (next_.compare_exchange_weak(at, end, std::memory_order_relaxed)) return at;
+    }
+    return std::nullopt;
+  }
+  // Calls use(at) for each record that says that it is ordered.
+  template <class Use>
+  void each_ordered(Use use) const {
+    for (std::size_t at = sizeof(packet_header); at < bytes_.size();) {
+      const auto head = record_at(bytes_, at);
+      if (head.ordered != 0) use(at);
+      at += record_bytes(head.size);
+    }
+  }
+
+ private:
+  int from_;
+  packet bytes_;
+  std::atomic<std::size_t> next_{sizeof(packet_header)};
+};
+
+// Batches in the order in which they came. A batch stays at the front as long as it has records.
+class arrived_messages {
+ public:
+  void put(std::shared_ptr<arrived_batch> batch) {
+    const std::lock_guard lock(mutex_);
+    batches_.push_back(std::move(batch));
+    // seq_cst: before the look at sleepers of whoever is told.
+    size_.store(batches_.size(), std::memory_order_seq_cst);
+  }
+  [[nodiscard]] std::shared_ptr<arrived_batch> front() {
+    if (empty()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    return batches_.empty() ? nullptr : batches_.front();
+  }
+  // All records of this batch are taken.
+  void drop(const std::shared_ptr<arrived_batch>& batch) {
+    const std::lock_guard lock(mutex_);
+    if (batches_.empty() || batches_.front() != batch) return;
+    batches_.pop_front();
+    size_.store(batches_.size(), std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::shared_ptr<arrived_batch>> batches_;
+  std::atomic<std::size_t> size_{0};
+};
+
+// Messages whose handlers run one after the other.
+class ordered_messages {
+ public:
+  struct record {
+    std::shared_ptr<arrived_batch> batch;
+    std::size_t at;
+  };
+  void put(record each) {
+    const std::lock_guard lock(mutex_);
+    records_.push_back(std::move(each));
+    waiting_.store(!busy_, std::memory_order_seq_cst);
+  }
+  // The first one; nothing: there is none, or another worker is at one.
+  [[nodiscard]] std::optional<record> take() {
+    if (!waiting()) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    if (busy_ || records_.empty()) return std::nullopt;
+    busy_ = true;
+    waiting_.store(false, std::memory_order_relaxed);
+    std::optional<record> first(std::move(records_.front()));
+    records_.pop_front();
+    return first;
+  }
+  // The handler of the one that was taken has ended.
+  void done() {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+    waiting_.store(!records_.empty(), std::memory_order_seq_cst);
+  }
+  [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
+
+ private:
+  std::mutex mutex_;
+  std::deque<record> records_;
+  bool busy_ = false;
+  std::atomic<bool> waiting_{false};
+};
+
+}  // namespace teff::detail

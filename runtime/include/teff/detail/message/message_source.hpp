@@ -1,0 +1,71 @@
+// A communicator as the workers of a runtime see it: a source of handlers to run.
+#pragma once
+
+#include <teff/detail/message/communicator_core.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/runtime.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace teff::detail {
+
+// What a rank does besides messages that belongs to an epoch, such as a task graph.
+class epoch_part {
+ public:
+  virtual ~epoch_part() = default;
+  // As in message_host. Whoever makes at_rest() true calls message_source::look_again() then.
+  [[nodiscard]] virtual bool at_rest() noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
+};
+
+class message_source final : public source, private message_host {
+ public:
+  message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part = nullptr);
+
+  [[nodiscard]] communicator_core& core() noexcept { return core_; }
+
+  // Waits for room if need be.
+  void send(int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
+            const void* what);
+  // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
+  void run_epoch(void (*body)(void* what), void* what);
+  // The second half of that, for a body that has ended.
+  void wait_for_end();
+  void look_again() noexcept { core_.look_again(); }
+
+  bool run(unsigned worker) noexcept override;
+  bool sees_work(unsigned worker) noexcept override;
+  std::optional<poll_time> next_poll() noexcept override;
+  std::optional<doorbell> listen() noexcept override;
+  void poll(unsigned worker) noexcept override;
+
+ private:
+  void work_came() noexcept override;
+  void state_changed() noexcept override;
+  [[nodiscard]] bool at_rest() noexcept override;
+  [[nodiscard]] std::uint64_t left() noexcept override;
+
+  // Returns when done(what), which becomes true before state_changed().
+  void wait_until(bool (*done)(const void*), const void* what);
+
+  runtime& runtime_;
+  epoch_part* const part_;
+  const poll_time listens_until_;
+  // Where nobody tells what has come: when somebody looked, and when something had come, last.
+  std::atomic<poll_time::rep> looked_{0};
+  std::atomic<poll_time::rep> found_{0};
+
+  std::atomic<unsigned> waiters_{0};
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<unsigned> waiting_workers_;
+  communicator_core core_;  // the last: its channel tells the others
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,46 @@
+// What lies in a packet of a communicator.
+#pragma once
+
+#include <teff/detail/message/argument_bytes.hpp>
+#include <teff/detail/message/completion.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace teff::detail {
+
+enum class packet_kind : std::uint32_t {
+  messages,      // records follow
+  acknowledges,  // nothing but the header
+  hello,         // the sender's messages in words follow, if they have changed
+  report,        // to the parent: completion_counts follow
+  ask,           // to the children
+  end,           // to the children: completion_counts follow, of all ranks
+  fail,          // to the parent: a rank and words follow
+  abort,         // to the children: the same
+};
+
+struct packet_header {
+  packet_kind kind;
+  std::uint32_t records;  // so many messages
+  std::uint64_t epoch;    // of the sender; acknowledgements belong to any
+  std::uint64_t digest;   // of the messages that the sender has registered
+  std::uint64_t handled;  // bytes of messages from the receiver that the sender has handled, since it began
+};
+
+// Before the arguments of a message, which are padded to argument_alignment.
+struct record_header {
+  std::uint64_t size;  // of the arguments
+  std::uint32_t message;
+  std::uint32_t ordered;
+};
+
+static_assert(sizeof(packet_header) % argument_alignment == 0);
+static_assert(sizeof(record_header) % argument_alignment == 0);
+
+// The bytes of a message with arguments of this size.
+[[nodiscard]] constexpr std::size_t record_bytes(std::size_t arguments) noexcept {
+  return sizeof(record_header) + aligned_up(arguments, argument_alignment);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,17 @@
+// A word in memory that processes share, on which one of them wakes a sleeper of another.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace teff::detail {
+
+// Who has made the word `quiet`, and has then looked for what it waits for in vain, may sleep as long as it
+// is `quiet`: whoever brings something changes it and wakes all that sleep on it by its futex, which is not
+// private to a process (src/platform/bell.hpp).
+struct doorbell {
+  const std::atomic<std::uint32_t>* word;
+  std::uint32_t quiet;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,37 @@
+// loopback: several ranks in one process, for tests and debugging.
+#pragma once
+
+#include <teff/transport.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace teff {
+
+// A job of several ranks in this process. Each rank has a transport of its own, and usually a runtime.
+//
+//   teff::loopback job(2);
+//   teff::runtime rt0{{.workers = 1}}, rt1{{.workers = 1}};
+//   teff::communicator zero{rt0, job.rank(0)}, one{rt1, job.rank(1)};
+//
+// A packet's bytes are handed over, not copied. Any thread may call anything; the job outlives all channels.
+class loopback {
+ public:
+  // Throws misuse if there would be no rank.
+  explicit loopback(int ranks);
+  ~loopback();
+  loopback(const loopback&) = delete;
+  loopback& operator=(const loopback&) = delete;
+
+  [[nodiscard]] int ranks() const noexcept;
+  // Throws std::out_of_range.
+  [[nodiscard]] transport& rank(int rank);
+
+ private:
+  class job;
+  class end;
+  std::shared_ptr<job> job_;
+  std::vector<std::unique_ptr<transport>> transports_;
+};
+
+}  // namespace teff

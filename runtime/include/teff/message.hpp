@@ -1,0 +1,163 @@
+// communicator: messages between the ranks of a job, which are calls of functions there.
+#pragma once
+
+#include <teff/detail/message/arguments.hpp>
+#include <teff/detail/message/handler.hpp>
+#include <teff/detail/message/message_source.hpp>
+#include <teff/error.hpp>
+#include <teff/message_parts.hpp>
+#include <teff/runtime.hpp>
+#include <teff/transport.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// How a communicator is set up.
+struct communicator_options {
+  // How many bytes of messages may be on their way to each rank, or wait there, before who sends more has to
+  // wait.
+  std::size_t window = std::size_t{1} << 20;
+};
+
+// To be passed to communicator::on(): the message's handlers run one at a time, those of one rank in the
+// order in which it has sent the messages. So do all ordered messages of a communicator.
+struct ordered_t {
+  explicit ordered_t() = default;
+};
+inline constexpr ordered_t ordered{};
+
+// What communicator::on() returns: send() calls the handler on another rank. It can be copied, and is of use
+// as long as its communicator lives.
+template <class... Arguments>
+class message {
+ public:
+  // Has rank `to` call the handler with these arguments, converted to what it takes; `to` may be this rank.
+  // The arguments are copied before send() returns. Any thread may call it, also within tasks and handlers.
+  //
+  // - A message leaves at once if none is on its way to that rank. Else those that follow are gathered while
+  //   it is, and leave together.
+  // - If the window to that rank is full, send() waits until the rank has handled some; a worker runs other
+  //   work meanwhile. Within a handler it never waits (src/message/README.md says why that can't deadlock).
+  // - When the run has failed on some rank, it does nothing.
+  //
+  // Throws misuse if there is no such rank, or if the window is full outside of run(); what copying the
+  // arguments throws; std::bad_alloc.
+  void send(int to, const Arguments&... arguments) const {
+    const std::tuple<const Arguments&...> all(arguments...);
+    source_->send(
+        to, number_, detail::bytes_of<Arguments...>(arguments...),
+        [](const void* what, std::byte* at) {
+          std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
+                     *static_cast<const std::tuple<const Arguments&...>*>(what));
+        },
+        &all);
+  }
+
+ private:
+  friend class communicator;
+  message(detail::message_source& source, std::uint32_t number) noexcept
+      : source_(&source), number_(number) {}
+
+  detail::message_source* source_;
+  std::uint32_t number_;
+};
+
+// Sends messages between the ranks of a job, runs what they ask for, and knows when nothing is left on any
+// rank. Each rank makes one, with the same messages in the same order.
+//
+//   teff::communicator comm{rt, job.rank(r)};
+//   std::vector<double> column(rows);
+//   const auto row = comm.on([&](int i, std::span<const double> x) { column[i] = sum(x); });
+//   comm.run([&] {
+//     for (int i = r; i < rows; i += comm.ranks()) row.send(owner(i), i, data[i]);
+//   });  // every message of every rank has been handled
+//
+// - A message is typed by its handler's parameters; message_parts.hpp says which types there are. A handler
+//   may read what a std::span or std::string_view shows until it returns.
+// - Handlers run on the workers, several at once, in no order, unless the message is `ordered`. They may
+//   send, fork, and fulfil keys of task graphs. One that takes long delays no other, if a worker is free.
+// - All ranks call run() equally often; the n-th calls belong together. No message of one call is handled
+//   within another, and none of one communicator by another one. A message sent outside of run() is handled
+//   in the next one.
+// - If something throws on one rank, run() throws on all: there, what was thrown; elsewhere rank_failed.
+//   Messages that have not been handled are dropped on all ranks.
+// - The runtime and the transport outlive the communicator.
+class communicator {
+ public:
+  communicator(runtime& rt, transport& through, const communicator_options& how = {});
+  // Not while run() is in progress.
+  ~communicator();
+  communicator(const communicator&) = delete;
+  communicator& operator=(const communicator&) = delete;
+
+  [[nodiscard]] int rank() const noexcept;
+  [[nodiscard]] int ranks() const noexcept;
+
+  // Registers a message, and its handler. The handler's parameters have types of their own, not `auto`: they
+  // are the message's. It is called on several workers at once, also with the same captures. Throws misuse
+  // while run() is in progress.
+  template <class F>
+  [[nodiscard]] auto on(F&& handler) {
+    return add(false, std::forward<F>(handler), detail::handler_parameters_t<F>{});
+  }
+  template <class F>
+  [[nodiscard]] auto on(ordered_t /*how*/, F&& handler) {
+    return add(true, std::forward<F>(handler), detail::handler_parameters_t<F>{});
+  }
+
+  // Calls f() on a worker, as runtime::run() does, while messages come and go. Returns when f() has returned
+  // on every rank, every message has been handled, and nobody holds the communicator.
+  //
+  // Throws what f or a handler throws on this rank; rank_failed if it was on another; ranks_differ if the
+  // ranks have registered different messages or run different programs, malformed_message if a message was
+  // spoilt on its way. Throws misuse if another call is in progress.
+  template <class F>
+  void run(F&& f) {
+    source_->run_epoch([](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
+                       const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+  }
+
+  // While it lives, run() does not end: for work that a handler or f() has begun that goes on after it has
+  // returned, and is to send more.
+  class held {
+   public:
+    held(held&& other) noexcept : source_(std::move(other.source_)) {}
+    held& operator=(held&&) = delete;
+    ~held();
+
+   private:
+    friend class communicator;
+    explicit held(std::shared_ptr<detail::message_source> source) noexcept;
+    std::shared_ptr<detail::message_source> source_;  // null: moved from
+  };
+  [[nodiscard]] held hold() { return held(source_); }
+
+  // The workers and the transport, for parts of a program that have messages of their own.
+  [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
+  [[nodiscard]] transport& network() const noexcept { return transport_; }
+
+  // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
+  [[nodiscard]] bool cancelled() const noexcept;
+
+ private:
+  template <class F, class Parameters>
+  auto add(bool in_order, F&& handler, Parameters of) {
+    return added(detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler))), of);
+  }
+  template <class... Parameters>
+  auto added(detail::registered_message made, detail::parameters<Parameters...> /*of*/) {
+    return message<detail::argument<Parameters>...>(*source_, source_->core().add(std::move(made)));
+  }
+
+  runtime& runtime_;
+  transport& transport_;
+  std::shared_ptr<detail::message_source> source_;
+};
+
+}  // namespace teff

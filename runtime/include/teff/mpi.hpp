@@ -1,0 +1,50 @@
+// mpi: a job whose ranks are processes that MPI has started. Target teff::mpi.
+#pragma once
+
+#include <teff/transport.hpp>
+
+#include <memory>
+
+namespace teff {
+
+// How ranks talk.
+struct mpi_options {
+  // By shared memory within a node. False, on any rank: all by MPI's messages.
+  bool rings = true;
+};
+
+// The transport of the rank that this process is.
+//
+//   int main(int argc, char** argv) {
+//     teff::mpi job(argc, argv);  // started alone: one rank
+//     teff::runtime rt;
+//     teff::communicator comm{rt, job};
+//     ...
+//   }
+//
+// - Initialises MPI at the level MPI_THREAD_SERIALIZED, unless the program has done so at that level or a
+//   higher one; then finalises it at its end. Calls of MPI that the program makes itself while this lives
+//   have to be where no worker uses a communicator, unless the level is MPI_THREAD_MULTIPLE.
+// - Ranks of one node talk through rings in memory that MPI has them share. A rank with nothing to do sleeps,
+//   and is woken by whoever sends (Linux 5.16; before, as the following).
+// - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
+//   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
+// - Opening a channel, and destroying one, waits for all ranks to do the same.
+class mpi final : public transport {
+ public:
+  // Throws misuse if MPI is initialised at a lower level, or was finalised.
+  mpi(int& argc, char**& argv, const mpi_options& how = {});
+  ~mpi() override;
+
+  [[nodiscard]] int rank() const noexcept override;
+  [[nodiscard]] int ranks() const noexcept override;
+  [[nodiscard]] std::unique_ptr<channel> open() override;
+
+ private:
+  class node;
+  class job;
+  class line;
+  std::shared_ptr<job> job_;
+};
+
+}  // namespace teff

@@ -1,0 +1,47 @@
+// simulated: a network with delays of its own choice, and a clock of its own.
+#pragma once
+
+#include <teff/transport.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace teff {
+
+// A job of several ranks in this process, whose packets are delayed at random: a packet may overtake those of
+// other pairs of ranks, and be overtaken by them. It is never lost, and never overtakes one of its own pair,
+// which no network below a channel does either (MPI orders messages, TCP bytes).
+//
+//   teff::simulated job(3, seed);
+//   ... job.rank(0) ...
+//
+// The clock is virtual: it stands still until a rank looks for packets where none is due, and then moves on
+// to the next one that is. So nothing waits for time to pass, and a program of one thread that asks the ranks
+// in an order made from the same seed does exactly the same again.
+//
+// Any thread may call anything; the job outlives all channels.
+class simulated {
+ public:
+  // Throws misuse if there would be no rank.
+  simulated(int ranks, std::uint64_t seed);
+  ~simulated();
+  simulated(const simulated&) = delete;
+  simulated& operator=(const simulated&) = delete;
+
+  [[nodiscard]] int ranks() const noexcept;
+  // Throws std::out_of_range.
+  [[nodiscard]] transport& rank(int rank);
+  // Ticks since the beginning.
+  [[nodiscard]] std::uint64_t now() const;
+  // Packets that have not been received.
+  [[nodiscard]] std::size_t under_way() const;
+
+ private:
+  class network;
+  class end;
+  std::shared_ptr<network> network_;
+  std::vector<std::unique_ptr<transport>> transports_;
+};
+
+}  // namespace teff

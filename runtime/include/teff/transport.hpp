@@ -1,0 +1,70 @@
+// transport: how packets get from rank to rank. A communicator (message.hpp) sends its messages over one.
+//
+// There are three: loopback (ranks in one process, loopback.hpp), simulated (delays and reorders, from a
+// seed, simulated.hpp), and mpi (processes, mpi.hpp). One of your own derives from these two classes.
+#pragma once
+
+#include <teff/detail/message/packet.hpp>
+#include <teff/detail/scheduler/doorbell.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace teff {
+
+// Bytes on their way, at an address where any plain type may lie. It can be moved, not copied.
+using packet = detail::packet;
+
+// One rank's end of a channel between all ranks. Nothing passes from one channel to another.
+class channel {
+ public:
+  struct arrival {
+    int from;
+    packet bytes;
+  };
+
+  channel() = default;
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  virtual ~channel() = default;
+
+  // Sends a packet, also to the own rank. It arrives, once; packets of one rank for one other arrive in the
+  // order in which they were sent. Does not wait. Any thread may call it.
+  virtual void send(int to, packet bytes) = 0;
+  // The next packet that has come; nothing if there is none. One thread at a time calls it.
+  virtual std::optional<arrival> receive() = 0;
+  // Whether receive() would give a packet. Any thread may call it.
+  [[nodiscard]] virtual bool has_arrivals() const noexcept = 0;
+  // How many packets were sent to this rank that have not been received there, or left here at least. While
+  // there are some, the sender gathers further messages into one packet.
+  [[nodiscard]] virtual std::size_t under_way(int to) const noexcept = 0;
+  // Whether packets come from other processes that can wake who sleeps here, but can't call `tell`.
+  [[nodiscard]] virtual bool rings() const noexcept { return false; }
+  // Then: somebody is about to call has_arrivals() a last time, and to sleep. Returns the word on which they
+  // wake him (src/platform/bell.hpp).
+  [[nodiscard]] virtual std::optional<detail::doorbell> listen() noexcept { return std::nullopt; }
+  // Whether there may be packets of which nobody is told, so that somebody has to look: has_arrivals() is
+  // false then.
+  [[nodiscard]] virtual bool is_polled() const noexcept { return false; }
+  // From now on `tell` is called whenever a packet has come of which listen() does not tell, by any thread,
+  // until it is set again or the channel is destroyed. It only wakes somebody.
+  virtual void on_arrival(std::function<void()> tell) = 0;
+};
+
+// One rank's way to the others. It outlives its channels.
+class transport {
+ public:
+  transport() = default;
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+  virtual ~transport() = default;
+
+  [[nodiscard]] virtual int rank() const noexcept = 0;
+  [[nodiscard]] virtual int ranks() const noexcept = 0;
+  // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
+  [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
+};
+
+}  // namespace teff

@@ -1,0 +1,119 @@
+#include <teff/detail/distributed/graph_part.hpp>
+#include <teff/error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+constexpr std::size_t window = std::size_t{1} << 20;
+// A rank that leaves, among the keys that are left.
+constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
+
+}  // namespace
+
+graph_part::graph_part(runtime& rt, transport& through)
+    : runtime_(rt),
+      messages_(std::make_shared<message_source>(rt, through, window, static_cast<epoch_part*>(this))) {}
+
+graph_part::~graph_part() {
+  leave();
+  detach(runtime_.internals(), *messages_);
+  tasks_->abandon_if_unfinished();
+  detach(runtime_.internals(), *tasks_);
+}
+
+void graph_part::tie(std::shared_ptr<graph_core> tasks) {
+  tasks_ = std::move(tasks);
+  tasks_->tell_of_rest(
+      [](void* whom) noexcept {
+        auto& me = *static_cast<graph_part*>(whom);
+        // seq_cst: after the look at the accounts, against at_rest().
+        if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.messages_->look_again();
+      },
+      this);
+  attach(runtime_.internals(), tasks_);
+  attach(runtime_.internals(), messages_);
+  published(runtime_.internals());  // it may ask to be polled, or listened to
+}
+
+// Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails
+// it. It leaves when all others do.
+void graph_part::leave() noexcept {
+  try {
+    expect_own_process(runtime_.internals());
+    leaves_ = true;
+    do {
+      expect_begun();
+      core().fail(std::make_exception_ptr(misuse("teff::distributed_graph: destroyed without wait()")));
+      end_epoch();
+      begun_.store(false, std::memory_order_relaxed);
+    } while (core().totals().left / leaver != static_cast<std::uint64_t>(core().ranks()));
+  } catch (...) {
+    // There is no runtime any more.
+  }
+}
+
+bool graph_part::at_rest() noexcept {
+  // seq_cst: before the look at the accounts. Of this and the worker that ends last, one sees the other.
+  awaits_rest_.store(true, std::memory_order_seq_cst);
+  if (!tasks_->rests()) return false;
+  awaits_rest_.store(false, std::memory_order_relaxed);
+  // Before the counts are given, so that the root knows of it when it could end the epoch.
+  if (auto failure = tasks_->failure()) core().fail(std::move(failure));
+  return true;
+}
+
+std::uint64_t graph_part::left() noexcept {
+  return tasks_->keys_left() + (leaves_ ? leaver : 0);
+}
+
+void graph_part::begin() {
+  const std::lock_guard lock(beginning_);
+  if (begun_.load(std::memory_order_relaxed)) return;
+  core().begin();
+  begun_.store(true, std::memory_order_release);
+}
+
+void graph_part::end_epoch() {
+  // On a worker: a calling thread takes part.
+  runtime_.run([this] {
+    core().body_ended(nullptr);
+    messages_->wait_for_end();
+  });
+}
+
+void graph_part::wait() {
+  expect_begun();
+  end_epoch();
+  auto failure = core().take_failure();
+  const bool failed = failure != nullptr;
+  auto left = what_is_left();
+  begun_.store(false, std::memory_order_relaxed);
+  if (failed) std::rethrow_exception(std::move(failure));
+  if (left) std::rethrow_exception(std::move(left));
+}
+
+// Forgets the keys that wait on this rank. Says what waits on any.
+std::exception_ptr graph_part::what_is_left() {
+  const auto all = core().totals().left % leaver;
+  std::string words;
+  std::uint64_t here = 0;
+  try {
+    tasks_->wait();
+  } catch (const never_satisfied& e) {
+    words = e.what();
+    here = e.count;
+  } catch (...) {
+    // It has failed the epoch.
+  }
+  if (all == 0) return nullptr;
+  if (words.empty()) words = "teff::distributed_graph: no key waits";
+  words +=
+      " (on rank " + std::to_string(core().rank()) + "; " + std::to_string(all - here) + " on other ranks)";
+  return std::make_exception_ptr(never_satisfied(words, all));
+}
+
+}  // namespace teff::detail

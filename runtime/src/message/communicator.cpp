@@ -1,0 +1,54 @@
+#include <teff/message.hpp>
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace teff {
+
+namespace detail {
+
+std::string type_words(const std::type_info& type) {
+  const std::unique_ptr<char, void (*)(void*)> words(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), std::free);
+  return words ? words.get() : type.name();
+}
+
+}  // namespace detail
+
+communicator::communicator(runtime& rt, transport& through, const communicator_options& how)
+    : runtime_(rt),
+      transport_(through),
+      source_(std::make_shared<detail::message_source>(rt, through, how.window)) {
+  detail::attach(rt.internals(), source_);
+  detail::published(rt.internals());  // it may ask to be polled, or listened to
+}
+
+communicator::~communicator() {
+  detail::detach(runtime_.internals(), *source_);
+}
+
+int communicator::rank() const noexcept {
+  return source_->core().rank();
+}
+
+int communicator::ranks() const noexcept {
+  return source_->core().ranks();
+}
+
+bool communicator::cancelled() const noexcept {
+  return source_->core().cancelled();
+}
+
+communicator::held::held(std::shared_ptr<detail::message_source> source) noexcept
+    : source_(std::move(source)) {
+  source_->core().hold();
+}
+
+communicator::held::~held() {
+  if (source_) source_->core().release();
+}
+
+}  // namespace teff

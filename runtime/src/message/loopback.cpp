@@ -1,0 +1,133 @@
+#include <teff/error.hpp>
+#include <teff/loopback.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace teff {
+
+namespace detail {
+
+// What came for one rank on one channel. It is there before that rank opens the channel, if another one has
+// sent first.
+struct mailbox {
+  explicit mailbox(int ranks) : from(static_cast<std::size_t>(ranks)) {}
+
+  std::mutex mutex;  // guards what follows
+  std::deque<channel::arrival> arrivals;
+  std::function<void()> tell;
+
+  std::atomic<std::size_t> size{0};            // of arrivals: a look without the lock
+  std::vector<std::atomic<std::size_t>> from;  // of these, by sender
+};
+
+}  // namespace detail
+
+class loopback::job {
+ public:
+  explicit job(int ranks) : ranks_(ranks) {}
+  [[nodiscard]] int ranks() const noexcept { return ranks_; }
+  detail::mailbox& box(std::size_t number, int rank) {
+    const std::lock_guard lock(mutex_);
+    auto& boxes = channels_[number];
+    if (boxes.empty()) {
+      for (int i = 0; i < ranks_; ++i) boxes.push_back(std::make_unique<detail::mailbox>(ranks_));
+    }
+    return *boxes[static_cast<std::size_t>(rank)];
+  }
+
+ private:
+  const int ranks_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::vector<std::unique_ptr<detail::mailbox>>> channels_;
+};
+
+class loopback::end final : public transport {
+ public:
+  end(std::shared_ptr<job> of, int rank) : job_(std::move(of)), rank_(rank) {}
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int ranks() const noexcept override { return job_->ranks(); }
+  [[nodiscard]] std::unique_ptr<channel> open() override {
+    return std::make_unique<line>(job_, opened_.fetch_add(1), rank_);
+  }
+
+ private:
+  class line final : public channel {
+   public:
+    line(std::shared_ptr<job> of, std::size_t number, int rank) : job_(std::move(of)), rank_(rank) {
+      for (int i = 0; i < job_->ranks(); ++i) boxes_.push_back(&job_->box(number, i));
+      mine_ = boxes_[static_cast<std::size_t>(rank)];
+    }
+    ~line() override { line::on_arrival(nullptr); }
+
+    void send(int to, packet bytes) override {
+      auto& box = *boxes_[static_cast<std::size_t>(to)];
+      const std::lock_guard lock(box.mutex);
+      box.arrivals.push_back({rank_, std::move(bytes)});
+      box.from[static_cast<std::size_t>(rank_)].fetch_add(1, std::memory_order_relaxed);
+      // seq_cst: before the look at sleepers of whoever is told.
+      box.size.fetch_add(1, std::memory_order_seq_cst);
+      // Under the lock: so the channel that is told can't be destroyed meanwhile.
+      if (box.tell) box.tell();
+    }
+    std::optional<arrival> receive() override {
+      if (!has_arrivals()) return std::nullopt;
+      const std::lock_guard lock(mine_->mutex);
+      if (mine_->arrivals.empty()) return std::nullopt;
+      std::optional<arrival> first(std::move(mine_->arrivals.front()));
+      mine_->arrivals.pop_front();
+      mine_->from[static_cast<std::size_t>(first->from)].fetch_sub(1, std::memory_order_relaxed);
+      mine_->size.fetch_sub(1, std::memory_order_relaxed);
+      return first;
+    }
+    [[nodiscard]] bool has_arrivals() const noexcept override {
+      // seq_cst: after the caller has said that it sleeps, against send().
+      return mine_->size.load(std::memory_order_seq_cst) != 0;
+    }
+    [[nodiscard]] std::size_t under_way(int to) const noexcept override {
+      // Relaxed: a guess.
+      return boxes_[static_cast<std::size_t>(to)]->from[static_cast<std::size_t>(rank_)].load(
+          std::memory_order_relaxed);
+    }
+    void on_arrival(std::function<void()> tell) override {
+      const std::lock_guard lock(mine_->mutex);
+      mine_->tell = std::move(tell);
+    }
+
+   private:
+    std::shared_ptr<job> job_;
+    int rank_;
+    std::vector<detail::mailbox*> boxes_;
+    detail::mailbox* mine_;
+  };
+
+  std::shared_ptr<job> job_;
+  int rank_;
+  std::atomic<std::size_t> opened_{0};
+};
+
+loopback::loopback(int ranks) {
+  if (ranks < 1) throw misuse("teff::loopback: a job has one rank at least");
+  job_ = std::make_shared<job>(ranks);
+  for (int i = 0; i < ranks; ++i) transports_.push_back(std::make_unique<end>(job_, i));
+}
+
+loopback::~loopback() = default;
+
+int loopback::ranks() const noexcept {
+  return job_->ranks();
+}
+
+transport& loopback::rank(int rank) {
+  return *transports_.at(static_cast<std::size_t>(rank));
+}
+
+}  // namespace teff

@@ -1,0 +1,148 @@
+#include <teff/detail/message/message_source.hpp>
+#include <teff/detail/scheduler/requests.hpp>
+#include <teff/error.hpp>
+
+#include "scheduler/scheduler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// A fraction of a microsecond: a worker has not begun to count as a searcher by then (work_until()), so that
+// its further looks cost others nothing.
+constexpr int looks_before_counts = 7;
+
+// Earlier than that of any source before, and later than any clock.
+source::poll_time next_time_that_never_comes() noexcept {
+  static std::atomic<source::poll_time::rep> made{0};
+  return source::poll_time::max() -
+         source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+}  // namespace
+
+message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
+    : runtime_(rt),
+      part_(part),
+      listens_until_(next_time_that_never_comes()),
+      core_(through, *this, window, looks_before_counts) {}
+
+void message_source::send(int to, std::uint32_t number, std::size_t size,
+                          void (*fill)(const void* what, std::byte* at), const void* what) {
+  while (!core_.try_send(to, number, size, fill, what)) {
+    if (core_.ended())
+      throw misuse(
+          "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
+          "room for more of them");
+    struct awaited {
+      const communicator_core* core;
+      int to;
+    } const room{&core_, to};
+    wait_until(
+        [](const void* which) {
+          const auto& each = *static_cast<const awaited*>(which);
+          return each.core->has_room(each.to);
+        },
+        &room);
+  }
+}
+
+void message_source::run_epoch(void (*body)(void* what), void* what) {
+  runtime_.run([&] {
+    core_.begin();
+    std::exception_ptr thrown;
+    try {
+      body(what);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    core_.body_ended(std::move(thrown));
+    wait_for_end();
+  });
+  if (auto failure = core_.take_failure()) std::rethrow_exception(std::move(failure));
+}
+
+void message_source::wait_for_end() {
+  wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
+}
+
+bool message_source::run(unsigned /*worker*/) noexcept {
+  return core_.work();
+}
+
+bool message_source::sees_work(unsigned /*worker*/) noexcept {
+  return core_.sees_work();
+}
+
+std::optional<doorbell> message_source::listen() noexcept {
+  return core_.listen();
+}
+
+// Who sleeps wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
+// Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
+std::optional<source::poll_time> message_source::next_poll() noexcept {
+  if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;
+  constexpr poll_time::duration shortest = std::chrono::microseconds(20);
+  constexpr poll_time::duration longest = std::chrono::milliseconds(1);
+  // Relaxed: a guess.
+  const poll_time::duration looked{looked_.load(std::memory_order_relaxed)};
+  const poll_time::duration found{found_.load(std::memory_order_relaxed)};
+  return poll_time(looked + std::clamp((looked - found) / 16, shortest, longest));
+}
+
+void message_source::poll(unsigned /*worker*/) noexcept {
+  const auto now = poll_time::clock::now().time_since_epoch().count();
+  looked_.store(now, std::memory_order_relaxed);
+  if (core_.is_polled() && core_.progress()) found_.store(now, std::memory_order_relaxed);
+}
+
+void message_source::work_came() noexcept {
+  published(runtime_.internals());
+}
+
+bool message_source::at_rest() noexcept {
+  return part_ == nullptr || part_->at_rest();
+}
+
+std::uint64_t message_source::left() noexcept {
+  return part_ == nullptr ? 0 : part_->left();
+}
+
+void message_source::state_changed() noexcept {
+  // seq_cst: after the change, against wait_until().
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  for (const unsigned each : waiting_workers_) runtime_.internals().gate().wake(each);
+}
+
+void message_source::wait_until(bool (*done)(const void*), const void* what) {
+  if (done(what)) return;
+  const auto at = here();
+  if (at.runtime == &runtime_.internals()) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_workers_.push_back(at.index);
+    }
+    waiters_.fetch_add(1, std::memory_order_seq_cst);
+    help_until(done, what, this);
+    waiters_.fetch_sub(1, std::memory_order_seq_cst);
+    const std::lock_guard lock(mutex_);
+    waiting_workers_.erase(std::ranges::find(waiting_workers_, at.index));
+    return;
+  }
+  const thread_blocks here_it_waits;
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done(what); });
+  }
+  waiters_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+}  // namespace teff::detail

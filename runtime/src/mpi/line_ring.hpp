@@ -1,0 +1,123 @@
+// A ring of cache lines from one producer to one consumer, in memory that they share (rings.md).
+//
+// `System` gives atomic<T>; `Payload` is what a line holds beside its stamp. tests/rings_model_test.cpp
+// checks this code on its interleavings.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace teff::detail {
+
+// The shared part. All zeros are an empty ring.
+template <class System, class Payload>
+struct line_ring {
+  template <class T>
+  using atomic = typename System::template atomic<T>;
+
+  struct alignas(64) line {
+    // The number of this line since the beginning, from 1, if a piece begins here that is whole. The lines
+    // behind it belong to the piece, and keep their stamps, which are older.
+    atomic<std::uint64_t> stamp{0};
+    Payload payload;
+  };
+
+  // Written by the consumer.
+  alignas(64) atomic<std::uint64_t> given_back{0};  // lines
+  atomic<std::uint64_t> packets_taken{0};
+  // The producer waits for room; the consumer takes this back.
+  alignas(64) atomic<std::uint32_t> starved{0};
+};
+
+// The producer's end. One thread at a time calls what is not const.
+template <class System, class Payload>
+class ring_producer {
+ public:
+  using memory = line_ring<System, Payload>;
+  using line = typename memory::line;
+  // `lines`: a power of two, so many from `first` on.
+  ring_producer(memory& shared, line* first, std::size_t lines) noexcept
+      : shared_(shared), first_(first), lines_(lines) {}
+
+  // Any thread may ask.
+  [[nodiscard]] bool has_room(std::size_t lines) const noexcept {
+    // Relaxed: of the own process; it only grows under the lock of whoever relies on the answer. seq_cst:
+    // after starved(), or after listen(); acquire, as part of that: the consumer has read those lines.
+    const auto end = end_.load(std::memory_order_relaxed);
+    return end - shared_.given_back.load(std::memory_order_seq_cst) + lines <= lines_;
+  }
+  // As has_room(), without a look at the consumer's line if there was as much room at the last look.
+  [[nodiscard]] bool finds_room(std::size_t lines) noexcept {
+    const auto end = end_.load(std::memory_order_relaxed);
+    if (end - known_given_back_ + lines <= lines_) return true;
+    known_given_back_ = shared_.given_back.load(std::memory_order_seq_cst);
+    return end - known_given_back_ + lines <= lines_;
+  }
+  // From now on the consumer tells when it gives back lines. The caller looks for room once more after this.
+  void starve() noexcept { shared_.starved.store(1, std::memory_order_seq_cst); }
+
+  // Line i of the next piece, within the room that was found.
+  [[nodiscard]] Payload& at(std::size_t i) noexcept { return line_at(i).payload; }
+  // The piece is whole: so many lines.
+  void publish(std::size_t lines) noexcept {
+    const auto end = end_.load(std::memory_order_relaxed);
+    // Release: the payloads. seq_cst: before the look at the consumer's doorbell.
+    line_at(0).stamp.store(end + 1, std::memory_order_seq_cst);
+    end_.store(end + lines, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t packets_taken() const noexcept {
+    return shared_.packets_taken.load(std::memory_order_relaxed);  // a guess
+  }
+
+ private:
+  [[nodiscard]] line& line_at(std::size_t i) noexcept {
+    return first_[(end_.load(std::memory_order_relaxed) + i) & (lines_ - 1)];
+  }
+  memory& shared_;
+  line* const first_;
+  const std::size_t lines_;
+  std::uint64_t known_given_back_ = 0;
+  std::atomic<std::uint64_t> end_{0};  // lines published; the producer's process only
+};
+
+// The consumer's end.
+template <class System, class Payload>
+class ring_consumer {
+ public:
+  using memory = line_ring<System, Payload>;
+  using line = typename memory::line;
+  ring_consumer(memory& shared, line* first, std::size_t lines) noexcept
+      : shared_(shared), first_(first), lines_(lines) {}
+
+  // Whether there is a piece. Any thread may ask; to one that is not the consumer it is a guess.
+  [[nodiscard]] bool ready() const noexcept {
+    // Acquire: the payloads. seq_cst: after the caller has said that it sleeps, against publish().
+    const auto next = next_.load(std::memory_order_relaxed);
+    return first_[next & (lines_ - 1)].stamp.load(std::memory_order_seq_cst) == next + 1;
+  }
+  // Line i of the piece. Only the consumer asks.
+  [[nodiscard]] const Payload& at(std::size_t i) const noexcept {
+    return first_[(next_.load(std::memory_order_relaxed) + i) & (lines_ - 1)].payload;
+  }
+  // The piece has been read: so many lines. Returns whether the producer is to be told that there is room.
+  [[nodiscard]] bool give_back(std::size_t lines, std::uint64_t packets) noexcept {
+    const auto next = next_.load(std::memory_order_relaxed) + lines;
+    next_.store(next, std::memory_order_relaxed);
+    taken_ += packets;
+    shared_.packets_taken.store(taken_, std::memory_order_relaxed);
+    // Release: the payloads were read. seq_cst: before the look at `starved`.
+    shared_.given_back.store(next, std::memory_order_seq_cst);
+    if (shared_.starved.load(std::memory_order_seq_cst) == 0) return false;
+    return shared_.starved.exchange(0, std::memory_order_seq_cst) != 0;
+  }
+
+ private:
+  memory& shared_;
+  line* const first_;
+  const std::size_t lines_;
+  std::atomic<std::uint64_t> next_{0};  // lines given back; the consumer's process only
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace teff::detail

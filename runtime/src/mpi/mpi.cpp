@@ -1,0 +1,314 @@
+// Packets between ranks of a node by rings in shared memory (rings.md), all others by non-blocking point to
+// point. Every call of MPI is made under one lock: SERIALIZED is enough.
+#include <teff/error.hpp>
+#include <teff/mpi.hpp>
+
+#include "mpi/rings.hpp"
+#include "platform/futex.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace teff {
+
+namespace {
+
+// A packet is sent as blocks, so that its size in blocks fits an int up to 32 GiB; the tag says how many
+// bytes the last block lacks. Tags do not change the order: the receiver takes packets of any tag.
+constexpr std::size_t block = detail::argument_alignment;
+
+int blocks_of(std::size_t size) {
+  const auto blocks = (size + block - 1) / block;
+  if (blocks > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw misuse("teff::mpi: a packet of more than 32 GiB");
+  return static_cast<int>(blocks);
+}
+
+// Lines of each ring: 256 KiB, but all rings of a node use 32 MiB at most, or the least of which a ring is
+// of use.
+std::size_t lines_of_ring(std::size_t ranks) noexcept {
+  constexpr std::size_t most = 4096;
+  constexpr std::size_t least = 64;
+  constexpr std::size_t of_node = (std::size_t{32} << 20) / 64;
+  return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
+}
+
+}  // namespace
+
+// Memory that the ranks of one node share, and the rings in it.
+class mpi::node {
+ public:
+  // All ranks make one.
+  node() {
+    int world = 0;
+    int size = 0;
+    int own = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &all_);
+    MPI_Comm_size(all_, &size);
+    MPI_Comm_rank(all_, &own);
+    ranks_.resize(static_cast<std::size_t>(size));
+    MPI_Allgather(&world, 1, MPI_INT, ranks_.data(), 1, MPI_INT, all_);
+    const auto ranks = ranks_.size();
+    const auto lines = lines_of_ring(ranks);
+    constexpr std::size_t alignment = 64;
+    const auto bytes = detail::rings::segment_bytes(ranks, lines) + alignment;
+    MPI_Info how = MPI_INFO_NULL;
+    MPI_Info_create(&how);
+    MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
+    void* mine = nullptr;
+    MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, how, all_, &mine, &memory_);
+    MPI_Info_free(&how);
+    std::vector<std::byte*> segments;
+    for (int each = 0; each < size; ++each) {
+      void* at = nullptr;
+      MPI_Aint of = 0;
+      int unit = 0;
+      MPI_Win_shared_query(memory_, each, &of, &unit, &at);
+      // Pages are mapped whole: so this is the same place in each process.
+      const auto lacks = (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
+      segments.push_back(static_cast<std::byte*>(at) + lacks);
+    }
+    detail::rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
+    MPI_Barrier(all_);
+    rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
+  }
+  ~node() {
+    rings_.reset();
+    MPI_Win_free(&memory_);
+    MPI_Comm_free(&all_);
+  }
+  node(const node&) = delete;
+  node& operator=(const node&) = delete;
+
+  [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
+  // By their number on this node, in the job.
+  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
+
+ private:
+  MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Win memory_ = MPI_WIN_NULL;
+  std::vector<int> ranks_;
+  std::optional<detail::rings> rings_;
+};
+
+class mpi::job {
+ public:
+  job(int& argc, char**& argv, const mpi_options& how) {
+    int initialized = 0;
+    int finalized = 0;
+    MPI_Initialized(&initialized);
+    MPI_Finalized(&finalized);
+    if (finalized != 0) throw misuse("teff::mpi: MPI was finalised");
+    int level = 0;
+    if (initialized != 0) {
+      MPI_Query_thread(&level);
+    } else {
+      MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+      ours_ = true;
+    }
+    if (level < MPI_THREAD_SERIALIZED)
+      throw misuse("teff::mpi: MPI is not initialised at MPI_THREAD_SERIALIZED");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
+    MPI_Type_commit(&blocks);
+    on_node.resize(static_cast<std::size_t>(ranks));
+    // All ranks, or none.
+    int with_rings = how.rings ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &with_rings, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (with_rings == 0) return;
+    near.emplace();
+    for (std::size_t i = 0; i < near->ranks().size(); ++i)
+      on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
+  }
+  ~job() {
+    near.reset();
+    MPI_Type_free(&blocks);
+    if (ours_) MPI_Finalize();
+  }
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  // Returns when the request has completed, without keeping others from MPI meanwhile.
+  void complete(MPI_Request& request) {
+    for (int done = 0; done == 0; std::this_thread::yield()) {
+      const std::lock_guard lock(mutex);
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+  }
+
+  std::mutex mutex;  // of all calls of MPI
+  int rank = 0;
+  int ranks = 1;
+  MPI_Datatype blocks = MPI_DATATYPE_NULL;
+  std::optional<node> near;                         // none: no rings
+  std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
+  std::atomic<std::uint32_t> opened{0};             // channels
+
+  // Whether some packets come by point to point.
+  [[nodiscard]] bool has_far() const noexcept {
+    return !near || near->ranks().size() < static_cast<std::size_t>(ranks);
+  }
+
+ private:
+  bool ours_ = false;
+};
+
+// A communicator of MPI for each channel, so that none takes another's packets.
+class mpi::line final : public channel {
+ public:
+  explicit line(std::shared_ptr<job> of)
+      : job_(std::move(of)),
+        number_(job_->opened.fetch_add(1)),
+        inbox_(job_->near ? &job_->near->rings().open(number_) : nullptr),
+        polled_(job_->has_far() || !detail::futex_vector::available()),
+        under_way_(static_cast<std::size_t>(job_->ranks)) {
+    MPI_Request made = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard lock(job_->mutex);
+      MPI_Comm_idup(MPI_COMM_WORLD, &all_, &made);
+    }
+    job_->complete(made);
+  }
+
+  // What has come for nobody is received and forgotten, until no rank sends any more.
+  ~line() override {
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    bool entered = false;
+    for (int over = 0; over == 0; std::this_thread::yield()) {
+      while (line::receive()) {
+      }
+      const std::lock_guard lock(job_->mutex);
+      end_sends();
+      if (!entered && sends_.empty() && (inbox_ == nullptr || !job_->near->rings().has_waiting())) {
+        MPI_Ibarrier(all_, &barrier);
+        entered = true;
+      }
+      if (entered) MPI_Test(&barrier, &over, MPI_STATUS_IGNORE);
+    }
+    while (line::receive()) {
+    }
+    if (inbox_ != nullptr) job_->near->rings().close(number_);
+    const std::lock_guard lock(job_->mutex);
+    MPI_Comm_free(&all_);
+  }
+
+  void send(int to, packet bytes) override {
+    if (const auto near = job_->on_node[static_cast<std::size_t>(to)])
+      return job_->near->rings().send(number_, *near, std::move(bytes));
+    const auto size = bytes.size();
+    const auto lacking = (block - size % block) % block;
+    if (lacking != 0) bytes.append(lacking);
+    const int count = blocks_of(size);
+    const std::lock_guard lock(job_->mutex);
+    under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
+    auto& sent = sends_.emplace_back(sent_packet{to, std::move(bytes), MPI_REQUEST_NULL});
+    MPI_Isend(sent.bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &sent.request);
+    end_sends();
+  }
+
+  std::optional<arrival> receive() override {
+    if (inbox_ != nullptr) {
+      if (auto came = job_->near->rings().receive(*inbox_)) {
+        came->from = job_->near->ranks()[static_cast<std::size_t>(came->from)];
+        return came;
+      }
+      if (!job_->has_far()) return std::nullopt;
+    }
+    const std::lock_guard lock(job_->mutex);
+    end_sends();
+    int found = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, all_, &found, &message, &status);
+    if (found == 0) return std::nullopt;
+    int count = 0;
+    MPI_Get_count(&status, job_->blocks, &count);
+    packet bytes;
+    const auto size = static_cast<std::size_t>(count) * block;
+    auto* const to = bytes.append(size);
+    MPI_Mrecv(to, count, job_->blocks, &message, &status);
+    bytes.cut(size - static_cast<std::size_t>(status.MPI_TAG));
+    return arrival{status.MPI_SOURCE, std::move(bytes)};
+  }
+
+  [[nodiscard]] bool has_arrivals() const noexcept override {
+    return inbox_ != nullptr && job_->near->rings().has_arrivals(*inbox_);
+  }
+  [[nodiscard]] bool is_polled() const noexcept override { return polled_; }
+  [[nodiscard]] bool rings() const noexcept override {
+    return inbox_ != nullptr && detail::futex_vector::available();
+  }
+  [[nodiscard]] std::optional<detail::doorbell> listen() noexcept override {
+    if (!line::rings()) return std::nullopt;
+    return job_->near->rings().listen();
+  }
+  [[nodiscard]] std::size_t under_way(int to) const noexcept override {
+    const auto where = static_cast<std::size_t>(to);
+    if (const auto near = job_->on_node[where]) return job_->near->rings().under_way(*inbox_, *near);
+    return under_way_[where].load(std::memory_order_relaxed);
+  }
+  void on_arrival(std::function<void()> tell) override {
+    if (inbox_ != nullptr) job_->near->rings().on_arrival(*inbox_, std::move(tell));
+  }
+
+ private:
+  struct sent_packet {
+    int to;
+    packet bytes;
+    MPI_Request request;
+  };
+  // Forgets the packets that have left. Under the lock.
+  void end_sends() {
+    for (auto each = sends_.begin(); each != sends_.end();) {
+      int left = 0;
+      MPI_Test(&each->request, &left, MPI_STATUS_IGNORE);
+      if (left == 0) {
+        ++each;
+        continue;
+      }
+      under_way_[static_cast<std::size_t>(each->to)].fetch_sub(1, std::memory_order_relaxed);
+      each = sends_.erase(each);
+    }
+  }
+
+  std::shared_ptr<job> job_;
+  const std::uint32_t number_;
+  detail::rings::inbox* const inbox_;  // null: no rings
+  const bool polled_;
+  MPI_Comm all_ = MPI_COMM_NULL;
+  std::list<sent_packet> sends_;  // under the lock
+  std::vector<std::atomic<std::size_t>> under_way_;
+};
+
+mpi::mpi(int& argc, char**& argv, const mpi_options& how) : job_(std::make_shared<job>(argc, argv, how)) {}
+
+mpi::~mpi() = default;
+
+int mpi::rank() const noexcept {
+  return job_->rank;
+}
+
+int mpi::ranks() const noexcept {
+  return job_->ranks;
+}
+
+std::unique_ptr<channel> mpi::open() {
+  return std::make_unique<line>(job_);
+}
+
+}  // namespace teff

@@ -1,0 +1,289 @@
+#include "mpi/rings.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// At the beginning of a piece.
+struct piece_header {
+  std::uint32_t channel;
+  std::uint32_t bytes;  // of the packet, in this piece
+  std::uint64_t total;  // the whole packet's
+};
+
+constexpr std::size_t lines_of(std::size_t bytes) noexcept {
+  return (sizeof(piece_header) + bytes + rings::line_bytes - 1) / rings::line_bytes;
+}
+
+}  // namespace
+
+// In shared memory: the rings that lead to one rank. The lines follow.
+struct rings::segment {
+  bell<futex> doorbell;
+
+  [[nodiscard]] static memory& ring(std::byte* at, std::size_t from) noexcept {
+    return *std::launder(reinterpret_cast<memory*>(at + first + from * sizeof(memory)));
+  }
+  [[nodiscard]] static std::byte* lines(std::byte* at, std::size_t ranks, std::size_t lines,
+                                        std::size_t from) noexcept {
+    return at + first + ranks * sizeof(memory) + from * lines * sizeof(memory::line);
+  }
+  static constexpr std::size_t first = alignof(memory);
+};
+
+struct rings::outbound {
+  outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
+      : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
+
+  struct waiting_packet {
+    std::uint32_t channel;
+    packet bytes;
+    std::size_t sent;  // bytes
+    [[nodiscard]] bool is_sent() const noexcept { return sent == bytes.size(); }
+  };
+  [[nodiscard]] std::size_t next_piece(const waiting_packet& of) const noexcept {
+    return std::min(of.bytes.size() - of.sent, most);
+  }
+  void put_piece(waiting_packet& of) noexcept;
+
+  const std::size_t most;  // bytes of a packet in one piece
+  std::mutex mutex;        // guards what follows
+  ring_producer<futex, payload> ring;
+  std::deque<waiting_packet> waiting;
+  std::atomic<std::size_t> wanted{0};  // lines, of the next piece that waits
+  std::atomic<std::uint64_t> packets_sent{0};
+};
+
+// There is room.
+void rings::outbound::put_piece(waiting_packet& of) noexcept {
+  const auto size = next_piece(of);
+  const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
+  std::memcpy(ring.at(0).data(), &head, sizeof head);
+  const auto* const from = of.bytes.data() + of.sent;
+  std::size_t done = std::min(size, line_bytes - sizeof head);
+  std::memcpy(ring.at(0).data() + sizeof head, from, done);
+  std::size_t lines = 1;
+  for (; done + line_bytes <= size; ++lines, done += line_bytes)
+    std::memcpy(ring.at(lines).data(), from + done, line_bytes);
+  if (done != size) std::memcpy(ring.at(lines++).data(), from + done, size - done);
+  ring.publish(lines);
+  of.sent += size;
+}
+
+struct rings::inbound {
+  inbound(memory& shared, memory::line* first, std::size_t lines) noexcept : ring(shared, first, lines) {}
+  ring_consumer<futex, payload> ring;
+  packet begun;  // whose first pieces have come
+  std::size_t has = 0;
+};
+
+struct rings::taken {
+  std::uint32_t channel;
+  packet bytes;
+};
+
+std::size_t rings::segment_bytes(std::size_t ranks, std::size_t lines) noexcept {
+  return segment::first + ranks * (sizeof(memory) + lines * sizeof(memory::line));
+}
+
+void rings::prepare(std::byte* at, std::size_t ranks, std::size_t lines) {
+  static_assert(sizeof(memory::line) == 64 && sizeof(segment) <= segment::first);
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);  // so it may be shared between processes
+  ::new (at) segment;
+  for (std::size_t from = 0; from < ranks; ++from) {
+    ::new (at + segment::first + from * sizeof(memory)) memory;
+    auto* const first = segment::lines(at, ranks, lines, from);
+    for (std::size_t i = 0; i < lines; ++i) ::new (first + i * sizeof(memory::line)) memory::line;
+  }
+}
+
+rings::rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines) : self_(self) {
+  const auto ranks = segments.size();
+  const auto first = [&](std::size_t to, std::size_t from) {
+    return std::launder(reinterpret_cast<memory::line*>(segment::lines(segments[to], ranks, lines, from)));
+  };
+  for (std::size_t each = 0; each < ranks; ++each) {
+    bells_.push_back(&std::launder(reinterpret_cast<segment*>(segments[each]))->doorbell);
+    auto& to = outbound_.emplace_back();
+    auto& from = inbound_.emplace_back();
+    if (each == self) continue;
+    to = std::make_unique<outbound>(segment::ring(segments[each], self), first(each, self), lines);
+    from = std::make_unique<inbound>(segment::ring(segments[self], each), first(self, each), lines);
+  }
+}
+
+rings::~rings() = default;
+
+rings::inbox& rings::open(std::uint32_t channel) {
+  const std::lock_guard lock(receiving_);
+  auto& box = inboxes_[channel];
+  if (!box) box = std::make_unique<inbox>();
+  return *box;
+}
+
+void rings::close(std::uint32_t channel) noexcept {
+  const std::lock_guard lock(receiving_);
+  inboxes_.erase(channel);
+}
+
+void rings::on_arrival(inbox& of, std::function<void()> tell) {
+  const std::lock_guard lock(receiving_);
+  of.tell = std::move(tell);
+}
+
+doorbell rings::listen() noexcept {
+  bells_[self_]->listen();
+  if (has_waiting()) {
+    // After the last starve() there may have been too little room, and nobody tells of more without this.
+    for (const auto& each : outbound_) {
+      if (each && each->wanted.load(std::memory_order_seq_cst) != 0) each->ring.starve();
+    }
+  }
+  return {&bells_[self_]->word(), bell<futex>::quiet};
+}
+
+bool rings::has_arrivals(const inbox& of) const noexcept {
+  // seq_cst, all: after the caller has said that it sleeps, against deliver(), put_waiting() and the ring's.
+  if (of.size.load(std::memory_order_seq_cst) != 0) return true;
+  for (const auto& each : inbound_) {
+    if (each && each->ring.ready()) return true;
+  }
+  if (!has_waiting()) return false;
+  return std::ranges::any_of(outbound_, [](const auto& each) {
+    const auto wanted = each ? each->wanted.load(std::memory_order_seq_cst) : 0;
+    return wanted != 0 && each->ring.has_room(wanted);
+  });
+}
+
+std::size_t rings::under_way(const inbox& of, std::size_t to) const noexcept {
+  if (to == self_) return of.from_own.load(std::memory_order_relaxed);
+  const auto& out = *outbound_[to];
+  return static_cast<std::size_t>(out.packets_sent.load(std::memory_order_relaxed) -
+                                  out.ring.packets_taken());
+}
+
+// ---- Sending ----
+
+void rings::send(std::uint32_t channel, std::size_t to, packet bytes) {
+  if (to == self_) {
+    const std::lock_guard lock(receiving_);
+    auto& box = inboxes_[channel];
+    if (!box) box = std::make_unique<inbox>();
+    box->from_own.fetch_add(1, std::memory_order_relaxed);
+    return deliver(*box, {static_cast<int>(self_), std::move(bytes)});
+  }
+  auto& out = *outbound_[to];
+  {
+    const std::lock_guard lock(out.mutex);
+    out.packets_sent.store(out.packets_sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    outbound::waiting_packet whole{channel, std::move(bytes), 0};
+    while (out.waiting.empty() && !whole.is_sent() && out.ring.finds_room(lines_of(out.next_piece(whole))))
+      out.put_piece(whole);
+    if (!whole.is_sent()) {
+      out.waiting.push_back(std::move(whole));
+      // seq_cst: before the looks for room. Who is woken because there is some finds that something waits.
+      waiting_.fetch_add(1, std::memory_order_seq_cst);
+      put_waiting(out);
+    }
+  }
+  bells_[to]->ring();
+}
+
+// Under the lock.
+void rings::put_waiting(outbound& out) {
+  while (!out.waiting.empty()) {
+    auto& next = out.waiting.front();
+    const auto lines = lines_of(out.next_piece(next));
+    if (!out.ring.finds_room(lines)) {
+      // seq_cst: before the look for room. Of this and the consumer, one sees the other.
+      out.wanted.store(lines, std::memory_order_seq_cst);
+      out.ring.starve();
+      if (!out.ring.finds_room(lines)) return;
+    }
+    out.put_piece(next);
+    if (!next.is_sent()) continue;
+    out.waiting.pop_front();
+    waiting_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  out.wanted.store(0, std::memory_order_relaxed);
+}
+
+void rings::send_waiting() {
+  for (std::size_t to = 0; to < outbound_.size(); ++to) {
+    if (to == self_) continue;
+    auto& out = *outbound_[to];
+    const auto wanted = out.wanted.load(std::memory_order_relaxed);
+    if (wanted == 0 || !out.ring.has_room(wanted)) continue;
+    {
+      const std::lock_guard lock(out.mutex);
+      put_waiting(out);
+    }
+    bells_[to]->ring();
+  }
+}
+
+// ---- Receiving ----
+
+// Under the lock.
+void rings::deliver(inbox& in, channel::arrival came) {
+  in.arrivals.push_back(std::move(came));
+  // seq_cst: before the look at sleepers of whoever is told.
+  in.size.fetch_add(1, std::memory_order_seq_cst);
+  if (in.tell) in.tell();
+}
+
+// Takes a piece from a ring. Under the lock.
+std::optional<rings::taken> rings::take(std::size_t from) {
+  auto& in = *inbound_[from];
+  piece_header head;
+  std::memcpy(&head, in.ring.at(0).data(), sizeof head);
+  const auto size = static_cast<std::size_t>(head.bytes);
+  if (in.begun.empty()) in.begun.append(head.total);
+  auto* const to = in.begun.data() + in.has;
+  std::size_t done = std::min(size, line_bytes - sizeof head);
+  std::memcpy(to, in.ring.at(0).data() + sizeof head, done);
+  std::size_t lines = 1;
+  for (; done + line_bytes <= size; ++lines, done += line_bytes)
+    std::memcpy(to + done, in.ring.at(lines).data(), line_bytes);
+  if (done != size) std::memcpy(to + done, in.ring.at(lines++).data(), size - done);
+  in.has += size;
+  const bool whole = in.has == head.total;
+  if (in.ring.give_back(lines, whole ? 1 : 0)) bells_[from]->ring();
+  if (!whole) return std::nullopt;
+  in.has = 0;
+  return taken{head.channel, std::exchange(in.begun, {})};
+}
+
+std::optional<channel::arrival> rings::receive(inbox& of) {
+  if (!has_arrivals(of)) return std::nullopt;
+  if (has_waiting()) send_waiting();
+  const std::lock_guard lock(receiving_);
+  if (!of.arrivals.empty()) {
+    std::optional<channel::arrival> first(std::move(of.arrivals.front()));
+    of.arrivals.pop_front();
+    of.size.fetch_sub(1, std::memory_order_relaxed);
+    if (first->from == static_cast<int>(self_)) of.from_own.fetch_sub(1, std::memory_order_relaxed);
+    return first;
+  }
+  // A turn for each rank, so that one that sends without end keeps no other one waiting.
+  for (std::size_t looked = 0; looked < inbound_.size(); ++looked) {
+    const auto from = next_from_;
+    next_from_ = next_from_ + 1 == inbound_.size() ? 0 : next_from_ + 1;
+    while (from != self_ && inbound_[from]->ring.ready()) {
+      auto came = take(from);
+      if (!came) continue;
+      auto& box = inboxes_[came->channel];
+      if (box.get() == &of) return channel::arrival{static_cast<int>(from), std::move(came->bytes)};
+      if (!box) box = std::make_unique<inbox>();
+      deliver(*box, {static_cast<int>(from), std::move(came->bytes)});
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,92 @@
+// The rings between the ranks of one node (rings.md).
+#pragma once
+
+#include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/transport.hpp>
+
+#include "mpi/line_ring.hpp"
+#include "platform/bell.hpp"
+#include "platform/futex.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace teff::detail {
+
+// One rank's end of the rings between all ranks of a node, which are numbered from 0 here. All channels
+// share them. Each rank has a segment of shared memory with its doorbell and the rings that lead to it.
+class rings {
+ public:
+  // What a segment needs: `lines`, a power of two, are a ring's.
+  [[nodiscard]] static std::size_t segment_bytes(std::size_t ranks, std::size_t lines) noexcept;
+  // Its owner calls it, before any other rank's `rings` is made. The segment begins at a cache line.
+  static void prepare(std::byte* segment, std::size_t ranks, std::size_t lines);
+
+  rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines);
+  ~rings();
+  rings(const rings&) = delete;
+  rings& operator=(const rings&) = delete;
+
+  // What has come for a channel and was taken from the rings for another one's sake; and who is told.
+  struct inbox;
+  // The inbox of this channel, until it is closed. What comes for it before that waits.
+  [[nodiscard]] inbox& open(std::uint32_t channel);
+  void close(std::uint32_t channel) noexcept;
+
+  // As in `channel`.
+  void send(std::uint32_t channel, std::size_t to, packet bytes);
+  [[nodiscard]] std::optional<channel::arrival> receive(inbox& of);
+  [[nodiscard]] bool has_arrivals(const inbox& of) const noexcept;
+  [[nodiscard]] std::size_t under_way(const inbox& of, std::size_t to) const noexcept;
+  void on_arrival(inbox& of, std::function<void()> tell);
+  [[nodiscard]] doorbell listen() noexcept;
+
+  // Whether packets wait for room in a ring. receive() puts them there, and has_arrivals() is true when it
+  // would.
+  [[nodiscard]] bool has_waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst) != 0; }
+
+  static constexpr std::size_t line_bytes = 56;  // of a packet, beside the line's stamp
+
+ private:
+  using payload = std::array<std::byte, line_bytes>;
+  using memory = line_ring<futex, payload>;
+  struct segment;
+  struct outbound;
+  struct inbound;
+
+  struct taken;  // a whole packet, of any channel
+
+  void put_waiting(outbound& out);
+  void send_waiting();
+  std::optional<taken> take(std::size_t from);
+  void deliver(inbox& in, channel::arrival came);
+
+  const std::size_t self_;
+  std::vector<bell<futex>*> bells_;
+  std::vector<std::unique_ptr<outbound>> outbound_;  // none for this rank
+  std::atomic<std::size_t> waiting_{0};              // packets that wait for room
+
+  mutable std::mutex receiving_;  // guards what follows, and the inboxes
+  std::vector<std::unique_ptr<inbound>> inbound_;
+  std::size_t next_from_ = 0;
+  std::map<std::uint32_t, std::unique_ptr<inbox>> inboxes_;
+};
+
+// Its channel, as the caller of open() sees it.
+struct rings::inbox {
+  std::deque<channel::arrival> arrivals;
+  std::function<void()> tell;
+  std::atomic<std::size_t> size{0};      // of arrivals
+  std::atomic<std::size_t> from_own{0};  // of these, from this rank
+};
+
+}  // namespace teff::detail

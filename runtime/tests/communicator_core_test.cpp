@@ -1,0 +1,312 @@
+// The protocol of a communicator, without workers: one thread plays all ranks over a simulated network, in an
+// order that a seed chooses. The same seed does the same again.
+#include <gtest/gtest.h>
+#include <teff/detail/message/arguments.hpp>
+#include <teff/detail/message/communicator_core.hpp>
+#include <teff/error.hpp>
+#include <teff/simulated.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+// TEFF_TEST_SCHEDULES: how many schedules each test explores.
+int schedules(int usual) {
+  const char* const asked = std::getenv("TEFF_TEST_SCHEDULES");
+  return asked == nullptr ? usual : std::atoi(asked);
+}
+
+// What a message of the program below says.
+struct hop {
+  std::uint32_t epoch;
+  std::uint32_t hops_left;
+  std::uint64_t payload;
+};
+
+struct quiet_host final : detail::message_host {
+  void work_came() noexcept override {}
+  void state_changed() noexcept override {}
+  bool at_rest() noexcept override { return true; }
+  std::uint64_t left() noexcept override { return 0; }
+};
+
+// A job whose bodies send messages, whose handlers send further ones, over some epochs; each rank does a step
+// when the schedule says so.
+class played_job {
+ public:
+  // `differs`: a rank that has registered other messages; -1: none has.
+  played_job(int ranks, std::uint64_t seed, std::size_t window, int differs = -1)
+      : random_(seed), network_(ranks, random_()), ranks_(ranks), differs_(differs >= 0) {
+    for (int i = 0; i < ranks; ++i) {
+      players_.push_back(std::make_unique<player>());
+      auto& each = *players_.back();
+      each.core = std::make_unique<detail::communicator_core>(network_.rank(i), each.host, window,
+                                                              static_cast<int>(random_() % 3));
+      for (const bool ordered : {false, true}) {
+        const auto number = each.core->add(
+            {i == differs ? "jump" : "hop", ordered, [this, i](std::span<const std::byte> bytes) {
+               handle(i, std::get<0>(detail::take_arguments<hop>(bytes)));
+             }});
+        EXPECT_EQ(number, ordered ? 1U : 0U);
+      }
+    }
+  }
+
+  // What may go wrong in an epoch: this rank throws when it handles its n-th message.
+  int failing_rank = -1;
+  int failing_message = 0;
+
+  // Plays an epoch until all ranks have ended it. Returns the failures by rank.
+  std::vector<std::exception_ptr> play(int messages) {
+    ++epoch_;
+    sent_ = handled_ = 0;
+    running_ = ranks_;
+    for (auto& each : players_) {
+      each->begun = each->body_over = each->finished = false;
+      each->to_send = static_cast<int>(random_() % static_cast<unsigned>(messages + 1));
+      each->handled = 0;
+    }
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranks_));
+    // A rank does not end before all is handled: this is looked at in every step of every rank.
+    std::uint64_t steps = 0;
+    while (running_ != 0) {
+      const auto who = static_cast<std::size_t>(random_() % static_cast<unsigned>(ranks_));
+      step(static_cast<int>(who), failures[who]);
+      if (++steps > 10'000'000) {
+        ADD_FAILURE() << "the epoch does not end";
+        return failures;
+      }
+    }
+    if (!fails()) {
+      EXPECT_EQ(handled_, sent_);
+    }
+    // What is left in the network belongs to no epoch.
+    return failures;
+  }
+
+ private:
+  struct player {
+    quiet_host host;
+    std::unique_ptr<detail::communicator_core> core;
+    bool begun = false;
+    bool body_over = false;
+    bool finished = false;
+    int to_send = 0;
+    int handled = 0;
+  };
+
+  bool send(int from, int to, const hop& what) {
+    const bool sent = players_[static_cast<std::size_t>(from)]->core->try_send(
+        to, random_() % 4 == 0 ? 1 : 0, sizeof what,
+        [](const void* arguments, std::byte* at) {
+          detail::put_arguments<hop>(at, *static_cast<const hop*>(arguments));
+        },
+        &what);
+    if (sent) ++sent_;
+    return sent;
+  }
+
+  [[nodiscard]] bool fails() const { return failing_rank >= 0 || differs_; }
+  int anyone() { return static_cast<int>(random_() % static_cast<unsigned>(ranks_)); }
+
+  void step(int who, std::exception_ptr& failure) {
+    auto& me = *players_[static_cast<std::size_t>(who)];
+    auto& core = *me.core;
+    if (me.finished) return;
+    if (!me.begun) {
+      // Late ranks get messages of an epoch that they have not begun.
+      if (random_() % 4 == 0) {
+        core.begin();
+        me.begun = true;
+      } else {
+        core.progress();
+      }
+      return;
+    }
+    switch (random_() % 5) {
+      case 0:
+        if (me.body_over) break;
+        if (me.to_send == 0) {
+          core.body_ended(nullptr);
+          me.body_over = true;
+        } else if (send(who, anyone(), {epoch_, static_cast<std::uint32_t>(random_() % 4), random_()})) {
+          --me.to_send;
+        }
+        break;
+      case 1:
+        core.handle();
+        break;
+      case 2:
+        core.work();
+        break;
+      default:
+        core.progress();
+    }
+    if (core.ended()) {
+      EXPECT_TRUE(me.body_over);
+      if (!fails()) {
+        EXPECT_EQ(handled_, sent_) << "rank " << who << " has ended too early";
+      }
+      me.finished = true;
+      failure = core.take_failure();
+      --running_;
+    }
+  }
+
+  void handle(int who, const hop& what) {
+    auto& me = *players_[static_cast<std::size_t>(who)];
+    EXPECT_EQ(what.epoch, epoch_);
+    EXPECT_TRUE(me.begun);
+    EXPECT_FALSE(me.finished) << "a message came after the end";
+    ++handled_;
+    if (who == failing_rank && me.handled++ == failing_message) throw std::runtime_error("as asked");
+    if (what.hops_left != 0) {
+      EXPECT_TRUE(send(who, anyone(), {what.epoch, what.hops_left - 1, what.payload}));
+    }
+  }
+
+  std::mt19937_64 random_;
+  simulated network_;
+  int ranks_;
+  bool differs_;
+  std::vector<std::unique_ptr<player>> players_;
+  std::uint32_t epoch_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t handled_ = 0;
+  int running_ = 0;
+};
+
+template <class Play>
+void on_schedules(int count, Play play) {
+  const auto first = fresh_seed();
+  for (int i = 0; i < count; ++i) {
+    const auto seed = first + static_cast<std::uint64_t>(i);
+    SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed << " TEFF_TEST_SCHEDULES=1");
+    play(seed);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(communicator_core, an_epoch_ends_when_nothing_is_left_and_not_before) {
+  on_schedules(schedules(2000), [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    played_job job(1 + static_cast<int>(random() % 6), seed, random() % 2 == 0 ? 128 : 1 << 20);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      for (const auto& failure : job.play(static_cast<int>(random() % 8))) EXPECT_EQ(failure, nullptr);
+    }
+  });
+}
+
+TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_is_as_any_other) {
+  on_schedules(schedules(1000), [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const int ranks = 1 + static_cast<int>(random() % 6);
+    played_job job(ranks, seed, 1 << 20);
+    job.failing_rank = static_cast<int>(random() % static_cast<unsigned>(ranks));
+    job.failing_message = static_cast<int>(random() % 3);
+    const auto failures = job.play(8);
+    int thrown = 0;
+    for (const auto& each : failures) thrown += each != nullptr ? 1 : 0;
+    // Whether the rank has come to handle as many messages is the schedule's affair; but then all hear of it.
+    EXPECT_TRUE(thrown == 0 || thrown == ranks) << thrown << " of " << ranks;
+    for (int rank = 0; rank < ranks && thrown != 0; ++rank) {
+      try {
+        std::rethrow_exception(failures[static_cast<std::size_t>(rank)]);
+      } catch (const rank_failed& e) {
+        EXPECT_NE(rank, job.failing_rank);
+        EXPECT_EQ(e.rank, job.failing_rank);
+        EXPECT_EQ(e.what(), "teff: rank " + std::to_string(e.rank) + ": as asked");
+      } catch (const std::runtime_error& e) {
+        EXPECT_EQ(rank, job.failing_rank);
+        EXPECT_EQ(std::string(e.what()), "as asked");
+      }
+    }
+    job.failing_rank = -1;
+    for (const auto& failure : job.play(5)) EXPECT_EQ(failure, nullptr);
+  });
+}
+
+// Also where the parent begins late, and finds out from a packet that has waited with others behind it.
+TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends) {
+  on_schedules(schedules(1000), [](std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const int ranks = 2 + static_cast<int>(random() % 5);
+    played_job job(ranks, seed, 1 << 20, static_cast<int>(random() % static_cast<unsigned>(ranks)));
+    for (const auto& failure : job.play(8)) {
+      if (failure == nullptr) {
+        ADD_FAILURE() << "nothing is said on one of the ranks";
+        continue;
+      }
+      try {
+        std::rethrow_exception(failure);
+      } catch (const std::exception& e) {
+        const std::string what = e.what();
+        EXPECT_NE(what.find("have registered different messages"), std::string::npos) << what;
+      }
+    }
+  });
+}
+
+// What a schedule did, in one number.
+std::uint64_t trace_of(std::uint64_t seed) {
+  simulated network(3, seed);
+  std::vector<std::unique_ptr<channel>> ends;
+  for (int i = 0; i < 3; ++i) ends.push_back(network.rank(i).open());
+  std::mt19937_64 random(seed);
+  std::uint64_t trace = 0;
+  for (int i = 0; i < 200; ++i) {
+    const auto who = random() % 3;
+    packet bytes;
+    *bytes.append(1) = static_cast<std::byte>(i);
+    ends[who]->send(static_cast<int>(random() % 3), std::move(bytes));
+    if (const auto came = ends[random() % 3]->receive())
+      trace = trace * 31 + static_cast<std::uint64_t>(came->from) * 256 +
+              std::to_integer<std::uint64_t>(*came->bytes.data());
+  }
+  return trace + network.now();
+}
+
+TEST(simulated, does_the_same_again_from_the_same_seed) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  EXPECT_EQ(trace_of(seed), trace_of(seed));
+  EXPECT_NE(trace_of(seed), trace_of(seed + 1));
+}
+
+TEST(simulated, reorders_packets_of_different_pairs_but_none_of_one_pair_and_loses_none) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  simulated network(3, seed);
+  std::vector<std::unique_ptr<channel>> ends;
+  for (int i = 0; i < 3; ++i) ends.push_back(network.rank(i).open());
+  for (int i = 0; i < 100; ++i) {
+    for (const int from : {1, 2}) {
+      packet bytes;
+      *bytes.append(1) = static_cast<std::byte>(i);
+      ends[static_cast<std::size_t>(from)]->send(0, std::move(bytes));
+    }
+  }
+  int next[3] = {};
+  bool overtaken = false;
+  while (const auto came = ends[0]->receive()) {
+    EXPECT_EQ(std::to_integer<int>(*came->bytes.data()), next[came->from]++);
+    overtaken |= next[1] > next[2] + 1 || next[2] > next[1] + 1;
+  }
+  EXPECT_EQ(next[1], 100);
+  EXPECT_EQ(next[2], 100);
+  EXPECT_TRUE(overtaken);
+  EXPECT_EQ(network.under_way(), 0U);
+}
+
+}  // namespace
+}  // namespace teff::test
