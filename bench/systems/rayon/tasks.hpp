@@ -1,4 +1,5 @@
-// Tasks of rayon: the spawn patterns on them are spawn/src/lib.rs, what those count and how they are driven is C++.
+// Tasks of rayon: the spawn patterns on them are spawn/src/lib.rs, what those count and how they are driven
+// is C++.
 #pragma once
 
 #include "teff/spawn/foreign_patterns.hpp"
