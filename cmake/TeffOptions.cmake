@@ -26,7 +26,7 @@ if(TEFF_SANITIZE) # its reports need no more than line tables
   set(optimize -O1)
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>) # takes the files of a unit for headers
+  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>) # takes the files of a unit for headers
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang") # the tests run for a minute: to optimise them takes longer than it saves
     set(optimize -O0)
     if(TEFF_SANITIZE MATCHES "address") # frames on the heap take more memory than the tests allow for; GCC has none

@@ -2,6 +2,7 @@
 #include <teff/detail/scheduler/source.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -57,6 +58,58 @@ TEST(sources, no_worker_uses_a_source_that_was_detached) {
     }
     detail::detach(of, *before);
   });
+}
+
+// Says what it is told to say.
+class scripted_source : public detail::source {
+ public:
+  bool run(unsigned) noexcept override { return runs(); }
+  bool sees_work(unsigned) noexcept override { return sees(); }
+  bool invites(unsigned) noexcept override { return true; }
+  std::function<bool()> runs = [] { return false; };
+  std::function<bool()> sees = [] { return false; };
+};
+
+// The last worker to leave the search, because it has found something, looks at all sources once more. What
+// it has found may go meanwhile.
+TEST(sources, one_that_goes_while_its_finder_leaves_the_search_is_not_run) {
+  runtime rt{{.workers = 2}};
+  auto& of = rt.internals();
+  const auto looks = std::make_shared<scripted_source>();
+  const auto goes = std::make_shared<scripted_source>();
+  std::atomic<bool> offers{false};
+  std::atomic<bool> found{false};
+  std::atomic<bool> looked_again{false};
+  std::atomic<bool> gone{false};
+  std::atomic<bool> ran{false};
+  std::atomic<bool> ran_when_gone{false};
+  goes->sees = [&] {
+    if (!offers.exchange(false)) return false;
+    found = true;
+    return true;
+  };
+  goes->runs = [&] {
+    if (gone) ran_when_gone = true;
+    ran = true;
+    return false;
+  };
+  looks->sees = [&] {
+    if (!found || gone) return false;
+    looked_again = true;
+    while (!gone) std::this_thread::yield();
+    return false;
+  };
+  detail::attach(of, looks);
+  detail::attach(of, goes);
+  while (rt.counters().parks < rt.workers()) std::this_thread::yield();
+  offers = true;
+  detail::published(of);
+  // Else another worker was searching, and nobody looked again.
+  while (!looked_again && !ran) std::this_thread::yield();
+  detail::detach(of, *goes);
+  gone = true;
+  detail::detach(of, *looks);
+  EXPECT_FALSE(ran_when_gone);
 }
 
 TEST(sources, all_are_looked_at_however_many_there_are) {

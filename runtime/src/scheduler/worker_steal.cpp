@@ -89,7 +89,8 @@ bool worker::run_awaited(source& awaited, bool& searching) noexcept {
 // What they run may call this again.
 worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   auto result = found::nothing;
-  all_.sources().any_of(index_, next_source_, [&](source& each) {
+  bool found_while_searching = false;
+  const auto visit = [&](source& each) {
     if (searching) {
       if (!sees_work_of(each, limit)) return false;
       // Jobs that were submitted later must not overtake what is left alone.
@@ -97,12 +98,20 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
         result = found::left_alone;
         return false;
       }
-      stop_search(searching);
+      found_while_searching = true;
+      return true;
     }
     if (!run_source(each, limit)) return false;
     result = found::work;
     return true;
-  });
+  };
+  all_.sources().any_of(index_, next_source_, visit);
+  if (!found_while_searching) return result;
+  // Not within a look: who leaves the search may look at all sources, and this one may be removed meanwhile.
+  const std::size_t place = next_source_ - 1;
+  stop_search(searching);
+  next_source_ = place;
+  all_.sources().any_of(index_, next_source_, visit);
   return result;
 }
 
