@@ -190,15 +190,23 @@ TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
     EXPECT_EQ(*c, 3);
     EXPECT_EQ(order, "abc");
   };
-  const auto called = [](auto&&... f) { return join(std::move(f)...); };
-  const auto spawned = [](auto&&... f) { return join_tasks(std::move(f)...); };
-  check(called);
-  check(spawned);
   runtime rt{{.workers = 1}};
   rt.run([&] {
-    check(called);
-    check(spawned);
+    check([](auto&&... f) { return join(std::move(f)...); });
+    check([](auto&&... f) { return join_tasks(std::move(f)...); });
   });
+}
+
+// Within the default runtime, which may have several workers.
+TEST(join, takes_any_number_of_closures_on_a_thread_that_is_no_worker) {
+  const auto check = [](const auto& joined) {
+    const auto [a, b, c] = joined([] { return 1; }, [] {}, [] { return std::make_unique<int>(3); });
+    EXPECT_EQ(a, 1);
+    EXPECT_EQ(b, std::monostate{});
+    EXPECT_EQ(*c, 3);
+  };
+  check([](auto&&... f) { return join(std::move(f)...); });
+  check([](auto&&... f) { return join_tasks(std::move(f)...); });
 }
 
 TEST(join, of_three_drops_those_after_the_first_that_throws) {
