@@ -355,8 +355,8 @@ bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept
     any = give_counts() || received || sent;
   } catch (...) {
     fail(std::current_exception());
-    attention_.store(true,
-                     std::memory_order_seq_cst);  // whether this rank is passive has yet to be looked at
+    // Whether this rank is passive has yet to be looked at.
+    attention_.store(true, std::memory_order_seq_cst);
   }
   lone_ = nullptr;
   return any;
@@ -410,17 +410,18 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   }
   // Before a handler can send: that this rank is not sealed any more.
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  // The caller is about to run one handler itself; others are told if there is more.
   const bool takes_lone = lone_ != nullptr && !lone_->has_value();
+  const bool more = !arrived_.empty() || (lone_ != nullptr && !takes_lone);
   if (takes_lone && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});
+    if (more) host_.work_came();
     return;
   }
   const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
   batch->each_ordered([&](std::size_t where) { ordered_.put({batch, where}); });
-  // The caller is about to run one handler itself.
-  const bool several = head.records > 1 || !arrived_.empty() || (lone_ != nullptr && !takes_lone);
   arrived_.put(batch);
-  if (several) host_.work_came();
+  if (more || head.records > 1) host_.work_came();
 }
 
 void communicator_core::accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest) {
