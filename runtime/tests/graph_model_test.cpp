@@ -1,6 +1,7 @@
 // The lock-free pieces of a task graph on their interleavings: a message arrives once and whole, a key that
 // several workers count becomes ready once, a ready task is taken once, and no message is left to a sleeper.
 #include <gtest/gtest.h>
+#include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/ready/ready_deque.hpp>
@@ -309,6 +310,68 @@ TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
       check_chains<careless_atomic>({.fulfilled = {{0}, {0}}, .needed = {2}, .runs = {1}, .over = {0}}, 3)
           .fault,
       "");
+}
+
+// ---- Counters of numbered keys ----
+
+// Each thread writes something of its own and then fulfils key 0; who makes it ready reads what the first
+// `needed` fulfilments came after: all, if no thread is one too many.
+template <template <class> class Atomic>
+checker::outcome check_counters(int threads, int needed, int preemptions) {
+  using counters = detail::dense_counters<Atomic>;
+  struct world {
+    explicit world(int threads) : written(static_cast<std::size_t>(threads)) {}
+    counters counted{1};
+    std::deque<plain> written;
+    checked::atomic<int> ready{0};
+    checked::atomic<int> over{0};
+  };
+  return checker::check(
+      [=]() -> checker::program {
+        auto shared = std::make_shared<world>(threads);
+        checker::program program;
+        for (int i = 0; i < threads; ++i) {
+          program.emplace_back([=] {
+            shared->written[static_cast<std::size_t>(i)].write(1);
+            const auto now = shared->counted.count(0, [=] { return needed; }, false);
+            if (now == counters::outcome::over) shared->over.fetch_add(1, std::memory_order_relaxed);
+            if (now != counters::outcome::ready && now != counters::outcome::ready_at_once) return;
+            shared->ready.fetch_add(1, std::memory_order_relaxed);
+            if (threads > needed) return;
+            for (plain& each : shared->written) static_cast<void>(each.read());
+          });
+        }
+        program.emplace_back([=] {
+          if (shared->ready.load(std::memory_order_relaxed) != 1) checker::fail("a key was not ready once");
+          if (shared->over.load(std::memory_order_relaxed) != threads - needed)
+            checker::fail("not every fulfilment too many was found, or one that was not");
+        });
+        return program;
+      },
+      preemptions, checked::most_interleavings);
+}
+
+// Its read-modify-writes release nothing.
+template <class T>
+struct unreleased_atomic : checked::atomic<T> {
+  using checked::atomic<T>::atomic;
+  T fetch_sub(T less, std::memory_order) {
+    return checked::atomic<T>::fetch_sub(less, std::memory_order_relaxed);
+  }
+};
+
+TEST(dense_counters_model, a_key_is_ready_once_after_all_its_fulfilments) {
+  expect_no_fault(check_counters<checked::atomic>(3, 3, 4));
+  expect_no_fault(check_counters<checked::atomic>(2, 2, 8), 10);
+}
+
+TEST(dense_counters_model, one_fulfilment_too_many_is_found) {
+  expect_no_fault(check_counters<checked::atomic>(3, 2, 4));
+  expect_no_fault(check_counters<checked::atomic>(2, 1, 8), 20);
+}
+
+TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
+  EXPECT_NE(check_counters<unreleased_atomic>(3, 3, 3).fault, "");
 }
 
 // ---- Ready tasks ----

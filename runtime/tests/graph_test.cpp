@@ -39,7 +39,7 @@ class random_graph {
 
   enum class places { none, all, some };
 
-  void run(runtime& rt, places where, bool with_priorities) {
+  void run(runtime& rt, places where, bool with_priorities, bool dense = false) {
     std::vector<std::atomic<int>> ran(predecessors_.size());
     std::atomic<int> wrong{0};
     const unsigned workers = rt.workers();
@@ -57,6 +57,7 @@ class random_graph {
     });
     if (where != places::none) g.place(place);
     if (with_priorities) g.priority([](key k) { return k[1] % 5 - 2; });
+    if (dense) g.dense(predecessors_.size(), [this](key k) { return index(k); });
     const auto seed = [&] {
       for (int layer = 0; layer < layers_; ++layer) {
         for (int at = 0; at < width_; ++at) {
@@ -102,6 +103,8 @@ TEST(task_graph, every_dependence_of_random_graphs_holds) {
       graph.run(rt, random_graph::places::none, i % 2 == 0);
       graph.run(rt, random_graph::places::all, i % 2 == 0);
       graph.run(rt, random_graph::places::some, i % 2 == 0);
+      graph.run(rt, random_graph::places::none, i % 2 == 0, true);
+      graph.run(rt, random_graph::places::some, i % 2 == 0, true);
     }
   });
 }

@@ -60,6 +60,7 @@ class program_system {
   template <task_graph Graph>
   void run_graph(const Graph& graph) {
     teff::task_graph<std::int64_t> tasks(runtime_);
+    tasks.dense(static_cast<std::size_t>(graph.tasks()));
     tasks.indegree([&graph](std::int64_t task) { return graph.indegree(task); });
     tasks.body([&](std::int64_t task) {
       graph.execute(task);

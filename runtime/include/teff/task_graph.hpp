@@ -7,6 +7,7 @@
 #include <teff/runtime.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -87,6 +88,30 @@ class task_graph {
     requires std::is_invocable_r_v<unsigned, F&, const Key&>
   task_graph& place(F&& f) {
     graph_->functions.place.set(std::forward<F>(f));
+    return *this;
+  }
+  // Says that keys are numbered: number(key) is another one for each key, and below `count`. Without
+  // `number`, keys are integers and their own numbers. Keys without a place are then counted in an array and
+  // not in a table, in a fraction of the time: use it for tasks below some microseconds. The array takes 4
+  // bytes for each of `count` keys, whether their tasks are waiting or not. fulfill() throws misuse if a
+  // number is not below `count`.
+  //
+  //    teff::task_graph<int> g{rt};
+  //    g.dense(rows * columns).indegree(...).body(...);
+  //
+  //    teff::task_graph<std::array<int, 2>> h{rt};
+  //    h.dense(rows * columns, [=](auto k) { return k[0] * columns + k[1]; });
+  task_graph& dense(std::size_t count)
+    requires std::integral<Key>
+  {
+    graph_->count_by_number(count);
+    return *this;
+  }
+  template <class F>
+    requires std::is_invocable_r_v<std::size_t, F&, const Key&>
+  task_graph& dense(std::size_t count, F&& number) {
+    graph_->functions.number.set(std::forward<F>(number));
+    graph_->count_by_number(count);
     return *this;
   }
   // Sets the priority of a key's task, 0 by default. Of the tasks that are ready on one worker, the one with

@@ -3,6 +3,8 @@
 
 #include <teff/detail/graph/function_of.hpp>
 
+#include <cstddef>
+
 namespace teff::detail {
 
 // The functions that the user has set, of any callable types: a call is one indirect call.
@@ -13,6 +15,7 @@ struct graph_functions {
   function_of<unsigned, Key> place;
   function_of<int, Key> priority;
   function_of<bool, Key> arrived;  // whether the key counts
+  function_of<std::size_t, Key> number;
 };
 
 }  // namespace teff::detail

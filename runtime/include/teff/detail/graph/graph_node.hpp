@@ -6,21 +6,26 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace teff::detail {
 
-// It exists from its first fulfilment until it has run, or longer. It stays in a chain of a table for that
-// time, so that one fulfilment too many finds it; `next_in_line` belongs to the worker that runs it.
+// What counts the fulfilments of a key (src/graph/README.md).
+enum class counting : std::uint8_t { own_table, chains, counters };
+
+// It exists from its first fulfilment until it has run, or longer; where counters count, since the last
+// fulfilment only. It stays in a chain of a table for that time, so that one fulfilment too many finds it;
+// `next_in_line` belongs to the worker that runs it.
 // `next_in_line` also links requests to key_chains.
 template <class Key>
 struct graph_node : ready_node {
   int received;
   int needed;
-  bool own;                    // in its worker's own table, not in key_chains
+  counting counted;            // by what its fulfilments were
   bool ended;                  // for key_chains: a request to take the node out
   std::atomic<bool> ran;       // the task has run; for key_chains
   graph_node* next = nullptr;  // in a chain, or among the free
-  std::size_t hash;
+  std::size_t hash;            // where counters count, the key's number
   union {
     Key key;
   };

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct alignas(64) graph_worker {
 
   graph_worker(unsigned worker, unsigned workers, unsigned most_tasks_a_run, node_exchange<node>& nodes)
       : index(worker),
+        alone(workers == 1),
         pool(nodes),
         ready(worker),
         tasks_a_run(most_tasks_a_run),
@@ -66,11 +68,13 @@ struct alignas(64) graph_worker {
   }
 
   const unsigned index;
+  const bool alone;  // the graph's only worker
   node_pool<node> pool;
 
   // Used by this worker only.
   key_table<Key> placed;
   ready_tasks ready;             // those placed here are its own, the others are shared
+  std::optional<Key> kept;       // where counters count, the task to run next here: it needs no node
   const Key* running = nullptr;  // key of the innermost body that runs
   // Nodes for keys without a place: made, less those that have run or were merged with others. Read by who
   // asks whether the table is crowded.

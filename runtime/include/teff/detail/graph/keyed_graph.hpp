@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/graph/graph_functions.hpp>
 #include <teff/detail/graph/graph_worker.hpp>
@@ -14,7 +15,9 @@
 #include <teff/graph_key.hpp>
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +55,11 @@ class keyed_graph final : public graph_core {
     const auto destroy = [](node* left) { left->key.~Key(); };
     for (auto& each : states_.all()) each.placed.clear(destroy);
     if (unplaced_owner_) unplaced_owner_->clear(destroy);
+    if (counters_) {
+      for (auto& each : states_.all())
+        while (auto* const left = static_cast<node*>(each.ready.take([] {})))
+          if (left->counted == counting::counters) destroy(left);
+    }
   }
 
   graph_functions<Key> functions;
@@ -60,6 +68,9 @@ class keyed_graph final : public graph_core {
   bool looks_elsewhere = false;
   // The graph is being recorded or replayed: only observed tasks may fulfil keys.
   std::atomic<bool> being_observed{false};
+
+  // Keys without a place are counted by their numbers, which are below `keys`. Throws std::bad_alloc.
+  void count_by_number(std::size_t keys) { counters_ = std::make_unique<dense_counters<>>(keys); }
 
   void fulfill(const Key& key) {
     if (running_on.graph == this) [[likely]] {
@@ -97,7 +108,24 @@ class keyed_graph final : public graph_core {
   }
   void fulfill_from_elsewhere(const Key& key);
 
-  void fail_over_fulfilled(const node& task) noexcept;
+  void fail_over_fulfilled(const Key& key, int needed) noexcept;
+
+  // Of a key that has one.
+  [[nodiscard]] std::size_t number_of(const Key& key) const {
+    std::size_t number = 0;
+    if constexpr (std::integral<Key>)
+      number = functions.number ? functions.number(key) : static_cast<std::size_t>(key);
+    else
+      number = functions.number(key);
+    if (number >= counters_->size()) [[unlikely]]
+      refuse_number(key, number);
+    return number;
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_number(const Key& key, std::size_t number) const {
+    throw_error(misuse("teff::task_graph: the number of the task " + key_text(key) + " is " +
+                       std::to_string(number) + ", and dense() says that all are below " +
+                       std::to_string(counters_->size())));
+  }
 
   [[nodiscard]] unsigned place_of(const Key& key) {
     if (!functions.place) return any_worker;
@@ -127,6 +155,10 @@ class keyed_graph final : public graph_core {
   [[gnu::noinline]] void ready_placed(worker_state& here, node& task);
   void count_alone(worker_state& here, const Key& key);
   void count_unplaced(worker_state& here, const Key& key);
+  [[gnu::noinline]] void count_in_chains(worker_state& here, const Key& key);
+  void count_numbered(worker_state& here, const Key& key);
+  [[gnu::noinline]] void ready_numbered(worker_state& here, const Key& key);
+  void share_numbered(worker_state& here, const Key& key);
   void settle(worker_state& here, typename chains::outcome outcome) {
     if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
     while (outcome.ready != nullptr)
@@ -134,6 +166,10 @@ class keyed_graph final : public graph_core {
   }
   [[gnu::noinline]] void drop_spare(worker_state& here, node* spare) noexcept;
   void ready_unplaced(worker_state& here, ready_node* ready);
+  void share(worker_state& here, ready_node* ready);
+  [[nodiscard]] bool keeps_next(const worker_state& here) const noexcept {
+    return (here.running != nullptr || here.runs_what_it_receives) && !functions.priority;
+  }
   void send(worker_state& here, unsigned place, const Key& key);
 
   void count_arrived(worker_state& here, const Key& key);
@@ -145,6 +181,9 @@ class keyed_graph final : public graph_core {
   void try_count(Count count) noexcept;
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
+  void execute_kept(worker_state& here) noexcept;
+  void call_body(worker_state& here, const Key& key) noexcept;
+  bool run_next(worker_state& here) noexcept;
   [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
   [[nodiscard]] std::uint64_t items_taken(const worker_state& here) const noexcept {
     return here.messages_taken + here.ready.shared_taken();
@@ -164,6 +203,7 @@ class keyed_graph final : public graph_core {
   void forget_unplaced(leftovers& all) override;
   [[nodiscard]] std::string running_key(unsigned worker) const override;
   void note(const node& left, leftovers& all) const;
+  void note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const;
 
   static constexpr std::size_t inbox_batch = 64;
   // Fewer keys from outside than this are left to the thread that waits for the graph, as long as it takes
@@ -186,6 +226,7 @@ class keyed_graph final : public graph_core {
   std::once_flag unplaced_made_;
   std::atomic<chains*> unplaced_{nullptr};
   std::unique_ptr<chains> unplaced_owner_;
+  std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
 };
 
 // ---- The end ----
@@ -196,6 +237,22 @@ void keyed_graph<Key, Hash>::note(const node& left, leftovers& all) const {
   if (all.names.size() == most_names) return;
   all.names.push_back(key_text(left.key) + " (" + std::to_string(left.received) + " of " +
                       std::to_string(left.needed) + ")");
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const {
+  ++all.count;
+  if (all.names.size() == most_names) return;
+  if constexpr (std::integral<Key>) {
+    if (!functions.number) {
+      const int needed = indegree_of(static_cast<Key>(number));
+      all.names.push_back(std::to_string(number) + " (" + std::to_string(needed - static_cast<int>(missing)) +
+                          " of " + std::to_string(needed) + ")");
+      return;
+    }
+  }
+  all.names.push_back("the one with number " + std::to_string(number) + " (" + std::to_string(missing) +
+                      " missing)");
 }
 
 template <class Key, class Hash>
@@ -220,6 +277,8 @@ void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
     });
     if (free != nullptr) nodes_.put(free);
   }
+  if (counters_)
+    counters_->clear([&](std::size_t number, std::uint32_t missing) { note_numbered(number, missing, all); });
 }
 
 template <class Key, class Hash>

@@ -8,6 +8,7 @@
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/error.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
   node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
-  made->own = true;
+  made->counted = counting::own_table;
   made->received = 1;
   here.placed.insert(made);
   if (made->needed == 1) ready_placed(here, *made);
@@ -40,7 +41,7 @@ void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, c
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
-    return fail_over_fulfilled(task);
+    return fail_over_fulfilled(task.key, task.needed);
   here.ready.push_own(&task);
 }
 
@@ -51,18 +52,59 @@ void keyed_graph<Key, Hash>::count_alone(worker_state& here, const Key& key) {
   node* task = here.placed.find(hash, key);
   if (task == nullptr) {
     task = here.make_node(hash, key, indegree_of(key), priority_of(key));
-    task->own = true;
+    task->counted = counting::own_table;
     here.placed.insert(task);
   }
   if (++task->received < task->needed) return;
   if (task->received > task->needed) [[unlikely]]
-    return fail_over_fulfilled(*task);
+    return fail_over_fulfilled(task->key, task->needed);
   ready_unplaced(here, task);
 }
 
 template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) {
+  using outcome = dense_counters<>::outcome;
+  const outcome now = counters_->count(number_of(key), [&] { return indegree_of(key); }, here.alone);
+  if (now == outcome::counted) return;
+  if (now == outcome::waits) return here.count_unplaced(1);
+  if (now == outcome::over) [[unlikely]]
+    return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
+  if (now == outcome::ready) here.count_unplaced(-1);
+  if (!here.kept && keeps_next(here)) {
+    here.kept = key;
+  } else {
+    ready_numbered(here, key);
+  }
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
+  if (!keeps_next(here)) return share_numbered(here, key);
+  const Key before = *std::exchange(here.kept, key);
+  share_numbered(here, before);
+}
+
+// The fulfilment has been counted, so if this throws, the task would be missing: the graph fails.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::share_numbered(worker_state& here, const Key& key) {
+  undo_if_thrown(
+      [&] {
+        node* const ready = here.make_node(number_of(key), key, 1, priority_of(key));
+        ready->counted = counting::counters;
+        share(here, ready);
+      },
+      [this] { fail(std::current_exception()); });
+}
+
+template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) {
+  if (counters_ != nullptr) return count_numbered(here, key);
   if (workers() == 1) return count_alone(here, key);
+  count_in_chains(here, key);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::count_in_chains(worker_state& here, const Key& key) {
   const std::size_t hash = hash_(key);
   std::exception_ptr error;
   const auto outcome = unplaced().fulfill(
@@ -73,11 +115,11 @@ void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) 
                   [&] { error = std::current_exception(); });
         if (made == nullptr) return nullptr;
         made->received = 1;
-        made->own = false;
+        made->counted = counting::chains;
         here.count_unplaced(1);
         return made;
       },
-      [this](const node& task) { fail_over_fulfilled(task); },
+      [this](const node& task) { fail_over_fulfilled(task.key, task.needed); },
       [this](std::size_t buckets) { return unplaced_keys() > buckets; });
   settle(here, outcome);
   if (error) std::rethrow_exception(std::move(error));
@@ -103,12 +145,14 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
 // priorities all are shared, since any of them may not be the best to run next.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
-  const bool by_priority = static_cast<bool>(functions.priority);
-  if ((here.running != nullptr || here.runs_what_it_receives) && !by_priority)
-    ready = here.ready.keep_next(ready);
-  if (ready == nullptr) return;
+  if (keeps_next(here)) ready = here.ready.keep_next(ready);
+  if (ready != nullptr) share(here, ready);
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::share(worker_state& here, ready_node* ready) {
   account(here.index).begin_one();
-  here.ready.push_shared(ready, by_priority);
+  here.ready.push_shared(ready, static_cast<bool>(functions.priority));
   published(runtime());
 }
 
@@ -185,10 +229,10 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::fail_over_fulfilled(const node& task) noexcept {
-  fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + key_text(task.key) +
+void keyed_graph<Key, Hash>::fail_over_fulfilled(const Key& key, int needed) noexcept {
+  fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + key_text(key) +
                                               " was fulfilled more often than its indegree, " +
-                                              std::to_string(task.needed) + ", says")));
+                                              std::to_string(needed) + ", says")));
 }
 
 }  // namespace teff::detail

@@ -93,17 +93,30 @@ typename keyed_graph<Key, Hash>::node* keyed_graph<Key, Hash>::find_task(worker_
 }
 
 template <class Key, class Hash>
+void keyed_graph<Key, Hash>::call_body(worker_state& here, const Key& key) noexcept {
+  if (cancelled()) [[unlikely]]
+    return leave_if_forked();
+  const auto* const outer = std::exchange(here.running, &key);
+  catch_all([&] { functions.body(key); }, [this] { fail(std::current_exception()); });
+  here.running = outer;
+}
+
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::execute_kept(worker_state& here) noexcept {
+  const Key key = *std::exchange(here.kept, std::nullopt);
+  call_body(here, key);
+  counters_->end(number_of(key));  // not before, as in execute()
+}
+
+template <class Key, class Hash>
 void keyed_graph<Key, Hash>::execute(worker_state& here, node* task) noexcept {
-  if (!cancelled()) {
-    const auto* const outer = std::exchange(here.running, &task->key);
-    catch_all([&] { functions.body(task->key); }, [this] { fail(std::current_exception()); });
-    here.running = outer;
-  } else {
-    leave_if_forked();
-  }
-  // Not before: as long as the node is there, another fulfilment is known to be one too many.
-  if (task->own) [[likely]] {
+  call_body(here, task->key);
+  // Not before: as long as the node or its counter is there, another fulfilment is known to be one too many.
+  if (task->counted == counting::own_table) [[likely]] {
     here.placed.erase(task);
+    here.drop_node(task);
+  } else if (task->counted == counting::counters) {
+    counters_->end(task->hash);
     here.drop_node(task);
   } else {
     here.count_unplaced(-1);
@@ -141,6 +154,18 @@ unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t t
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
+// Runs a task that lies ready here, if there is one.
+template <class Key, class Hash>
+bool keyed_graph<Key, Hash>::run_next(worker_state& here) noexcept {
+  if (here.kept) {
+    execute_kept(here);
+    return true;
+  }
+  node* const task = find_task(here);
+  if (task != nullptr) execute(here, task);
+  return task != nullptr;
+}
+
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   auto& here = *states_[worker];
@@ -153,9 +178,9 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   // Once only: the others write what at_rest() reads.
   bool asks_for_rest = account(worker).awaits && !nested;
   for (unsigned looks = 0; looks < looks_a_run;) {
-    if (!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
-    if (node* const task = find_task(here)) {
-      execute(here, task);
+    if ((!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) && functions.place)
+      receive(here);
+    if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
       continue;
@@ -189,16 +214,19 @@ bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const bool received = receive(here);
-  node* const task = static_cast<node*>(here.ready.take_own());
-  if (task != nullptr) {
+  bool ran = true;
+  if (here.kept) {
+    execute_kept(here);
+  } else if (node* const task = static_cast<node*>(here.ready.take_own())) {
     execute(here, task);
-  } else if (!nested) {
-    say_ended(here);
+  } else {
+    ran = false;
+    if (!nested) say_ended(here);
   }
   running_on = outer;
   if (!nested) this->leave(worker);
-  if (task == nullptr && !nested) look_for_rest(worker);
-  return task != nullptr || received;
+  if (!ran && !nested) look_for_rest(worker);
+  return ran || received;
 }
 
 template <class Key, class Hash>
@@ -219,7 +247,7 @@ bool keyed_graph<Key, Hash>::sees_own_work(unsigned worker) noexcept {
     settle_items(here);
     look_for_rest(worker);
   }
-  if (here.ready.sees_own() || !here.inbox.empty()) return true;
+  if (here.kept || here.ready.sees_own() || !here.inbox.empty()) return true;
   for (const auto& each : here.from) {
     const auto* const ring = each.load(std::memory_order_acquire);
     if (ring != nullptr && ring->has_message()) return true;
