@@ -96,6 +96,25 @@ TEST(parallel_for, throws_what_an_iteration_throws_with_no_iteration_left_runnin
   });
 }
 
+// The other worker has half of the loop by then, and would have it for years.
+TEST(parallel_for, runs_no_more_blocks_on_any_worker_when_an_iteration_has_thrown) {
+  runtime rt{{.workers = 2}};
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<bool> shared{false};
+    EXPECT_THROW(rt.run([&] {
+      const unsigned first = worker_index();
+      parallel_for(std::int64_t{0}, std::numeric_limits<std::int64_t>::max(), [&](std::int64_t) {
+        if (worker_index() != first) {
+          shared = true;
+        } else if (shared) {
+          throw std::out_of_range("body");
+        }
+      });
+    }),
+                 std::out_of_range);
+  }
+}
+
 TEST(parallel_for, steps_up_and_down) {
   on_runtimes([](runtime& rt) {
     for (const int step : {1, 2, 3, 7, 1000, 100000}) {

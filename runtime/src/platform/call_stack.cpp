@@ -4,19 +4,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TEFF_UNDER_ASAN
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define TEFF_UNDER_ASAN
-#endif
-#if defined(TEFF_UNDER_ASAN)
-#include <sanitizer/common_interface_defs.h>
-#endif
+// AddressSanitizer's, of <sanitizer/common_interface_defs.h>. Weak: a program that is compiled for it has
+// them, whether or not this library is.
+extern "C" {
+[[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, std::size_t size);
+[[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, const void** old_bottom,
+                                                   std::size_t* old_size);
+}
 
 // Keeps the stack pointer in a register that the called function preserves; the unwinder, too, finds the
 // caller's frame by that register.
@@ -88,6 +85,10 @@ const bool call_stack::available = true;
 
 namespace {
 
+bool under_asan() noexcept {
+  return __sanitizer_start_switch_fiber != nullptr && __sanitizer_finish_switch_fiber != nullptr;
+}
+
 // AddressSanitizer is told of both changes of the stack.
 struct switched_call {
   void (*function)(void*) noexcept;
@@ -97,13 +98,9 @@ struct switched_call {
 
   static void run(void* call) noexcept {
     auto& me = *static_cast<switched_call*>(call);
-#if defined(TEFF_UNDER_ASAN)
-    __sanitizer_finish_switch_fiber(nullptr, &me.bottom, &me.size);
-#endif
+    if (under_asan()) __sanitizer_finish_switch_fiber(nullptr, &me.bottom, &me.size);
     me.function(me.argument);
-#if defined(TEFF_UNDER_ASAN)
-    __sanitizer_start_switch_fiber(nullptr, me.bottom, me.size);
-#endif
+    if (under_asan()) __sanitizer_start_switch_fiber(nullptr, me.bottom, me.size);
   }
 };
 
@@ -111,14 +108,10 @@ struct switched_call {
 
 void call_stack::call(void (*function)(void*) noexcept, void* argument) noexcept {
   switched_call call{function, argument};
-#if defined(TEFF_UNDER_ASAN)
   void* fake_stack = nullptr;
-  __sanitizer_start_switch_fiber(&fake_stack, bottom_, size_);
-#endif
+  if (under_asan()) __sanitizer_start_switch_fiber(&fake_stack, bottom_, size_);
   teff_call_on_stack(&switched_call::run, &call, bottom_ + size_);
-#if defined(TEFF_UNDER_ASAN)
-  __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
-#endif
+  if (under_asan()) __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 #else
 const bool call_stack::available = false;

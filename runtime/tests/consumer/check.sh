@@ -36,6 +36,12 @@ done
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
 test ! -e "$folder/fetched"
 
+# Under AddressSanitizer, whether or not the library was compiled for it.
+configure "$folder/asan" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=address
+"$cmake" --build "$folder/asan" -j2 --target throws
+"$folder/asan/throws"
+echo "address sanitizer: works"
+
 # Under ThreadSanitizer, if the compiler has it and the kernel lets it run.
 echo 'int main() {}' >"$folder/nothing.cpp"
 fixed=

@@ -32,8 +32,15 @@ class splitting_loop {
   }
 
  private:
+  // An exception stops the other pieces at once: whoever waits for them would keep it back else.
   template <class Piece>
   void run(Piece& piece, I first, I last, loop_pace<> pace) {
+    undo_if_thrown([&] { run_blocks(piece, first, last, pace); },
+                   [this] { stop_.store(true, std::memory_order_relaxed); });
+  }
+
+  template <class Piece>
+  void run_blocks(Piece& piece, I first, I last, loop_pace<> pace) {
     const std::uint64_t all = loop_distance(first, last);
     std::uint64_t left = all;
     while (!wants_a_share(pace, left)) {
@@ -46,6 +53,8 @@ class splitting_loop {
       }
       left -= block;
       if (left == 0) return pace.tell_at_end(pace_of<Body>, static_cast<std::int64_t>(block));
+      if (stop_.load(std::memory_order_relaxed)) [[unlikely]]
+        return;
       first = next;
       pace.look(static_cast<std::int64_t>(block));
     }
@@ -60,23 +69,18 @@ class splitting_loop {
 
   template <class Piece>
   [[gnu::cold, gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
-    if (stop_.load(std::memory_order_relaxed)) return;
     const auto count = loop_distance(first, last);
     constexpr auto aligned = loop_pace<>::aligned;
     const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);
     const auto units = count / unit + (count % unit != 0);
     const I middle = loop_advance(first, (units / 2 + units % 2) * unit);
-    undo_if_thrown(
-        [&] {
-          join([&, this] { run(piece, first, middle, pace); },
-               as_part_of<Body>([this, middle, last] { run(middle, last); }));
-        },
-        [this] { stop_.store(true, std::memory_order_relaxed); });
+    join([&, this] { run(piece, first, middle, pace); },
+         as_part_of<Body>([this, middle, last] { run(middle, last); }));
   }
 
   Blocks& blocks_;
   std::uint64_t grain_;            // 0: by measured cost
-  std::atomic<bool> stop_{false};  // an iteration threw: pieces that have not begun are dropped
+  std::atomic<bool> stop_{false};  // an iteration threw: blocks that have not begun are dropped
 };
 
 template <class Body, loop_index I, class Blocks>
