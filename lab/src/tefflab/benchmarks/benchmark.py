@@ -123,6 +123,12 @@ class Question(ABC, Generic[AnyRecord]):
         del round_trip
         return None
 
+    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
+        """The relative half-width from which it is foretold how many more rounds that estimate needs; where the
+        interval is open, about what it would be if it were not. Infinite where that can't be said."""
+        del round_trip
+        return estimate.relative_half_width
+
     def rounds_behind(self, estimate: Estimated) -> int:
         """How many rounds that estimate comes from."""
         del estimate

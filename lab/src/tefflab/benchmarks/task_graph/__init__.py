@@ -41,6 +41,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 (Option("--threshold", "The efficiency asked for, from 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
                 check=lambda _, flags: parse(flags, 1),
+                rounds=100,
             ),
             Command(
                 "sweep",
