@@ -4,7 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tefflab.analysis.comparison import Answer, Comparison, Side, compare_sittings, compare_systems, relative
+from tefflab.analysis.comparison import (
+    Answer,
+    Comparison,
+    Side,
+    beside_others,
+    compare_sittings,
+    compare_systems,
+    relative,
+)
+from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measure.measurement import estimated
@@ -87,8 +96,12 @@ def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
             one_sitting = one.sitting == other.sitting
             sides = [relative(each.sides, against) if against else each.sides for each in (one, other)]
             if found := compare_sittings(*sides, one_sitting=one_sitting):
+                machine = None
+                if not one_sitting and not against:
+                    found, machine = beside_others(found)
+                names = one.name, other.name
                 answers.append(
-                    _answer(kind, one.name, other.name, found, True, one_sitting=one_sitting, against=against)
+                    _answer(kind, *names, found, True, one_sitting=one_sitting, against=against, machine=machine)
                 )
             else:
                 beside = f" beside {against}" if against else ""
@@ -108,8 +121,9 @@ def _answer(
     *,
     one_sitting: bool,
     against: str | None = None,
+    machine: Shift | None = None,
 ) -> Answer:
-    return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against)
+    return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against, machine)
 
 
 def _is_store(root: Path, name: str) -> bool:
