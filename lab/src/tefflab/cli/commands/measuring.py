@@ -95,4 +95,5 @@ def _annotation(option: "Option") -> Any:
 
 
 def _workers(usual: str) -> Any:
-    return Annotated[str, typer.Option("--workers", help=f"Numbers of workers, by commas. [{usual}]")]
+    text = f"Numbers of workers, by commas. [{usual}]"
+    return Annotated[str, typer.Option("--workers", help=text, callback=options.not_empty)]
