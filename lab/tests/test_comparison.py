@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,17 @@ def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Pa
     sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="curves")
     with pytest.raises(TeffError, match="curves:one-of-curves has no METG of both quick and slow"):
         answer(root, "quick", "slow", "curves")
+
+
+def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    wanted = plan("quick", "slow")
+    for name in ("before", "after"):
+        sat(root, wanted, Silent(), rounds=2, name=name)
+    head = Store.open(root / "results" / "after").sitting()
+    later = head.model_copy(update={"sitting": "two-of-after", "started_at": head.started_at + timedelta(hours=1)})
+    Store.open(root / "results" / "after").append("sittings", later)
+    with pytest.raises(TeffError, match=r"; after:one-of-after and before:one-of-before can be compared$"):
+        answer(root, "before", "after", None)
+    with pytest.raises(TeffError, match=r"quick and slow; after:one-of-after has: add --store after:one-of-after$"):
+        answer(root, "quick", "slow", "after")

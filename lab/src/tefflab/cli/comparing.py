@@ -1,6 +1,6 @@
 """`teff compare`: finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +72,9 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         if found := compare_systems(source.sides, a, b):
             answers.append(_answer(kind, a, b, found, False, one_sitting=True))
         else:
-            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}")
+            earlier = next((each for each in _before(root, kind, source) if compare_systems(each.sides, a, b)), None)
+            older = f"; {earlier.name} has: add --store {earlier.name}" if earlier else ""
+            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}{older}")
     return Answers.of(answers, reasons)
 
 
@@ -105,11 +107,35 @@ def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
                 )
             else:
                 beside = f" beside {against}" if against else ""
-                reasons.append(f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}")
+                older = _older(root, kind, one, other, against)
+                reasons.append(
+                    f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}{older}"
+                )
         elif kind in left or kind in right:
             has, lacks = (a, b) if kind in left else (b, a)
             reasons.append(f"{has} has {kind.measured}, {lacks} has none")
     return Answers.of(answers, reasons)
+
+
+def _older(root: Path, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
+    """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
+
+    def sides(source: _Source) -> Sequence[Side]:
+        return relative(source.sides, against) if against else source.sides
+
+    for last, beside in ((other, one), (one, other)):
+        for earlier in _before(root, kind, last):
+            if earlier.sitting != beside.sitting and compare_sittings(sides(earlier), sides(beside), one_sitting=False):
+                return f"; {earlier.name} and {beside.name} can be compared"
+    return ""
+
+
+def _before(root: Path, kind: AnyBenchmark, last: _Source) -> Iterator[_Source]:
+    """The sittings of its kind before the last one of a store, the newest first."""
+    store, _ = open_sittings(root, last.name)
+    known = store.sittings(kind.name)
+    for head in reversed(known[: [each.sitting for each in known].index(last.sitting)]):
+        yield _source(store, kind, head)
 
 
 def _answer(
