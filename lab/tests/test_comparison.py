@@ -231,3 +231,12 @@ def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: 
         answer(root, "before", "after", None)
     with pytest.raises(TeffError, match=r"quick and slow; after:one-of-after has: add --store after:one-of-after$"):
         answer(root, "quick", "slow", "after")
+
+
+def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow"), Silent(), rounds=2, name="before")
+    for file in (root / "results" / "before").glob("*.jsonl"):
+        file.write_text(file.read_text().replace('"slow"', '"slow/way"'))
+    (found,) = answer(root, "slow", "quick", "before").answers
+    assert [each.a.system for each in found.comparisons] == ["slow/way"]

@@ -1,5 +1,6 @@
 """`teff compare`: finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +63,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
     sources = _sources(root, store or _DEFAULT) if store or _has_sittings(root) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
+    a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
         nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
         raise TeffError(
@@ -78,6 +80,12 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
     return Answers.of(answers, reasons)
 
 
+def _only_way(name: str, known: Iterable[str]) -> str:
+    """A system's name stands for its way that was measured, where that is one."""
+    ways = [each for each in known if each.partition("/")[0] == name]
+    return ways[0] if len(ways) == 1 else name
+
+
 def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as_stores: bool) -> str:
     """That these are no systems of the sources and, where that was looked for, no stores."""
     what = []
@@ -92,6 +100,9 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
     left, right = (_sources(root, each) for each in (a, b))
     answers, reasons = [], []
+    if against:
+        both = (source.systems for side in (left, right) for source in side.values())
+        against = _only_way(against, dict.fromkeys(itertools.chain(*both)))
     for kind in benchmarks():
         if kind in left and kind in right:
             one, other = left[kind], right[kind]
