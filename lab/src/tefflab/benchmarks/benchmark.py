@@ -71,6 +71,7 @@ class Command:
     """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     rounds: int = 25  # launches of each system, at most
     workers: str = "all cores"  # where nothing is said
+    takes_one_number: bool = False  # of workers: each would need a ceiling of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 takes_flags=True,
                 check=lambda _, flags: parse(flags, 1),
                 rounds=100,
+                takes_one_number=True,
             ),
             Command(
                 "sweep",
@@ -56,6 +57,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 takes_flags=True,
                 check=_check_sweep,
                 rounds=5,
+                takes_one_number=True,
             ),
         )
 
