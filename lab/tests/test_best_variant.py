@@ -58,12 +58,12 @@ def metg(root: Path, **changes: Any) -> None:
 @pytest.mark.parametrize(
     ("said", "measured", "others"),
     [
-        ({}, {"lake/last", "pond"}, {"lake", "lake/other", "pond/other"}),
-        ({"systems": ("lake",)}, {"lake/last"}, {"lake", "lake/other"}),
+        ({}, {"lake/last", "pond"}, {"lake/first", "lake/other", "pond/other"}),
+        ({"systems": ("lake",)}, {"lake/last"}, {"lake/first", "lake/other"}),
         ({"systems": ("lake/other",)}, {"lake/other"}, set()),
-        ({"systems": ("lake/first", "pond")}, {"lake", "pond"}, {"pond/other"}),
-        ({"systems": ("lake", "lake/first")}, {"lake/last", "lake"}, {"lake/other"}),
-        ({"all_variants": True}, {"lake", "lake/other", "lake/last", "pond", "pond/other"}, set()),
+        ({"systems": ("lake/first", "pond")}, {"lake/first", "pond"}, {"pond/other"}),
+        ({"systems": ("lake", "lake/first")}, {"lake/last", "lake/first"}, {"lake/other"}),
+        ({"all_variants": True}, {"lake/first", "lake/other", "lake/last", "pond", "pond/other"}, set()),
         ({"all_variants": True, "systems": ("pond",)}, {"pond", "pond/other"}, set()),
     ],
     ids=["nothing", "system", "way", "first", "both", "all", "all of one"],
@@ -77,6 +77,27 @@ def test_a_name_stands_for_the_best_way_and_a_longer_one_for_that_way(
     assert set(case["others"]) == others
 
 
+def test_a_row_can_be_measured_alone_by_what_the_table_calls_it(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metg(root, all_variants=True)
+    (case,) = json.loads(capsys.readouterr().out)
+    for row in case["rows"]:
+        metg(root, systems=(row["system_id"],))
+        (alone,) = json.loads(capsys.readouterr().out)
+        assert [(each["system_id"], each["title"]) for each in alone["rows"]] == [(row["system_id"], row["title"])]
+
+
+def test_a_sitting_that_was_begun_with_a_systems_name_for_its_first_way_goes_on_with_it(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metg(root, systems=("lake/first",))
+    for file in (root / "results" / "test").glob("*.jsonl"):
+        file.write_text(file.read_text().replace('"lake/first"', '"lake"'))
+    capsys.readouterr()
+    metg(root, resume=True, rounds=3, workers=())
+    (case,) = json.loads(capsys.readouterr().out)
+    assert [(row["system_id"], row["rounds"]) for row in case["rows"]] == [("lake", 3)]
+
+
 def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,7 +106,7 @@ def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     file.write_text("[[program]]".join([*before, last.replace('"lake"', '"stranger"')]))
     metg(root, systems=("lake",))
     (case,) = json.loads(capsys.readouterr().out)
-    assert [row["system_id"] for row in case["rows"]] == ["lake"]
+    assert [row["system_id"] for row in case["rows"]] == ["lake/first"]
     assert case["others"] == ["lake/other"]
 
 
@@ -118,7 +139,7 @@ def test_an_experiment_measures_the_best_ways_or_all_as_it_or_the_user_says(
     (root / "experiments" / "best.toml").write_text(EXPERIMENT)
     (root / "experiments" / "all.toml").write_text(EXPERIMENT + 'variants = "all"\n')
     usual = Options(seconds=0, rounds=2, workers=(2,), store="test", as_json=True)
-    every = {"lake", "lake/other", "lake/last", "pond", "pond/other"}
+    every = {"lake/first", "lake/other", "lake/last", "pond", "pond/other"}
     for name, options, measured in (
         ("best", usual, {"lake/last", "pond"}),
         ("best", replace(usual, all_variants=True), every),

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
-from tefflab.analysis.comparison import Answer, Side, compare, compare_sittings
+from tefflab.analysis.comparison import Answer, Side, beside_others, compare, compare_sittings
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Observation, metg, overhead
 from tefflab.benchmarks.task_graph.sides import metg_side
@@ -75,6 +76,28 @@ def test_two_measurements_of_one_system_agree(one_sitting: bool) -> None:
         wrong += found.ratio.significant
         assert found.agrees, f"seed {seed}"
     assert wrong <= 2
+
+
+def test_of_two_sittings_the_machine_is_told_from_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything takes a tenth longer in A; one system takes 30 % longer beside that."""
+    names = [f"system_{each}" for each in range(9)]
+    before = [side(name, 10e-6, seed, rounds=8) for seed, name in enumerate(names)]
+    after = [
+        side(name, 11e-6 * (1.3 if name == names[0] else 1.0), 100 + seed, rounds=8) for seed, name in enumerate(names)
+    ]
+    found, machine = beside_others(compare_sittings(after, before, one_sitting=False))
+    assert machine is not None
+    assert machine.ratio.value == pytest.approx(1.1, rel=0.03)
+    assert [each.significant for each in found] == [True] + [False] * 8
+    assert found[0].own is not None
+    assert found[0].own.value == pytest.approx(1.3, rel=0.06)
+    assert found[0].own_overhead is not None
+    told = Answer("metg", "configuration", "a", "b", tuple(found), True, False, machine=machine)
+    assert told.to_json()["machine"]["rows"] == machine.rows
+    output().print(to_tables([told]))
+    out = capsys.readouterr().out
+    assert re.search(r"^The machine itself: x 1\.\d+ \[1\.\d+, 1\.\d+\], by \d+ rows", out, re.MULTILINE)
+    assert "Own: A / B without what the machine did" in out
 
 
 def test_a_side_against_itself_is_exactly_one_and_not_significant() -> None:
@@ -162,7 +185,7 @@ def test_stores_and_systems_are_found_by_their_names(
     (slow,) = (line.split() for line in out.splitlines() if line.startswith("slow") and line.endswith(" no"))
     assert slow[-2:] == ["yes", "no"]  # significant; they do not agree
     assert "1 of 2 agree: their intervals overlap. Not so: slow." in out
-    assert "drift" in out
+    assert "can't be known of so few: measure at least 4 other systems in both" in " ".join(out.split())
     told = json.loads(json.dumps(stores.to_json(), allow_nan=False))
     assert (told["agreeing"], told["compared"], told["one_sitting"]) == (1, 2, False)
     by_system = {each["a"]["system_id"]: each for each in told["comparisons"]}
@@ -194,3 +217,26 @@ def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Pa
     sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="curves")
     with pytest.raises(TeffError, match="curves:one-of-curves has no METG of both quick and slow"):
         answer(root, "quick", "slow", "curves")
+
+
+def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    wanted = plan("quick", "slow")
+    for name in ("before", "after"):
+        sat(root, wanted, Silent(), rounds=2, name=name)
+    head = Store.open(root / "results" / "after").sitting()
+    later = head.model_copy(update={"sitting": "two-of-after", "started_at": head.started_at + timedelta(hours=1)})
+    Store.open(root / "results" / "after").append("sittings", later)
+    with pytest.raises(TeffError, match=r"; after:one-of-after and before:one-of-before can be compared$"):
+        answer(root, "before", "after", None)
+    with pytest.raises(TeffError, match=r"quick and slow; after:one-of-after has: add --store after:one-of-after$"):
+        answer(root, "quick", "slow", "after")
+
+
+def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow"), Silent(), rounds=2, name="before")
+    for file in (root / "results" / "before").glob("*.jsonl"):
+        file.write_text(file.read_text().replace('"slow"', '"slow/way"'))
+    (found,) = answer(root, "slow", "quick", "before").answers
+    assert [each.a.system for each in found.comparisons] == ["slow/way"]

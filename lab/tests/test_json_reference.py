@@ -12,6 +12,7 @@ from simulated_sitting import variant
 from tefflab import project_root
 from tefflab.analysis.comparison import Answer, Comparison, Side
 from tefflab.analysis.results import Verdict
+from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
@@ -73,7 +74,8 @@ def test_the_keys_of_comparisons() -> None:
     row = next(each for each in case.rows if each.metg and each.metg.relation == "=")
     side: Side = metg_side(case, row, [])
     found = Comparison(side, side, Interval(1.0, 0.9, 1.1), "=", Interval(1.0, 0.9, 1.1))
-    told = Answer("metg", "configuration", "a", "b", (found,), True, False).to_json()
+    shift = Shift(Interval(1.0, 0.9, 1.1), 0.02, 8)
+    told = Answer("metg", "configuration", "a", "b", (found,), True, False, machine=shift).to_json()
     inner = re.compile(r"comparisons\.([ab]|overhead_ratio)\.")
     known = {path for path in paths(told) if not inner.match(path) and path.rpartition(".")[2] not in ENDS}
     assert known == said("compare")

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from tefflab.analysis.statistics import NEVER
 from tefflab.measure.next_launch import (
     LEAST_ROUNDS,
     NARROW,
@@ -45,10 +46,24 @@ def test_rounds_are_foretold_as_many_as_it_takes() -> None:
     assert rounds_missing(estimate(1.0, 0.04, 5), NARROW, 5) == 0
     assert rounds_missing(estimate(1.0, 0.01, 3), NARROW, 3) == LEAST_ROUNDS - 3
     assert rounds_missing(estimate(1.0, math.inf, 3), WIDE, 3) == LEAST_ROUNDS - 3
-    assert rounds_missing(estimate(1.0, math.inf, 8), WIDE, 8) == 1
+    assert rounds_missing(estimate(1.0, math.inf, 8), WIDE, 8) == 8, "one more would not tell"
     # Student's t with 4 degrees of freedom, 2.776, and with 8, 2.306: half-widths of a spread s are
     # 2.776 s sqrt(5 / 4) / sqrt(5) = 1.388 s with five rounds and 2.306 s sqrt(9 / 8) / sqrt(9) = 0.815 s with nine
     assert rounds_missing(estimate(1.0, 0.05 * 1.388 / 0.816, 5), NARROW, 5) == 4
+
+
+def test_few_rounds_foretell_no_more_than_four_times_their_number() -> None:
+    assert rounds_missing(estimate(1.0, 0.9, 4), WIDE, 4) == 16
+    assert rounds_missing(estimate(1.0, 0.9, 20), WIDE, 20) == 80
+
+
+def test_a_row_that_no_rounds_can_make_known_leaves_the_time_to_those_that_can() -> None:
+    """As curves that run along the threshold: such a row had a third of five minutes, and was not known after it."""
+    lacks = rounds_missing(estimate(1.0, NEVER, 4), WIDE, 4)
+    flat, other = Standing("flat", 4, 4.0, lacks, lacks), Standing("other", 20, 1.0, 40, 80)
+    assert next_launch([flat, other], 200.0) == "other"
+    assert next_launch([flat, other], 200.0, latest="other") == "other"
+    assert next_launch([flat], 200.0) == "flat", "what is left is its"
 
 
 def test_who_takes_seconds_to_start_is_launched_last_of_those_that_are_equally_far() -> None:

@@ -474,8 +474,11 @@ def test_new_pins_are_installed_into_the_environment_that_is_there(script: Scrip
 def test_an_environment_that_was_moved_is_made_anew(script: Script) -> None:
     script.run()
     script.done()
-    script.root = script.root.rename(script.root.with_name("elsewhere"))
-    assert script.run()[0] == 0
+    was = script.root
+    script.root = was.rename(was.with_name("elsewhere"))
+    code, _, said = script.run()
+    assert code == 0
+    assert f"the Python environment here was made in {was}; it can't be moved, so a new one is made" in said
     assert script.done() == ["venv", "pip"]
 
 

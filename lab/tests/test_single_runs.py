@@ -79,6 +79,18 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
 
+def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    said = "echo \"error: there is no flag '-foo'; see --help\" >&2; echo 'note: it takes long' >&2; exit 2"
+    with pytest.raises(typer.Exit) as ended:
+        call_program(laboratory(), "sh", ["-c", said], command_path="teff graph")
+    assert ended.value.exit_code == 2
+    told = "teff: there is no flag '-foo'; see teff graph --help\nteff: it takes long\n"
+    assert capsys.readouterr().err == told
+
+
 def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:
     with pytest.raises(TeffError, match=r"^-type: there is no 'stensil'$") as raised:
         run_each(laboratory(a=(0, "refuses"), b=(0, "refuses")), [], ["-type", "stensil"], as_json=False)

@@ -164,6 +164,9 @@ def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path)
     assert not interrupted
     assert observer.launches == []
     assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "was not reached")]
+    assert [(title, notes) for title, _, notes in estimates.printed()] == [
+        ("Not reached: measure longer, or fewer", [estimates.rows[0].place])
+    ]
 
 
 def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
@@ -199,7 +202,8 @@ def test_of_a_round_or_two_nobody_is_said_to_be_level_behind_high_or_low(tmp_pat
     assert other.high == "?"
     assert other.to_json()["performance"] is None
     text = printed(estimates)
-    assert re.search(r"slow .* unknown \(x 2[345]\)", text)
+    assert re.search(r"slow .* x 2[345] \?", text)
+    assert "?: of fewer than 3 launches" in text
     assert "level" not in text
     if rounds == 1:
         assert re.search(r"quick .* too few runs +first \?", text)

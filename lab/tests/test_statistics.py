@@ -13,12 +13,14 @@ from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from tefflab.analysis.crossing import draw, robust_line
 from tefflab.analysis.search import measurement_grid
 from tefflab.analysis.statistics import (
+    NEVER,
     Interval,
     MetgEstimate,
     Observation,
     is_known,
     median_interval,
     metg,
+    metg_error,
     metg_ratio,
     overhead,
     ratio_interval,
@@ -299,6 +301,26 @@ def test_one_round_says_nothing_of_another() -> None:
         measured(SimulatedSystem(1e-6, (0,)), 1, repeats=5), measured(SimulatedSystem(9e-6, (1,)), 1, repeats=5)
     )
     assert not other.is_told
+
+
+def test_an_open_interval_has_a_finite_error_and_a_closed_one_about_that_of_its_half_width() -> None:
+    noisy = Noise(run=0.15, run_spikes=0, ceiling_spikes=0, drift=0, launch=0.1)
+    system = SimulatedSystem(10e-6, (4,), noisy)
+    centre = system.crossing()
+    seen = system.sweep(6, [round(centre / 1.3), round(centre), round(centre * 1.3)])
+    assert math.isinf(metg(seen).relative_half_width)
+    assert 0.05 < metg_error(seen) < 3
+    closed = measured(SimulatedSystem(10e-6, (4,), Noise(run_spikes=0, ceiling_spikes=0)), 12)
+    assert metg_error(closed) == pytest.approx(metg(closed).relative_half_width, rel=0.3)
+    assert math.isinf(metg_error(closed[:1]))
+
+
+def test_a_curve_that_runs_along_the_threshold_will_never_be_known() -> None:
+    """As one whose tasks are all on one of two cores: slowdown 1.97, and a little overhead."""
+    system = SimulatedSystem(1e-6, (5,), Noise(run=0.01, run_spikes=0, ceiling_spikes=0, launch=0.005), slowdown=1.97)
+    centre = system.crossing()
+    seen = system.sweep(8, [round(centre / 1.6), round(centre), round(centre * 1.6)])
+    assert metg_error(seen) == NEVER
 
 
 def test_more_rounds_narrow_the_interval() -> None:

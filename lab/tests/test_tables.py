@@ -23,6 +23,7 @@ from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.readings import WorkAxis
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
 
@@ -86,6 +87,17 @@ def test_no_line_is_longer_than_the_width_and_none_is_wrapped_for_long_ids_and_m
         assert [line.removeprefix("● ").split()[0] for line in plain.splitlines() if "/of_a_rather_long_name" in line][
             :18
         ] == ids
+
+
+def test_what_a_column_means_is_said_where_the_column_is_shown() -> None:
+    columns = [
+        Column("system", ["one"], "left"),
+        Column("CPU while\nidle", ["3 %"], meaning="of all workers"),
+        Column("times\na futex", ["2.1"], priority=1, meaning="of the machine"),
+    ]
+    said = ["CPU while idle: of all workers", "times a futex: of the machine"]
+    assert shown(Table(columns), 60).splitlines()[-2:] == said
+    assert shown(Table(columns), 18).splitlines()[-2:] == ["CPU while idle: of", "all workers"]
 
 
 def test_columns_that_must_stay_and_do_not_fit_follow_each_other_in_blocks() -> None:
@@ -303,3 +315,14 @@ def test_a_curve_says_where_launches_differ_so_much_that_nothing_is_known() -> N
     text = shown(curve_table(replace(given, curves=(replace(curve, points=(wild, known)),))))
     assert text.count("too few runs") == 1
     assert "25 – 150 %" in text
+
+
+def test_the_points_of_a_curve_stand_beside_the_size_of_the_task_that_they_are_sorted_by() -> None:
+    lines = shown(curve_table(case(1))).splitlines()
+    (curve,) = case(1).curves
+    size = WorkAxis(case(1))
+    assert size.title in lines[1]
+    ticks = [size.tick(size.of(point)) for point in sorted(curve.points, key=size.of)]
+    assert [line.startswith(tick) for line, tick in zip([each.strip() for each in lines[3:]], ticks, strict=False)] == [
+        True
+    ] * len(ticks)

@@ -2,6 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "teff/bench/memory.hpp"
+#include "teff/graphs/extent.hpp"
+
 namespace teff::graphs {
 
 std::vector<bench::benchmark_case> task_graph_benchmark::cases() const {
@@ -27,10 +34,15 @@ void task_graph_benchmark::check(const bench::flags& of_run, bool in_batch) cons
   if (in_batch && (work.report || work.verbosity > 0))
     throw bench::usage_error(
         "a line of a batch is answered by a record: --report and --verbose belong on the command line");
+  if (const std::string reason = beyond_reach(work, static_cast<double>(bench::memory_here()));
+      !reason.empty())
+    throw bench::usage_error(reason);
 }
 
 std::string task_graph_benchmark::introduction(const bench::flags& of_run) const {
   const configuration work = parse_configuration(of_run);
+  const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (const std::string note = long_run(work, cores); !note.empty()) fmt::print(stderr, "note: {}\n", note);
   return work.verbosity > 0 ? describe(work) : std::string();
 }
 

@@ -9,6 +9,7 @@ int main(int argc, char** argv) try {
   const bool json = std::erase(words, "--json") > 0;
   const teff::bench::request asked = teff::bench::read_request(words);
   if (teff::bench::answered_without_system(teff::graphs::task_graph_benchmark(), asked)) return 0;
+  teff::graphs::task_graph_benchmark().check(asked.run, false);
   const teff::graphs::configuration work = teff::graphs::parse_configuration(asked.run);
   fmt::print("{}\n", json ? teff::graphs::graph_json(work) : teff::graphs::describe(work));
   return 0;

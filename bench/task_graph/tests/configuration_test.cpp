@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "teff/graphs/configuration.hpp"
+#include "teff/graphs/extent.hpp"
 
 namespace teff::graphs {
 namespace {
@@ -45,6 +46,30 @@ TEST(flags, that_are_wrong_are_refused_in_one_line_that_quotes_them) {
     EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
   }
   EXPECT_EQ(refusal("-steps -1"), "-steps: '-1' is not a whole number from 1 up; for example -steps 1000");
+}
+
+constexpr double gigabytes = 1e9;
+
+TEST(graphs_of_any_size, are_refused_in_one_line_where_they_need_more_memory_than_there_is) {
+  EXPECT_EQ(beyond_reach(parse_configuration("-width 1000 -steps 1000000"), 8 * gigabytes), "");
+  EXPECT_EQ(beyond_reach(parse_configuration("-width 2000000000"), 24 * gigabytes),
+            "-width 2000000000: the graph takes at least 160 GB of memory, and there are 24 GB; give less");
+  EXPECT_TRUE(beyond_reach(parse_configuration("-width 4 -output 10000000000"), 24 * gigabytes)
+                  .starts_with("-output 10000000000: "));
+  EXPECT_TRUE(beyond_reach(parse_configuration("-scratch 100000000000"), 24 * gigabytes)
+                  .starts_with("-scratch 100000000000: "));
+  EXPECT_NE(
+      beyond_reach(parse_configuration("-steps 1 -width 300000000 -and -width 300000000"), 24 * gigabytes),
+      "");
+  EXPECT_TRUE(beyond_reach(parse_configuration("-steps 9000000000000000000"), 24 * gigabytes)
+                  .starts_with("-steps 9000000000000000000 -width 4: a graph has at most 10^15 tasks"));
+}
+
+TEST(graphs_of_any_size, are_said_to_take_long_where_they_surely_do) {
+  EXPECT_EQ(long_run(parse_configuration("-steps 1000000 -width 4"), 2), "");
+  EXPECT_EQ(long_run(parse_configuration("-steps 1000000000000 -width 4"), 2),
+            "4e+12 tasks take at least 6 hours on 2 cores; Ctrl-C ends the run");
+  EXPECT_NE(long_run(parse_configuration("-steps 1000 -kernel compute_bound -iter 10000000000"), 2), "");
 }
 
 }  // namespace

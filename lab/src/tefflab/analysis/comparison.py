@@ -1,8 +1,9 @@
 """Two sides of a measurement as ratios with intervals: two systems of a sitting, or a system in two sittings. Pure.
 
 Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
-cancels: the intervals are combined, and widened by what is known of each sitting's own drift. It makes no difference
-what is compared, METG or a task's time in a spawn pattern: a kind of benchmark says what a sitting knows of it.
+cancels: the intervals are combined, and widened by what is known of each sitting's own drift; where enough other
+systems were measured in both, their rows say what the machine did (`shift`). It makes no difference what is compared,
+METG or a task's time in a spawn pattern: a kind of benchmark says what a sitting knows of it.
 """
 
 import math
@@ -13,6 +14,7 @@ from typing import Any, Literal, Protocol, Self
 
 from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike
+from tefflab.analysis.shift import Move, Shift, machine, own_changes
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, ratio_interval
 from tefflab.records.plan import Variant
 
@@ -104,13 +106,16 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The quantity of `a` / that of `b`, and the same of the overheads where both were measured."""
+    """The quantity of `a` / that of `b`, and the same of the overheads where both were measured. Of two sittings the
+    same without what the machine did to all rows, where other systems' rows say what that is."""
 
     a: Side
     b: Side
     ratio: Interval
     relation: RatioRelation  # of the ratio to its value; '?' where both are bounds of one kind
     overhead: Interval | None
+    own: Interval | None = None
+    own_overhead: Interval | None = None
 
     @property
     def place(self) -> str:
@@ -118,15 +123,16 @@ class Comparison:
 
     @property
     def significant(self) -> bool | None:
-        """Whether the two sides differ; None where that can't be known yet."""
-        return _known(self.ratio, self.a.quantity, self.b.quantity)
+        """Whether the two sides differ, of two sittings beside the other rows where that is known; None where it can't
+        be known yet."""
+        return _known(self.own or self.ratio, self.a.quantity, self.b.quantity)
 
     @property
     def overhead_significant(self) -> bool | None:
         """The same of the overheads."""
         if self.overhead is None or self.a.overhead is None or self.b.overhead is None:
             return None
-        return _known(self.overhead, self.a.overhead, self.b.overhead)
+        return _known(self.own_overhead or self.overhead, self.a.overhead, self.b.overhead)
 
     @property
     def agrees(self) -> bool | None:
@@ -143,10 +149,12 @@ class Comparison:
             "a": self.a.row.to_json(),
             "b": self.b.row.to_json(),
             "ratio": _plain(self.ratio) | {"relation": self.relation},
+            "own_ratio": None if self.own is None else _plain(self.own),
             "significant": self.significant,
             "overhead_ratio": None
             if self.overhead is None
             else _plain(self.overhead) | {"significant": self.overhead_significant},
+            "own_overhead_ratio": None if self.own_overhead is None else _plain(self.own_overhead),
             "agrees": self.agrees,
         }
 
@@ -154,7 +162,7 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What is compared, and how it compares. `is_repeat`: the same systems, measured twice; with `against` each in
-    relation to that system."""
+    relation to that system. `machine`: what it did to all rows of two sittings, where they say so."""
 
     kind: str  # the command that measures it
     row_word: str  # what a line is about, besides a system
@@ -164,6 +172,7 @@ class Answer:
     is_repeat: bool
     one_sitting: bool
     against: str | None = None
+    machine: Shift | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -172,6 +181,9 @@ class Answer:
             "b": self.b,
             "one_sitting": self.one_sitting,
             "against": self.against,
+            "machine": None
+            if self.machine is None
+            else _plain(self.machine.ratio) | {"spread": self.machine.spread, "rows": self.machine.rows},
             "comparisons": [each.to_json() for each in self.comparisons],
             "agreeing": sum(each.agrees is True for each in self.comparisons),
             "compared": len(self.comparisons),
@@ -207,6 +219,29 @@ def compare_sittings(a: Sequence[Side], b: Sequence[Side], *, one_sitting: bool)
         for side in a
         if (other := _counterpart(side, [each for each in b if each.system == side.system]))
     ]
+
+
+def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift | None]:
+    """Comparisons of two sittings, each judged by the rows of other systems; and what the machine did to all rows."""
+    moves = [_move(each, each.a.quantity, each.b.quantity) for each in found]
+    overheads = [
+        _move(each, each.a.overhead, each.b.overhead) if each.a.overhead and each.b.overhead else None for each in found
+    ]
+    known = iter(own_changes([each for each in overheads if each]))
+    judged = [
+        replace(each, own=own if each.relation == "=" else None, own_overhead=next(known) if overhead else None)
+        for each, own, overhead in zip(found, own_changes(moves), overheads, strict=True)
+    ]
+    return judged, machine(moves)
+
+
+def _move(of: Comparison, a: Quantity, b: Quantity) -> Move:
+    """By the rounds of either side: how the sittings' speeds drifted is what the other rows say. A program whose
+    version changed says nothing of the machine."""
+    ratio = _between_sittings(replace(a, drift=None), replace(b, drift=None))
+    is_known = (a.relation, b.relation) == ("=", "=") and _known(ratio, a, b) is not None and ratio.is_bounded
+    same = of.a.row.variant.version == of.b.row.variant.version
+    return Move(of.a.row.variant.system, ratio, is_known and same)
 
 
 def relative(sides: Sequence[Side], to: str) -> list[Side]:

@@ -242,12 +242,26 @@ class Crossing:
         speeds = self.work.shifted(draw(len(rounds), seed)[:, index])
         return float(np.std(speeds)) * widening(self.effective_rounds, confidence)
 
+    @property
+    def leverage(self) -> float:
+        """By how many per cent METG moves where all efficiencies move by one."""
+        return 1 / max(1 - self.threshold * self.line.level, 1e-9)
+
     def shifts(self, counts: Floats) -> Floats:
         """How far resampled runs move log METG, to first order (so that no resample lacks a crossing)."""
         level, slope, kept = self.line.refitted(counts)
         height = (level + slope * self.x) * self.threshold - 1
-        moved = height * self.line.inflation / max(1 - self.threshold * self.line.level, 1e-9)
-        return np.where(kept, moved, np.nan)
+        return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
+
+    def error(self, confidence: float, seed: int) -> float:
+        """Half-width of log METG, to first order, as the band has it at the crossing: finite where the interval is
+        open since the band leaves what was measured. Infinite where nothing is known."""
+        rounds, index = np.unique(self.runs.round, return_inverse=True)
+        factor = widening(self.effective_rounds, confidence)
+        if np.isinf(factor) or self.relation != "=" or self.undecided:
+            return float("inf")
+        by_round = float(np.nanstd(self.shifts(draw(len(rounds), seed)[:, index]))) * factor
+        return float(np.hypot(by_round, self.run_error(confidence, seed)))
 
     def run_error(self, confidence: float, seed: int) -> float:
         """Half-width of log METG, to first order, from drawing single runs."""

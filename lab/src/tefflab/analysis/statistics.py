@@ -26,6 +26,9 @@ from scipy import special
 from tefflab.analysis.crossing import RESAMPLES, Floats, Relation, Runs, draw, find_crossing, widening
 
 FEWEST_ROUNDS = 3  # without which two systems are not said to differ: two launches may agree by chance
+NEVER = 1e6  # a relative half-width that no number of rounds will narrow
+_CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
+_CEILING_SHARE = 0.10  # of METG that this may be at most
 _VAGUE = 100.0  # the factor between two ends from which on they say nothing
 
 
@@ -66,6 +69,11 @@ class Interval:
     def is_told(self) -> bool:
         """Whether it says anything."""
         return is_told(self.low, self.high)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether both ends are known."""
+        return self.low > 0 and math.isfinite(self.high)
 
     @property
     def significant(self) -> bool:
@@ -134,6 +142,18 @@ def metg(
         rounds=len(np.unique(crossing.runs.round)),
         observations=len(crossing.runs.round),
     )
+
+
+def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:
+    """The half-width that METG's 95 % interval would have if the curve went on beyond what was measured as it does at
+    the crossing: how many more rounds an open interval needs. Infinite where nothing says it, NEVER where the curve
+    crosses the threshold so slowly that rounds are not what is missing. ValueError as of `metg`.
+    """
+    crossing = find_crossing(as_runs(observations), threshold)
+    error = crossing.error(0.95, 0)
+    if math.isfinite(error) and crossing.leverage * _CEILING_ERROR > _CEILING_SHARE:
+        return NEVER
+    return math.sinh(error) if error < 50 else math.inf
 
 
 def metg_ratio(

@@ -71,6 +71,7 @@ class Command:
     """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     rounds: int = 25  # launches of each system, at most
     workers: str = "all cores"  # where nothing is said
+    takes_one_number: bool = False  # of workers: each would need a ceiling of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,12 @@ class Question(ABC, Generic[AnyRecord]):
         """What is known so far, of runs while the cores were so far apart; None where nothing is, or is to be."""
         del round_trip
         return None
+
+    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
+        """The relative half-width from which it is foretold how many more rounds that estimate needs; where the
+        interval is open, about what it would be if it were not. Infinite where that can't be said."""
+        del round_trip
+        return estimate.relative_half_width
 
     def rounds_behind(self, estimate: Estimated) -> int:
         """How many rounds that estimate comes from."""

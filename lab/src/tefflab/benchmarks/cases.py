@@ -40,7 +40,7 @@ from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.readings import interval_text
 from tefflab.output.report import write_report
 from tefflab.output.report.sections import TableSection
-from tefflab.output.table import Column, Table
+from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
 from tefflab.records.run import Failure, Run, Sitting, counted
@@ -48,6 +48,7 @@ from tefflab.records.store import Damage
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a launch, after one that warms it up
+NOT_REACHED = "was not reached"  # in the time that there was
 ATTEMPTS = 2  # at each, where it is noisy
 
 
@@ -76,6 +77,7 @@ class Fact(Generic[AnyRecord]):
     title: str = ""
     text: Callable[[float], str] = digits
     whole: bool = False  # counts are whole numbers
+    meaning: str = ""  # of the column, where its title does not say it
 
 
 class RepeatedQuestion(Question[AnyRecord]):
@@ -189,11 +191,25 @@ class CaseEstimates(Estimates):
         ]
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table, as terminal and report show them."""
-        for rows in self.groups.values():
-            if rows:
-                measured = [row for row in rows if row.value]
-                yield rows[0].place, self._columns(measured) if measured else [], self.kind.notes(rows)
+        """Title, columns and notes of each table, as terminal and report show them; below the last how to read them,
+        and what there was no time for."""
+        groups = [rows for rows in self.groups.values() if rows]
+        reached = [rows for rows in groups if any(row.note != NOT_REACHED for row in rows)]
+        for number, rows in enumerate(reached, 1):
+            measured = [row for row in rows if row.value]
+            last = self._reading() if number == len(reached) else []
+            yield rows[0].place, self._columns(measured) if measured else [], [*self.kind.notes(rows), *last]
+        if left := [rows[0].place for rows in groups if all(row.note == NOT_REACHED for row in rows)]:
+            yield "Not reached: measure longer, or fewer", [], ["; ".join(left)]
+
+    def _reading(self) -> list[str]:
+        """What the column of ratios says."""
+        lines = []
+        if any(row.ratio and row.verdict not in ("first", "floor") for row in self.rows):
+            lines.append("to the first: the median of the launches' ratios, pair by pair: the machine's drift cancels")
+        if any(row.value and verdict_text(row).endswith("?") for row in self.rows):
+            lines.append(f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer")
+        return lines
 
     def to_json(self) -> str:
         sitting = {"sitting": self.sitting.sitting}
@@ -218,7 +234,9 @@ class CaseEstimates(Estimates):
                 )
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
-        sections = [TableSection(title, columns, notes) for title, columns, notes in self.printed()]
+        sections = [
+            TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self.printed()
+        ]
         sections += [TableSection(name, figure=figure) for name, figure in self.pictures()]
         write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
 
@@ -251,6 +269,7 @@ class CaseEstimates(Estimates):
                     fact.title,
                     ["" if (seen := row.facts[fact.key]) is None else fact.text(seen) for row in rows],
                     priority=1 + number,
+                    meaning=fact.meaning,
                 )
                 for number, fact in enumerate(self.kind.facts)
                 if fact.title
@@ -287,7 +306,7 @@ class CaseEstimates(Estimates):
             facts={fact.key: _median(fact, records) if value else None for fact in self.kind.facts},
             rounds=len(cell.rounds),
             noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
-            note=told if value else cell.failure or "was not reached",
+            note=told if value else cell.failure or NOT_REACHED,
             keys=self.kind.keys,
         )
 
@@ -315,7 +334,11 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     def notes(self, rows: Sequence[CaseRow]) -> list[str]:
         """What went wrong or has to be known, a line each."""
-        lines = [f"{row.variant.id}: {row.note}" for row in rows if row.note]
+        noted: dict[str, list[str]] = {}
+        for row in rows:
+            if row.note:
+                noted.setdefault(row.note, []).append(row.variant.id)
+        lines = [f"{', '.join(ids)}: {note}" for note, ids in noted.items()]
         if measured := [row for row in rows if row.value]:
             noisy = percent(max(row.noisy_share for row in measured))
             rounds = min(row.rounds for row in measured)
@@ -383,14 +406,15 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
 
 
 def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `unknown (x 1.8)` where that is of too few launches. The floor
-    competes with nobody: its ratio is in brackets."""
+    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` where too few launches say so. The floor competes with
+    nobody: its ratio is in brackets."""
     if row.ratio is None:
         return row.verdict
     times = f"x {digits(row.ratio.value, 2)}"
     if row.verdict == "first":
         return "first" if row.is_told else "first ?"
-    return {"floor": f"({times})", "behind": times}.get(row.verdict, f"{row.verdict} ({times})")
+    texts = {"floor": f"({times})", "behind": times, "unknown": f"{times} ?"}
+    return texts.get(row.verdict, f"{row.verdict} ({times})")
 
 
 def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None) -> Verdict:

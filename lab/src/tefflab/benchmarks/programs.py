@@ -15,7 +15,7 @@ from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.benchmark import Command, Option, Request
-from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, Fact
+from tefflab.benchmarks.cases import NOT_REACHED, CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, ratios_chart, signature
@@ -171,12 +171,20 @@ class ProgramEstimates(CaseEstimates):
         return sorted((each for each in self.plan.variants if each.id in means), key=lambda each: means[each.id].value)
 
     def _notes(self) -> list[str]:
-        """Who could not be measured, and why, a line for each reason."""
+        """Who could not be measured, where and why, a line for each reason and place."""
         reasons: dict[tuple[str, str], dict[str, None]] = {}
         for row in self.rows:
             if row.note:
                 reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
-        lines = [f"{id_}: {note} ({', '.join(cases)})" for (id_, note), cases in reasons.items()]
+        alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for (id_, note), cases in reasons.items():
+            alike.setdefault((note, tuple(cases)), []).append(id_)
+        every = len({row.case for row in self.rows})
+        lines = [
+            f"{', '.join(ids)}: {note}"
+            + (f" ({', '.join(cases)})" if note != NOT_REACHED or len(cases) < every else "")
+            for (note, cases), ids in alike.items()
+        ]
         if measured := [row for row in self.rows if row.value]:
             rounds = min(row.rounds for row in measured)
             noisy = percent(max(row.noisy_share for row in measured))

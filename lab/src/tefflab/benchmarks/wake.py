@@ -1,11 +1,9 @@
 """Wake and park: how long a task waits for a worker that has gone to sleep, and what idle workers cost."""
 
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tefflab.analysis.results import CaseRow
 from tefflab.benchmarks.benchmark import Command
 from tefflab.benchmarks.cases import CaseBenchmark, Fact
 from tefflab.output.quantities import digits, duration, percent
@@ -76,9 +74,21 @@ class Wake(CaseBenchmark[WakeRecord]):
     meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
     keys = ("case", "seconds_per_wake")
     facts = (
-        Fact("idle_cpu_share", lambda record: record.idle_cpu_share, "CPU while\nidle", percent),
+        Fact(
+            "idle_cpu_share",
+            lambda record: record.idle_cpu_share,
+            "CPU while\nidle",
+            percent,
+            meaning="of all workers' time",
+        ),
         Fact("p95_seconds", lambda record: record.wake_seconds.p95 if record.wake_seconds else None, "p95", duration),
-        Fact("times_bare", lambda record: record.times_bare, "times\na futex", lambda times: digits(times, 2)),
+        Fact(
+            "times_bare",
+            lambda record: record.times_bare,
+            "times\na futex",
+            lambda times: digits(times, 2),
+            meaning="beside the machine's own wake of a sleeping thread, measured in the same run",
+        ),
     )
 
     def __init__(self) -> None:
@@ -96,10 +106,6 @@ class Wake(CaseBenchmark[WakeRecord]):
         if record.wake_seconds is None:
             raise RecordError(f"a failed record has no numbers: {record.error}")
         return record.wake_seconds.median
-
-    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
-        told = "CPU while idle: of all workers' time; a futex: the machine's own wake of a sleeping thread"
-        return [*super().notes(rows), told]
 
 
 BENCHMARK = Wake()

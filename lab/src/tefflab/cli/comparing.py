@@ -1,10 +1,20 @@
 """`teff compare`: finds the sittings that two names mean, and compares what both have, for each kind of benchmark."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tefflab.analysis.comparison import Answer, Comparison, Side, compare_sittings, compare_systems, relative
+from tefflab.analysis.comparison import (
+    Answer,
+    Comparison,
+    Side,
+    beside_others,
+    compare_sittings,
+    compare_systems,
+    relative,
+)
+from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.measure.measurement import estimated
@@ -53,6 +63,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
     sources = _sources(root, store or _DEFAULT) if store or _has_sittings(root) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
+    a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
         nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
         raise TeffError(
@@ -63,8 +74,16 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         if found := compare_systems(source.sides, a, b):
             answers.append(_answer(kind, a, b, found, False, one_sitting=True))
         else:
-            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}")
+            earlier = next((each for each in _before(root, kind, source) if compare_systems(each.sides, a, b)), None)
+            older = f"; {earlier.name} has: add --store {earlier.name}" if earlier else ""
+            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}{older}")
     return Answers.of(answers, reasons)
+
+
+def _only_way(name: str, known: Iterable[str]) -> str:
+    """A system's name stands for its way that was measured, where that is one."""
+    ways = [each for each in known if each.partition("/")[0] == name]
+    return ways[0] if len(ways) == 1 else name
 
 
 def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as_stores: bool) -> str:
@@ -81,22 +100,53 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
     left, right = (_sources(root, each) for each in (a, b))
     answers, reasons = [], []
+    if against:
+        both = (source.systems for side in (left, right) for source in side.values())
+        against = _only_way(against, dict.fromkeys(itertools.chain(*both)))
     for kind in benchmarks():
         if kind in left and kind in right:
             one, other = left[kind], right[kind]
             one_sitting = one.sitting == other.sitting
             sides = [relative(each.sides, against) if against else each.sides for each in (one, other)]
             if found := compare_sittings(*sides, one_sitting=one_sitting):
+                machine = None
+                if not one_sitting and not against:
+                    found, machine = beside_others(found)
+                names = one.name, other.name
                 answers.append(
-                    _answer(kind, one.name, other.name, found, True, one_sitting=one_sitting, against=against)
+                    _answer(kind, *names, found, True, one_sitting=one_sitting, against=against, machine=machine)
                 )
             else:
                 beside = f" beside {against}" if against else ""
-                reasons.append(f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}")
+                older = _older(root, kind, one, other, against)
+                reasons.append(
+                    f"{one.name} and {other.name} have {kind.measured} of no system {kind.alike}{beside}{older}"
+                )
         elif kind in left or kind in right:
             has, lacks = (a, b) if kind in left else (b, a)
             reasons.append(f"{has} has {kind.measured}, {lacks} has none")
     return Answers.of(answers, reasons)
+
+
+def _older(root: Path, kind: AnyBenchmark, one: _Source, other: _Source, against: str | None) -> str:
+    """Which earlier sitting of either store could be compared: the last one may have been interrupted."""
+
+    def sides(source: _Source) -> Sequence[Side]:
+        return relative(source.sides, against) if against else source.sides
+
+    for last, beside in ((other, one), (one, other)):
+        for earlier in _before(root, kind, last):
+            if earlier.sitting != beside.sitting and compare_sittings(sides(earlier), sides(beside), one_sitting=False):
+                return f"; {earlier.name} and {beside.name} can be compared"
+    return ""
+
+
+def _before(root: Path, kind: AnyBenchmark, last: _Source) -> Iterator[_Source]:
+    """The sittings of its kind before the last one of a store, the newest first."""
+    store, _ = open_sittings(root, last.name)
+    known = store.sittings(kind.name)
+    for head in reversed(known[: [each.sitting for each in known].index(last.sitting)]):
+        yield _source(store, kind, head)
 
 
 def _answer(
@@ -108,8 +158,9 @@ def _answer(
     *,
     one_sitting: bool,
     against: str | None = None,
+    machine: Shift | None = None,
 ) -> Answer:
-    return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against)
+    return Answer(kind.commands[0].name, kind.row_word, a, b, tuple(found), is_repeat, one_sitting, against, machine)
 
 
 def _is_store(root: Path, name: str) -> bool:

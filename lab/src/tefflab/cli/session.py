@@ -59,6 +59,9 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
     ]
     if options.resume and beside:
         raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    if command.takes_one_number and len(options.workers) > 1:
+        said = ",".join(map(str, options.workers))
+        raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
     _measure(root, kind, options, command.name, lambda found: command.plan(_request(root, options, found)))
 

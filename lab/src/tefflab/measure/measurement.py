@@ -120,7 +120,9 @@ def _variant(system: System, index: int, program: Program, probe: Probe) -> Vari
 def _entries(
     root: Path, kind: Benchmark[Any], launches: Sequence[Launch[Any]], failures: Sequence[Failure]
 ) -> list[Entry]:
-    programs = {program.id: program for system in load_systems(root) for program in kind.programs(system)}
+    ways = {system.name: own for system in load_systems(root) if (own := kind.programs(system))}
+    # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
+    programs = {name: own[0] for name, own in ways.items()} | {each.id: each for own in ways.values() for each in own}
     reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
 
     def failure(launch: Launch[Any]) -> str:

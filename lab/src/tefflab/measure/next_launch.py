@@ -15,11 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
+from tefflab.analysis.statistics import NEVER
 
 WIDE, NARROW = 0.10, 0.05  # half-widths: of a row whose rank is decided, and of one that is looked at closely
 FIRST = 5  # rows of a table that are always looked at closely
 LEAST_ROUNDS = 4  # before an interval is believed to be narrow
-_MOST_ROUNDS = 1000  # that are foretold
+_MOST_ROUNDS = 1000  # that are foretold,
+_FORESIGHT = 4  # and so many for each that was measured: the spread of few rounds may be twice what it is of many
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Estimate:
     value: float
     low: float
     high: float
-    half_width: float  # relative; infinite where an end is open
+    half_width: float  # relative; of an open interval as far as it is foreseen, else infinite
     rounds: int
 
 
@@ -65,14 +67,19 @@ def _narrowed(estimate: Estimate) -> tuple[float, float]:
 
 def rounds_missing(estimate: Estimate | None, wanted: float, rounds: int) -> int:
     """How many more rounds will make the half-width what is wanted, as Student's t shrinks it with each; of one of
-    whom nothing is known, LEAST_ROUNDS with the `rounds` it has had, and then one by one."""
-    if estimate is None or estimate.rounds < 2 or not math.isfinite(estimate.half_width):
+    whom nothing is known, LEAST_ROUNDS with the `rounds` it has had, and then one by one; of one whose half-width is
+    not known after these, as many again as it has had: another round or two will not tell. A row that rounds will
+    never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
+    if estimate is None or estimate.rounds < 2:
         return max(LEAST_ROUNDS - (estimate.rounds if estimate else rounds), 1)
     rounds = estimate.rounds
+    if not math.isfinite(estimate.half_width):
+        return rounds if rounds >= LEAST_ROUNDS else LEAST_ROUNDS - rounds
     spread = estimate.half_width / _arm(rounds)
     while rounds < LEAST_ROUNDS or (spread * _arm(rounds) > wanted and rounds < _MOST_ROUNDS):
         rounds += 1
-    return rounds - estimate.rounds
+    missing = rounds - estimate.rounds
+    return missing if estimate.half_width >= NEVER else min(missing, _FORESIGHT * estimate.rounds)
 
 
 def _arm(rounds: int) -> float:

@@ -101,9 +101,9 @@ class Entry:
             if seen is None:
                 estimates.append(None)
                 continue
-            half = seen.relative_half_width
-            estimates.append(Estimate(seen.value, seen.low, seen.high, half, question.rounds_behind(seen)))
-            progress.append(Progress(question.case.name, question.text(seen), half))
+            foreseen = question.foreseen_half_width(seen, round_trip)
+            estimates.append(Estimate(seen.value, seen.low, seen.high, foreseen, question.rounds_behind(seen)))
+            progress.append(Progress(question.case.name, question.text(seen), seen.relative_half_width))
         return Known(round_trip, estimates, progress, len(rounds))
 
 

@@ -7,16 +7,22 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
+from tefflab.analysis.shift import FEWEST_OTHERS, Shift
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
-from tefflab.output.quantities import bound, digits, duration
+from tefflab.output.quantities import bound, digits, duration, percent
 from tefflab.output.table import Column, Table
 
 LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
 UNKNOWN = f"Unknown: a side has fewer than {FEWEST_ROUNDS} rounds, or its interval says nothing. Go on with --resume."
 DRIFT = (
-    "These are two sittings, and the machine's drift between them is in the ratios: measure both sides in one, or "
-    "compare --against a system that did not change."
+    "These are two sittings, and whether a program changed or the machine can't be known of so few: measure at least "
+    f"{FEWEST_OTHERS} other systems in both, or compare --against one that did not change."
 )
+OWN = (
+    "Own: A / B without what the machine did, by the rows of all other systems. Its interval contains how far these "
+    "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
+)
+_OWN = 3  # the column of a row's own change, where others say what the machine did
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
 
 
@@ -30,20 +36,37 @@ def to_tables(answers: Sequence[Answer]) -> Group:
         for title, by_place, rows in _groups(each):
             parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
+        parts += [Text(_machine(each.machine)), Text()] if each.machine else []
     parts.append(Text(LEGEND))
+    judged = [each for answer in answers for each in answer.comparisons if each.own]
+    parts += [Text(OWN)] if judged else []
     if any(each.significant is None for answer in answers for each in answer.comparisons):
         parts.append(Text(UNKNOWN))
-    if any(each.is_repeat and not each.one_sitting and not each.against for each in answers):
+    if any(
+        each.is_repeat and not each.one_sitting and not each.against and not any(row.own for row in each.comparisons)
+        for each in answers
+    ):
         parts.append(Text(DRIFT))
     return Group(*parts)
+
+
+def _machine(shift: Shift) -> str:
+    """`The machine itself: x 1.06 [1.02, 1.10], by 12 rows`."""
+    ratio = shift.ratio
+    beside = f"; beside that, rows moved by ± {percent(math.expm1(shift.spread))}" if shift.spread else ""
+    return (
+        f"The machine itself: x {digits(ratio.value)} [{digits(ratio.low)}, {digits(ratio.high)}], "
+        f"by {shift.rows} rows{beside}."
+    )
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:
     """Of two sittings: whether each found what the other did."""
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
-    several = len({each.place for each in comparisons}) > 1
-    names = "; ".join(f"{each.a.system} at {each.place}" if several else each.a.system for each in apart)
+    places = dict.fromkeys(each.place for each in comparisons)
+    named = {place: ", ".join(each.a.system for each in apart if each.place == place) for place in places}
+    names = "; ".join(f"{those} at {place}" if len(places) > 1 else those for place, those in named.items() if those)
     unknown = len(comparisons) - len(apart) - agreeing
     return (
         f"{agreeing} of {len(comparisons)} agree: their intervals overlap."
@@ -70,7 +93,10 @@ def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> li
     """One of the quantity itself, and one of the overheads where both sides have them."""
     parts: list[RenderableType] = [Text(), _main(answer, rows, by_place=by_place)]
     known = [
-        (each, _cells(each.a.overhead, each.b.overhead, each.overhead, each.overhead_significant))
+        (
+            each,
+            _cells(each.a.overhead, each.b.overhead, each.overhead, each.overhead_significant, own=each.own_overhead),
+        )
         for each in rows
         if each.overhead and each.a.overhead and each.b.overhead
     ]
@@ -81,7 +107,9 @@ def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> li
 
 
 def _main(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> Table:
-    cells = [_cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation) for each in rows]
+    cells = [
+        _cells(each.a.quantity, each.b.quantity, each.ratio, each.significant, each.relation, each.own) for each in rows
+    ]
     agrees = [Text(_word(each.agrees), "red" if each.agrees is False else "") for each in rows]
     agrees = agrees if answer.is_repeat else []
     return _table(rows[0].a.quantity.name, answer.row_word, rows, cells, agrees, by_place=by_place)
@@ -99,22 +127,30 @@ def _table(
     """A row a system; or a row a place, whose name, where it is long, has a line of its own."""
     names = [each.place if by_place else each.a.system for each in rows]
     is_long = by_place and max(map(len, names)) > _LONG
-    titles = ("\nof A", "\nof B", "\nA / B", "95 %\ninterval")
+    titles = ("\nof A", "\nof B", "\nA / B", "\nown", "95 %\ninterval")
     columns = [Column(title, [each[number] for each in cells]) for number, title in enumerate(titles)]
+    if not any(each[_OWN] for each in cells):
+        del columns[_OWN]
     columns.append(Column("signi-\nficant", [each[-1] for each in cells], "left"))
     if agrees:
-        columns.append(Column("\nagree", agrees, "left"))
+        columns.append(Column("\nagree", agrees, "left", priority=1))
     head = f"{quantity}\n{place if by_place else 'system'}"
     first = Column(head, ["" if is_long else each for each in names], "left")
     return Table([first, *columns], headings=dict(enumerate(names)) if is_long else None)
 
 
 def _cells(
-    a: Quantity, b: Quantity, ratio: Interval, significant: bool | None, relation: RatioRelation = "="
+    a: Quantity,
+    b: Quantity,
+    ratio: Interval,
+    significant: bool | None,
+    relation: RatioRelation = "=",
+    own: Interval | None = None,
 ) -> list[str]:
+    """The interval is that of its own change where others say what the machine did."""
     values = [bound(side.relation, _value(side)) for side in (a, b)]
     times = "unknown" if relation == "?" else bound(relation, digits(ratio.value))
-    return [*values, times, _ends(ratio), _word(significant)]
+    return [*values, times, digits(own.value) if own else "", _ends(own or ratio), _word(significant)]
 
 
 def _word(is_so: bool | None) -> str:

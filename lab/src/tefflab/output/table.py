@@ -22,6 +22,12 @@ class Column:
     cells: Sequence[str | Text]
     align: Literal["left", "right"] = "right"
     priority: int = 0
+    meaning: str = ""  # said below the table where the column is in it
+
+    @property
+    def name(self) -> str:
+        """The title in one line."""
+        return self.title.replace("\n", " ").strip()
 
     @property
     def width(self) -> int:
@@ -55,6 +61,12 @@ class Table:
                 if number in self._headings:
                     yield _text(self._headings[number])
                 yield _line(block, map(_text, cells), gap)
+        yield from (Text(text, style="dim") for text in meanings(kept))
+
+
+def meanings(columns: Iterable[Column]) -> list[str]:
+    """`CPU while idle: of all workers' time`, of each column that needs it."""
+    return [f"{column.name}: {column.meaning}" for column in columns if column.meaning]
 
 
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:

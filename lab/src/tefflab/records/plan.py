@@ -19,6 +19,11 @@ class Variant:
     variant_index: int
     is_floor: bool = False  # it has no tasks: asked with one worker only, and nobody is compared with it
 
+    @property
+    def system(self) -> str:
+        """The name of the system that it is a way to run."""
+        return self.id.partition("/")[0]
+
 
 class Frozen(BaseModel):
     """No unknown key, no change after reading."""

@@ -14,15 +14,19 @@ from tefflab.errors import TeffError, shortened
 from tefflab.host.terminal import progress
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, load_systems, no_such_system, usable_cores
+from tefflab.systems.systems import Program, best_of, load_systems, no_such_system, usable_cores
 
 
 def find_program(root: Path, benchmark: str, name: str) -> Program:
-    """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; TeffError where there is none."""
-    programs = {each.id: each for system in load_systems(root) for each in system.programs_for(benchmark)}
-    found = next((each for each in programs.values() if name in (each.id, each.long_name)), None)
+    """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; of a system's name alone its best.
+    TeffError where there is none."""
+    systems = {each.name: programs for each in load_systems(root) if (programs := each.programs_for(benchmark))}
+    every = [each for programs in systems.values() for each in programs]
+    found = next((each for each in every if name in (each.id, each.long_name)), None)
+    if found is None and name in systems:
+        return best_of(systems[name])
     if found is None:
-        raise no_such_system(name, list(programs))
+        raise no_such_system(name, [each.id for each in every])
     return found
 
 
@@ -46,8 +50,10 @@ def call_program(
     words: Sequence[str],
     environment: Mapping[str, str] | None = None,
     started: Program | None = None,
+    command_path: str = "teff",
 ) -> None:
-    """Sets up what is missing, runs the program, and leaves with its exit code.
+    """Sets up what is missing, runs the program, and leaves with its exit code. `command_path` is what the user typed,
+    whose help is meant where the program says "see --help".
 
     TeffError where that is to start a system's program that could not be built: `started`.
     """
@@ -58,6 +64,14 @@ def call_program(
     with subprocess.Popen(
         command, env={**os.environ, **(environment or {})}, stderr=subprocess.PIPE, text=True, errors="replace"
     ) as called:
-        for line in called.stderr or ():  # errors of all programs have one prefix
-            print(line.replace("error: ", "teff: ", 1) if line.startswith("error: ") else line, end="", file=sys.stderr)
+        for line in called.stderr or ():
+            print(_as_ours(line, command_path), end="", file=sys.stderr)
     raise typer.Exit(called.returncode)
+
+
+def _as_ours(line: str, command_path: str) -> str:
+    """What all programs say of themselves has one prefix, and leads to the help of the command."""
+    for prefix in ("error: ", "note: "):
+        if line.startswith(prefix):
+            return "teff: " + line.removeprefix(prefix).replace("see --help", f"see {command_path} --help")
+    return line

@@ -193,7 +193,8 @@ class Program(_Strict):
 
     @property
     def id(self) -> str:
-        """The system's name for its first program of a benchmark, `SYSTEM/NAME` for each further one."""
+        """What tables and stores call it, and `--systems` takes for it: `SYSTEM/NAME`; the system's name alone for its
+        first program of a benchmark, unless another is the best of them, for which that name stands."""
         return self._id
 
     @property
@@ -318,12 +319,14 @@ class System(_Strict):
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
-        seen: set[str] = set()
+        first: dict[str, Program] = {}
         for program in self.programs:
-            program._id = f"{self.name}/{program.name}" if program.benchmark in seen else self.name
+            is_short = program is first.setdefault(program.benchmark, program) and program is best_of(
+                [each for each in self.programs if each.benchmark == program.benchmark]
+            )
+            program._id = self.name if is_short else f"{self.name}/{program.name}"
             program._folder = folder
             program._apart = self.install.apart
-            seen.add(program.benchmark)
         return self
 
 

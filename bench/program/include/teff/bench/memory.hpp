@@ -8,5 +8,8 @@ namespace teff::bench {
 [[nodiscard]] std::int64_t peak_resident_bytes();
 /// Resets the peak to what the process holds now. If the kernel refuses, the old peak stays.
 void reset_peak_resident();
+/// The memory that this process may use at most: the machine's, or its control group's where that is less
+/// [bytes].
+[[nodiscard]] std::int64_t memory_here();
 
 }  // namespace teff::bench

@@ -41,6 +41,8 @@ class TaskGraph(Benchmark[GraphRecord]):
                 (Option("--threshold", "The efficiency asked for, from 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
                 check=lambda _, flags: parse(flags, 1),
+                rounds=100,
+                takes_one_number=True,
             ),
             Command(
                 "sweep",
@@ -55,6 +57,7 @@ class TaskGraph(Benchmark[GraphRecord]):
                 takes_flags=True,
                 check=_check_sweep,
                 rounds=5,
+                takes_one_number=True,
             ),
         )
 

@@ -17,5 +17,6 @@ def answer_of_core(root: Path, words: Sequence[str]) -> str:
     """What the core says of flags. TeffError with its own words where they are wrong."""
     asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
     if asked.returncode != 0:
-        raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)
+        said = asked.stderr.strip().removeprefix("error: ")
+        raise TeffError(said.replace("see --help", "see teff graph --help"), exit_code=BAD_INPUT)
     return asked.stdout

@@ -9,7 +9,7 @@ from tefflab.analysis.crossing import Relation
 from tefflab.analysis.distance import alike, round_trip_of
 from tefflab.analysis.results import MetgRow
 from tefflab.analysis.search import MetgSearch, measurement_grid
-from tefflab.analysis.statistics import MetgEstimate
+from tefflab.analysis.statistics import MetgEstimate, metg_error
 from tefflab.benchmarks.benchmark import Ask, Estimated, Question
 from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, estimate_row, observations
 from tefflab.benchmarks.task_graph.plan import GraphCase
@@ -132,6 +132,12 @@ class MetgQuestion(GraphQuestion):
 
     def estimate(self, round_trip: float | None) -> MetgEstimate | None:
         return self.row(round_trip).metg
+
+    def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
+        half_width = estimate.relative_half_width
+        if math.isfinite(half_width):
+            return half_width
+        return metg_error(observations(at_distance(self.runs, round_trip)), self.threshold)
 
     def rounds_behind(self, estimate: Estimated) -> int:
         return estimate.rounds if isinstance(estimate, MetgEstimate) else self.rounds

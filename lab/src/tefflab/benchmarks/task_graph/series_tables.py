@@ -9,7 +9,7 @@ from tefflab.analysis.results import CurvePoint, MeasuredCase
 from tefflab.benchmarks.task_graph.remarks import own_steps
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
-from tefflab.output.readings import absences, curves_in_order, interval_text, metg_name, value_text
+from tefflab.output.readings import WorkAxis, absences, curves_in_order, interval_text, metg_name, value_text
 from tefflab.output.table import Column, Table
 
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches, which differ ever so much
@@ -34,7 +34,8 @@ def series_table(cases: Sequence[MeasuredCase]) -> Group:
 
 
 def curve_table(case: MeasuredCase) -> Group:
-    """The points of every curve, a row each, by rising granularity, and what is to be said of them."""
+    """The points of every curve, a row each, by the rising size of the task, and what is to be said of them."""
+    size = WorkAxis(case)
     points = [(curve, point) for curve in curves_in_order(case) for point in curve.points]
     headings: dict[int, str] = {}
     for number, (curve, _) in enumerate(points):
@@ -42,6 +43,7 @@ def curve_table(case: MeasuredCase) -> Group:
             headings[number] = curve.variant.id
     table = Table(
         [
+            Column(size.title, [size.tick(size.of(each)) for _, each in points], priority=2),
             Column("granularity", [quantities.duration(each.granularity.value) for _, each in points]),
             Column("efficiency", [quantities.percent(each.efficiency.value) for _, each in points]),
             Column("95 % interval", [_ends(each) for _, each in points]),

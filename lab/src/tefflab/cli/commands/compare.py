@@ -21,7 +21,8 @@ def command(
     """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
 
     Of a store, its last sitting of `teff metg` is meant and its last of `teff spawn`, as far as both sides have them.
-    Two systems are compared round by round, so the machine's drift cancels; between stores it does --against a third.
+    Two systems are compared round by round, so the machine's drift cancels. Between stores it says what the machine
+    did, by the rows of at least four other systems; with fewer, compare --against one that did not change.
 
     Example:  teff compare before after
     """

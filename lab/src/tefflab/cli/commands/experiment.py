@@ -18,7 +18,7 @@ def command(
     all_variants: options.AllVariants = False,
     minutes: options.OwnMinutes = None,
     rounds: options.OwnRounds = None,
-    workers: options.Workers = 0,
+    workers: options.Workers = None,
     store: options.Store = "default",
     resume: options.Resume = False,
     install_missing: options.InstallMissing = False,

@@ -15,7 +15,9 @@ def command(
 ) -> None:
     """Say what a graph's flags describe: as text, with --json as a list of tasks, with --svg as a picture.
 
-    Takes the published Task Bench's flags as they are; several graphs, with -and between them, stand side by side.
+    Takes the published Task Bench's flags as they are: -type -width -steps -radix -period -fraction say what graph,
+    -kernel -iter -output -scratch -imbalance what its tasks do. Several graphs, with -and between them, stand side by
+    side.
 
     Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
     """
@@ -30,7 +32,8 @@ def command(
 
     root = project_root()
     if svg is None:
-        call_program(root, core_program(root), [*context.args, "--json" if as_json else "-vv"])
+        words = [*context.args, "--json" if as_json else "-vv"]
+        call_program(root, core_program(root), words, command_path=context.command_path)
         return
     if as_json:
         raise TeffError("--json and --svg: one of them at a time", exit_code=BAD_INPUT)

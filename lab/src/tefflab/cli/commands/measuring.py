@@ -57,7 +57,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
         **{each.name: (_annotation(each), each.default) for each in command.options},
         "minutes": (options.Minutes, 5.0),
         "rounds": (options.Rounds, command.rounds),
-        "workers": (_workers(command.workers), ""),
+        "workers": (_workers(command), ""),
         "store": (options.Store, "default"),
         "resume": (options.Resume, False),
         "install_missing": (options.InstallMissing, False),
@@ -94,5 +94,6 @@ def _annotation(option: "Option") -> Any:
     return Annotated[type(option.default), typer.Option(option.flag, help=option.help, **limits)]  # type: ignore[arg-type]
 
 
-def _workers(usual: str) -> Any:
-    return Annotated[str, typer.Option("--workers", help=f"Numbers of workers, by commas. [{usual}]")]
+def _workers(command: "Command") -> Any:
+    text = f"{'Workers' if command.takes_one_number else 'Numbers of workers, by commas'}. [{command.workers}]"
+    return Annotated[str, typer.Option("--workers", help=text, callback=options.not_empty)]

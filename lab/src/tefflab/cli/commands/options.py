@@ -6,6 +6,17 @@ import typer
 
 from tefflab.cli import completion
 
+
+def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
+    """A list that is given and names nothing, as where a shell's variable is not set, is no wish for all."""
+    source = context.get_parameter_source(parameter.name or "")
+    if value == "" and source is not None and source.name == "COMMANDLINE":
+        raise typer.BadParameter(
+            "it names nothing; leave it out for all that are here", ctx=context, param_hint=f"'{parameter.opts[0]}'"
+        )
+    return value
+
+
 _MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most; from 0.1.")
 _ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most; from 2, and 3 to compare.")
 
@@ -15,13 +26,14 @@ Systems = Annotated[
         "--systems",
         help="NAME: a system, in its best way; NAME/WAY: in this one. By commas. [all here]",
         autocompletion=completion.systems,
+        callback=not_empty,
     ),
 ]
 Minutes = Annotated[float, _MINUTES]
 OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
-Workers = Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Workers. [the cores that are here]")]
 Store = Annotated[
     str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")
 ]
@@ -34,12 +46,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """The numbers of workers of a list by commas; none where it is empty or 0."""
+    """The numbers of workers of a list by commas; none where it is empty."""
     from tefflab.errors import BAD_INPUT, TeffError
 
-    if not all(name.isdigit() for name in names(text)) or (text not in ("", "0") and 0 in map(int, names(text))):
-        raise TeffError(f"--workers {text}: numbers from 1 on, by commas", exit_code=BAD_INPUT)
-    return tuple(int(name) for name in names(text) if int(name))
+    if not all(name.isdigit() for name in names(text)) or 0 in map(int, names(text)):
+        raise TeffError(
+            f"--workers {text}: numbers from 1 on, by commas; leave it out for the cores that are here",
+            exit_code=BAD_INPUT,
+        )
+    return tuple(map(int, names(text)))
 
 
 def names(text: str) -> tuple[str, ...]:

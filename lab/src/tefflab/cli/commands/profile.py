@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from tefflab.cli import completion
+from tefflab.cli.commands import options
 
 
 def command(
@@ -14,6 +15,7 @@ def command(
             "--systems",
             help="Names from `teff systems`, by commas. [all that can be profiled]",
             autocompletion=completion.systems,
+            callback=options.not_empty,
         ),
     ] = "",
     patterns: Annotated[
@@ -23,7 +25,7 @@ def command(
         str,
         typer.Option("--trees", help="Published trees, by commas; an unknown one lists them. [a default of its own]"),
     ] = "",
-    workers: Annotated[int, typer.Option("--workers", min=0, help="Workers; 0: the cores that are here.")] = 0,
+    workers: options.Workers = None,
     seconds: Annotated[
         float,
         typer.Option("--seconds", min=0.01, max=600, help="Of running, for each system and pattern, from 0.01 to 600."),
@@ -43,7 +45,6 @@ def command(
     from tefflab.benchmarks.profile import profiled_cases, take_profile
     from tefflab.benchmarks.profile_table import to_table
     from tefflab.benchmarks.spawn import BENCHMARK
-    from tefflab.cli.commands import options
     from tefflab.cli.session import prepare, whoever_is_here
     from tefflab.errors import FAILED, TeffError
     from tefflab.host.terminal import output, progress

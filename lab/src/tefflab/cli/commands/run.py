@@ -26,7 +26,8 @@ def command(
 ) -> None:
     """Run one configuration on one system, or once on each of several; every run validates itself.
 
-    Takes the published Task Bench's flags as they are.
+    Takes the published Task Bench's flags as they are: -type -width -steps -radix -period -fraction say what graph,
+    -kernel -iter -output -scratch -imbalance what its tasks do; -and begins another.
 
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
@@ -45,4 +46,4 @@ def command(
     program = find_program(root, BENCHMARK.name, system)
     flags = context.args if as_json else ["--report", *context.args]
     (first, *rest), environment = command_of(root, program, flags, ranks)
-    call_program(root, first, rest, environment, program)
+    call_program(root, first, rest, environment, program, context.command_path)
