@@ -18,7 +18,7 @@ constexpr size sizes[] = {{"8B", 8, 20'000},       {"64B", 64, 20'000},     {"51
                           {"4KiB", 4096, 10'000},  {"32KiB", 32'768, 3000}, {"256KiB", 262'144, 400},
                           {"2MiB", 2'097'152, 40}, {"16MiB", 16'777'216, 6}};
 /// Messages that are sent before an answer, and how often.
-constexpr std::pair<int, int> windows[] = {{1, 20'000}, {8, 8000}, {64, 2000}, {1024, 150}, {20'000, 10}};
+constexpr std::pair<int, int> windows[] = {{1, 20'000}, {8, 8000}, {64, 2000}, {1024, 150}, {20'000, 3}};
 
 bench::benchmark_case on_two_ranks(std::string name, std::string title, std::string flags,
                                    std::string group) {
