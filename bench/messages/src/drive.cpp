@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -22,9 +21,8 @@ namespace {
 using bench::json;
 
 constexpr int ranks_needed = 2;
-constexpr double idle_unit = 10;                   // seconds: what idle CPU time is said of
-constexpr double least_cpu_seconds = 1e-6;         // the kernel's resolution
-constexpr std::chrono::seconds no_time_at_all{0};  // of a clock that was never stopped
+constexpr double idle_unit = 10;            // seconds: what idle CPU time is said of
+constexpr double least_cpu_seconds = 1e-6;  // the kernel's resolution
 
 /// The ranks of the job, as the adapters of task graphs have them: the protocol of a batch, and how a failure
 /// on one rank ends it on all. There is no graph to run.
@@ -141,7 +139,6 @@ class runner_on_ranks final : public bench::runner {
       } catch (const std::exception& failure) {
         job_.give_up(bench::reason_of(failure));  // the other one may wait for its messages
       }
-      if (region.elapsed() == no_time_at_all) region.stop();
       seen = at.seen();
     });
     const auto ranks = gathered({seen, measured.elapsed_seconds, measured.seen});

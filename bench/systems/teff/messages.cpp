@@ -23,7 +23,7 @@ using namespace teff::messages;
 using number = std::uint64_t;
 using bytes = std::span<const std::byte>;
 
-/// What is sent where a message is longer than a number.
+/// How a message longer than a number is sent: it is copied at both ends.
 using long_message = bytes;
 
 /// Answers between runs use MPI on the main thread: what uses it on workers lives no longer than a pattern.
