@@ -18,19 +18,19 @@ class static_graph_system : public executor {
 
   [[nodiscard]] teff::bench::identity describe() const { return executor::describe("taskflow"); }
 
-  void run(grid& tasks, teff::bench::region_meter& region) {
-    if (!tasks.asked().is_inserted) region.start();
+  void run(grid& all_tasks, teff::bench::region_meter& region) {
+    if (!all_tasks.asked().is_inserted) region.start();
     tf::Taskflow flow;
     std::vector<tf::Task> all;
-    all.reserve(static_cast<std::size_t>(tasks.asked().tasks()));
-    for (std::int32_t column = 0; column < tasks.columns(); ++column)
-      for (std::int32_t row = 0; row < tasks.rows(); ++row) {
-        all.push_back(flow.emplace([&tasks, row, column] { tasks.execute(row, column); }));
+    all.reserve(static_cast<std::size_t>(all_tasks.asked().tasks()));
+    for (std::int32_t column = 0; column < all_tasks.columns(); ++column)
+      for (std::int32_t row = 0; row < all_tasks.rows(); ++row) {
+        all.push_back(flow.emplace([&all_tasks, row, column] { all_tasks.execute(row, column); }));
         if (column > 0)
-          tasks.predecessors(
-              row, [&](std::int32_t each) { all[tasks.index(each, column - 1)].precede(all.back()); });
+          all_tasks.predecessors(
+              row, [&](std::int32_t each) { all[all_tasks.index(each, column - 1)].precede(all.back()); });
       }
-    if (tasks.asked().is_inserted) region.start();
+    if (all_tasks.asked().is_inserted) region.start();
     executor_.run(flow).wait();
     region.stop();
   }
