@@ -1,0 +1,61 @@
+#include "teff/micro/work.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "teff/bench/failure.hpp"
+#include "teff/bench/flags.hpp"
+
+namespace teff::micro {
+namespace {
+
+struct flag_reader {
+  CLI::App app{"Runs a grid of tasks, each of which needs some of the column before, or none."};
+  work asked;
+  double spin_seconds = 0;
+
+  flag_reader() {
+    app.name("");
+    app.set_help_flag();
+    app.add_option("--rows", asked.rows, "tasks of a column")
+        ->check(CLI::Range(1, 1 << 20))
+        ->option_text("COUNT");
+    app.add_option("--columns", asked.columns, "columns of the grid")
+        ->check(CLI::Range(1, 1 << 24))
+        ->option_text("COUNT");
+    app.add_option("--dependences", asked.dependences, "of a task, on tasks of the column before")
+        ->check(CLI::Range(0, most_dependences))
+        ->option_text("COUNT");
+    app.add_option("--spin", spin_seconds, "seconds that a task spins")
+        ->check(CLI::Range(0.0, 1.0))
+        ->option_text("SECONDS");
+    app.add_flag("--inserted", asked.is_inserted, "start the clock when all tasks have been made");
+  }
+};
+
+void check(const work& asked) {
+  if (asked.dependences > asked.rows)
+    throw bench::usage_error(
+        fmt::format("--dependences {}: a column has {} tasks (--rows)", asked.dependences, asked.rows));
+  if (asked.is_inserted && asked.dependences > 0)
+    throw bench::usage_error("--inserted is for tasks without dependences: leave out --dependences");
+}
+
+}  // namespace
+
+work parse_work(std::span<const std::string> flags) {
+  flag_reader reader;
+  bench::read_flags(reader.app, bench::rewritten(reader.app, flags));
+  work asked = reader.asked;
+  asked.spin =
+      std::chrono::round<std::chrono::nanoseconds>(std::chrono::duration<double>(reader.spin_seconds));
+  check(asked);
+  return asked;
+}
+
+std::string work_help() {
+  return flag_reader().app.help();
+}
+
+}  // namespace teff::micro

@@ -1,0 +1,87 @@
+// TaskTorrent's micro-benchmarks on oneTBB: a task_group whose tasks count their successors' predecessors,
+// quicker than the flow graph's nodes.
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pinned_arena.hpp"
+#include "teff/micro/drive.hpp"
+
+namespace {
+
+using namespace teff::micro;
+
+/// The tasks of one run.
+class counted_tasks {
+ public:
+  explicit counted_tasks(grid& tasks) : tasks_(tasks) {
+    if (tasks.asked().dependences == 0) return;
+    missing_ = std::vector<std::atomic<std::int32_t>>(static_cast<std::size_t>(tasks.asked().tasks()));
+    for (std::size_t i = static_cast<std::size_t>(tasks.rows()); i < missing_.size(); ++i)
+      missing_[i].store(tasks.asked().dependences, std::memory_order_relaxed);
+  }
+
+  void run() {
+    const std::int32_t ready = missing_.empty() ? tasks_.columns() : 1;
+    for (std::int32_t column = 0; column < ready; ++column)
+      for (std::int32_t row = 0; row < tasks_.rows(); ++row) spawn(row, column);
+    group_.wait();
+  }
+
+ private:
+  void spawn(std::int32_t row, std::int32_t column) {
+    group_.run([this, row, column] { run_from(row, column); });
+  }
+  /// The task, and one of those that it made ready, as long as there is one; the others are spawned.
+  void run_from(std::int32_t row, std::int32_t column) {
+    constexpr std::int32_t none = -1;
+    for (; row != none; ++column) {
+      tasks_.execute(row, column);
+      std::int32_t next = none;
+      if (column + 1 < tasks_.columns())
+        tasks_.successors(row, [&](std::int32_t each) {
+          // acq_rel: the last one of a task's predecessors has seen what the others wrote.
+          if (missing_[tasks_.index(each, column + 1)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+          if (next != none) spawn(next, column + 1);
+          next = each;
+        });
+      row = next;
+    }
+  }
+
+  grid& tasks_;
+  std::vector<std::atomic<std::int32_t>> missing_;  ///< predecessors that have not run; empty without any
+  tbb::task_group group_;
+};
+
+class task_group_system {
+ public:
+  static constexpr bool inserts_before = false;
+
+  explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
+
+  [[nodiscard]] teff::bench::identity describe() const {
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+  }
+
+  void run(grid& tasks, teff::bench::region_meter& region) {
+    arena_.execute([&] {
+      arena_.wake_all();
+      region.start();
+      counted_tasks all(tasks);
+      all.run();
+      region.stop();
+    });
+  }
+
+ private:
+  int workers_;
+  pinned_arena arena_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive<task_group_system>(argc, argv);
+}

@@ -1,0 +1,226 @@
+"""Messages between two ranks of one node: latency and bandwidth by size, rate by window, a chain of tasks that
+alternates between the ranks, and the CPU time of ranks that wait.
+
+One system is the measure, that of plain message passing: the times of the others are divided by its times, round by
+round.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
+
+from matplotlib.figure import Figure
+from pydantic import ConfigDict, Field
+
+from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.benchmark import Command, Option, Request
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
+from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.names import slug
+from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.quantities import digits, duration, percent, rate
+from tefflab.output.table import Column
+from tefflab.records.plan import Plan, Variant
+from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
+from tefflab.records.run import Failure, Run, Sitting
+from tefflab.systems.systems import load_systems
+
+RANKS = 2
+_MEASURE = "message passing"  # the paradigm of the system that is the measure
+_BYTES = "bytes_per_second"
+_MESSAGES = "messages_per_second"
+
+
+class Parameters(Strict):
+    pattern: Annotated[str, Field(min_length=1)]
+    bytes: Annotated[int, Field(ge=1)] | None = None
+    window: Annotated[int, Field(ge=1)] | None = None
+    turns: Annotated[int, Field(ge=1)] | None = None
+    idle_seconds: Annotated[float, Field(gt=0)] | None = None
+
+
+class Arrived(Strict):
+    """What a rank received."""
+
+    messages: Count
+    checksum: Hex64
+    expected: Hex64
+
+
+class MessagesValidation(Validation):
+    model_config = ConfigDict(extra="forbid")
+
+    ranks: Annotated[list[Arrived], Field(min_length=RANKS, max_length=RANKS)]
+
+
+class MessagesRecord(Record):
+    """One run. `seconds` is of one message or dependence; of ranks that wait, their CPU time in ten seconds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = ("parameters", "seconds")
+
+    benchmark: Literal["messages"]
+    parameters: Parameters | None = None
+    seconds: Annotated[float, Field(gt=0)] | None = None
+    validation: MessagesValidation | None = None
+
+    def fault(self) -> str:
+        seen = self.validation
+        fine = seen and seen.passed and all(each.checksum == each.expected for each in seen.ranks)
+        return "" if fine else "not all that was sent arrived"
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """None where it was not about size."""
+        size = self.parameters.bytes if self.parameters else None
+        return size / self.seconds if size and self.seconds else None
+
+    @property
+    def messages_per_second(self) -> float | None:
+        """None where it was not about rate."""
+        return 1 / self.seconds if self.seconds and self.parameters and self.parameters.window else None
+
+
+class MessagesEstimates(ProgramEstimates):
+    """One table and one picture."""
+
+    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        to = self.measure
+        for group in self.measured if to else ():
+            title = f"{self.plan.title}: times, and those of the others divided by {to.id}'s" if to else ""
+            yield title, self._columns_of(group, to) if to else [], notes_of(self.rows)
+        if not self.measured or to is None:
+            yield self.plan.title, [], notes_of(self.rows)
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        to = self.measure
+        for group in self.measured if to else ():
+            if to and (others := others_of(self.plan, group, to)):
+                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+                foot = signature(self.sitting, noise_of(self.rows))
+                name = slug(self.plan.experiment or self.kind.name)
+                yield name, ratios_chart(rows, to, others, self.plan.title, self.kind.meaning, foot)
+
+    def _columns_of(self, group: Group, to: Variant) -> list[Column]:
+        columns = [Column(self.kind.row_word, list(group.rows), "left")]
+        for each in (to, *others_of(self.plan, group, to)):
+            rows = [own.get(each.id) for own in group.rows.values()]
+            columns.append(Column(each.id.replace("/", "/\n"), [_time_text(row) for row in rows]))
+            columns.append(Column("rate", [_rate_text(row) for row in rows], priority=2 if each is to else 1))
+            if each is not to:
+                ratios = [group.ratios(case, to.id).get(each.id) for case in group.rows]
+                columns.append(Column(f"/ {to.id}", [ratio_text(ratio) for ratio in ratios]))
+        return columns
+
+
+class Messages(CaseBenchmark[MessagesRecord]):
+    name = "messages"
+    measured = "messages"
+    record = MessagesRecord
+    plan_type = ProgramsPlan
+    experiment_type = CaseExperiment
+    quantity = "a message"
+    meaning = "Time of a message or dependence, divided by that of one system, with 95 % intervals; smaller is better."
+    keys = ("case", "seconds")
+    facts = (
+        Fact(_BYTES, lambda record: record.bytes_per_second),
+        Fact(_MESSAGES, lambda record: record.messages_per_second),
+    )
+    case_options = (
+        *CaseBenchmark.case_options,
+        Option("--against", "The system by whose times the others' are divided. [plain message passing]"),
+    )
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "messages",
+                "Measure messages between two ranks: latency, rate, bandwidth, a chain of tasks, idle CPU.",
+                "teff messages --cases bandwidth",
+                lambda request: self.plan(request, "Messages between two ranks", (RANKS,)),
+                self.case_options,
+                workers="a rank each on two cores",
+            ),
+        )
+
+    def value(self, record: MessagesRecord) -> float:
+        if record.seconds is None:
+            raise RecordError(f"a failed record has no numbers: {record.error}")
+        return record.seconds
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+        asked = super().plan(request, title, workers)
+        if not asked.cases:
+            raise TeffError("messages go between two ranks: leave out --workers, or say 2", exit_code=BAD_INPUT)
+        against = against_of(request, _MEASURE)
+        return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against)
+
+    def estimate(
+        self, head: Sitting, runs: Sequence[Run[MessagesRecord]], failures: Sequence[Failure]
+    ) -> MessagesEstimates:
+        return MessagesEstimates(self, head, self.plan_of(head), runs, failures)
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        return notes_of(rows)
+
+
+def against_of(request: Request, paradigm: str = "") -> str:
+    """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest one.
+    TeffError for one that is not measured."""
+    asked = str(request.own.get("against", ""))
+    known = [each.id for each in request.variants if not each.is_floor]
+    if asked and asked not in known:
+        raise TeffError(f"{asked!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+    of_paradigm = {each.name for each in load_systems(request.root) if each.paradigm == paradigm}
+    return asked or next((id_ for id_ in known if id_.partition("/")[0] in of_paradigm), "")
+
+
+def others_of(plan: Plan, group: Group, to: Variant) -> list[Variant]:
+    """Those that have a ratio, in the order of the plan."""
+    seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
+    return [each for each in plan.variants if each.id in seen]
+
+
+def ratio_text(ratio: Interval | None) -> str:
+    """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
+    if ratio is None:
+        return "-"
+    half = ratio.relative_half_width
+    return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
+
+
+def notes_of(rows: Sequence[CaseRow]) -> list[str]:
+    """Who could not be measured, and why, a line for each reason; then how well it is known."""
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    for row in rows:
+        if row.note:
+            reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
+    lines = [f"{id_}: {note} ({', '.join(cases)})" for (id_, note), cases in reasons.items()]
+    if measured := [row for row in rows if row.value]:
+        rounds = min(row.rounds for row in measured)
+        lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
+    return lines
+
+
+def noise_of(rows: Sequence[CaseRow]) -> str:
+    worst = max((row.noisy_share for row in rows), default=0.0)
+    return f"at most {percent(worst)} of a system's runs noisy"
+
+
+def _time_text(row: CaseRow | None) -> str:
+    if row is None or row.value is None:
+        return "-"
+    half = row.value.relative_half_width
+    return f"{duration(row.value.value)} " + (f"± {percent(half)}" if half <= 1 else "?")
+
+
+def _rate_text(row: CaseRow | None) -> str:
+    facts = row.facts if row else {}
+    if (bytes_ := facts.get(_BYTES)) is not None:
+        return rate(bytes_, "B/s")
+    return "" if (messages := facts.get(_MESSAGES)) is None else rate(messages, "/s")
+
+
+BENCHMARK = Messages()

@@ -1,0 +1,180 @@
+"""TaskTorrent's micro-benchmarks: what a task costs without dependences and with some of them, and how much of the
+cores' time is left to tasks of a given length.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
+
+from matplotlib.figure import Figure
+from pydantic import ConfigDict, Field
+
+from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.benchmark import Command, Option, Request
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
+from tefflab.benchmarks.messages import against_of, noise_of, notes_of, others_of, ratio_text
+from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
+from tefflab.output.names import slug
+from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.quantities import duration, percent
+from tefflab.output.table import Column
+from tefflab.records.plan import Plan, Variant
+from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
+from tefflab.records.run import Failure, Run, Sitting
+
+_EFFICIENCY = "efficiency"
+
+
+class Parameters(Strict):
+    rows: Annotated[int, Field(ge=1)]
+    columns: Annotated[int, Field(ge=1)]
+    dependences: Count
+    spin_seconds: Annotated[float, Field(ge=0)]
+    inserted: bool
+
+
+class MicroValidation(Validation):
+    """The checksum of all tasks' values beside that of one thread."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checksum: Hex64
+    expected: Hex64
+
+
+class MicroRecord(Record):
+    """One run of a grid of tasks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = ("parameters", "tasks", "dependencies")
+
+    benchmark: Literal["micro"]
+    parameters: Parameters | None = None
+    tasks: Annotated[int, Field(ge=1)] | None = None
+    dependencies: Count | None = None
+    validation: MicroValidation | None = None
+
+    def fault(self) -> str:
+        seen = self.validation
+        fine = seen and seen.passed and seen.checksum == seen.expected
+        return "" if fine else "the values are not those of one thread"
+
+    @property
+    def seconds_per_task(self) -> float:
+        """Of a worker."""
+        if not self.tasks or not self.workers:
+            raise RecordError(f"a failed record has no numbers: {self.error}")
+        return self.wall_seconds * self.workers / self.tasks
+
+    @property
+    def efficiency(self) -> float | None:
+        """The share of the workers' time in which tasks spun; None where they were empty."""
+        spin = self.parameters.spin_seconds if self.parameters else 0.0
+        return spin / self.seconds_per_task if spin and self.ok else None
+
+
+class MicroEstimates(ProgramEstimates):
+    """For each number of workers a table of times, one of efficiencies, and a picture."""
+
+    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        to = self.measure
+        if not self.measured or to is None:
+            yield self.plan.title, [], notes_of(self.rows)
+            return
+        for number, group in enumerate(self.measured, 1):
+            spinning = {case: own for case, own in group.rows.items() if _spins(own.values())}
+            empty = {case: own for case, own in group.rows.items() if case not in spinning}
+            last = notes_of(self.rows) if number == len(self.measured) else []
+            place = f"{self.plan.title}, {_counted(group.workers)}"
+            if empty:
+                title = f"{place}: an empty task of {to.id}, and of the others divided by it"
+                yield title, self._times(group, list(empty), to), [] if spinning else last
+            if spinning:
+                yield f"{place}: efficiency of tasks that spin", self._efficiencies(group, list(spinning), to), last
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        to = self.measure
+        stem = self.plan.experiment or self.kind.name
+        for group in self.measured if to else ():
+            if to and (others := others_of(self.plan, group, to)):
+                workers = _counted(group.workers)
+                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+                foot = signature(self.sitting, noise_of(self.rows))
+                title = f"{self.plan.title}, {workers}"
+                yield slug(f"{stem} {workers}"), ratios_chart(rows, to, others, title, self.kind.meaning, foot)
+
+    def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
+        own = [group.rows[case].get(to.id) for case in cases]
+        columns = [Column(self.kind.row_word, list(cases), "left"), Column(_head(to), [_time_text(row) for row in own])]
+        for each in others_of(self.plan, group, to):
+            ratios = [group.ratios(case, to.id).get(each.id) for case in cases]
+            columns.append(Column(_head(each), [ratio_text(ratio) for ratio in ratios]))
+        return columns
+
+    def _efficiencies(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
+        columns = [Column(self.kind.row_word, list(cases), "left")]
+        for each in (to, *others_of(self.plan, group, to)):
+            rows = [group.rows[case].get(each.id) for case in cases]
+            shares = [row.facts[_EFFICIENCY] if row else None for row in rows]
+            columns.append(Column(_head(each), ["-" if share is None else percent(share) for share in shares]))
+        return columns
+
+
+class Micro(CaseBenchmark[MicroRecord]):
+    name = "micro"
+    measured = "micro-benchmarks"
+    record = MicroRecord
+    plan_type = ProgramsPlan
+    experiment_type = CaseExperiment
+    quantity = "a task"
+    meaning = "Time x workers / tasks, divided by that of one system, with 95 % intervals; smaller is better."
+    keys = ("case", "seconds_per_task")
+    facts = (Fact(_EFFICIENCY, lambda record: record.efficiency),)
+    case_options = (
+        *CaseBenchmark.case_options,
+        Option("--against", "The system by whose times the others' are divided. [the quickest]"),
+    )
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "micro",
+                "Measure TaskTorrent's micro-benchmarks: what a task costs, with up to ten dependences.",
+                "teff micro --cases empty-tasks --workers 2",
+                lambda request: self.plan(request, "Micro-benchmarks"),
+                self.case_options,
+                workers="1 and all cores",
+            ),
+        )
+
+    def value(self, record: MicroRecord) -> float:
+        return record.seconds_per_task
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+        asked = super().plan(request, title, workers)
+        return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against_of(request))
+
+    def estimate(self, head: Sitting, runs: Sequence[Run[MicroRecord]], failures: Sequence[Failure]) -> MicroEstimates:
+        return MicroEstimates(self, head, self.plan_of(head), runs, failures)
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        return notes_of(rows)
+
+
+def _spins(rows: Iterable[CaseRow]) -> bool:
+    return any(row.facts[_EFFICIENCY] is not None for row in rows)
+
+
+def _head(variant: Variant) -> str:
+    return variant.id.replace("/", "/\n")
+
+
+def _time_text(row: CaseRow | None) -> str:
+    return duration(row.value.value) if row and row.value else "-"
+
+
+def _counted(workers: int) -> str:
+    return f"{workers} worker{'s' * (workers != 1)}"
+
+
+BENCHMARK = Micro()
