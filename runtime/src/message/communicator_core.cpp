@@ -80,7 +80,8 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       channel_(through.open()),
       words_("libteff " + std::string(version()) + ", packets 1\n"),
       digest_(digest_of(words_)),
-      completion_(through.rank(), through.ranks()) {
+      completion_(through.rank(), through.ranks()),
+      large_(*this) {
   channel_->on_arrival([this] { host_.work_came(); });
 }
 
@@ -95,6 +96,11 @@ std::uint32_t communicator_core::add(registered_message added) {
   const auto number = messages_.size();
   words_ +=
       std::to_string(number) + ": (" + added.arguments + ")" + (added.ordered ? ", ordered" : "") + "\n";
+  if (added.large) {
+    added.handle = [this, functions = added.large.get()](std::span<const std::byte> bytes) {
+      large_.take_offer(*functions, bytes);
+    };
+  }
   digest_ = digest_of(words_);
   words_changed_ = true;
   messages_.push_back(std::move(added));
@@ -116,7 +122,8 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
                                  void (*fill)(const void* what, std::byte* at), const void* what) {
   if (to < 0 || to >= ranks())
     throw misuse("teff::communicator: there is no rank " + std::to_string(to) + " to send to");
-  if (cancelled()) return true;
+  const bool registered = number < messages_.size();
+  if (cancelled() && registered) return true;
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   if (!in_handler() && !has_room(to)) return false;
@@ -130,7 +137,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   if (there.gathered.empty()) there.gathered.append(sizeof(packet_header));
   const auto before = there.gathered.size();
   auto* const record = there.gathered.append(bytes);
-  const record_header head{size, number, messages_[number].ordered ? 1U : 0U};
+  const record_header head{size, number, registered && messages_[number].ordered ? 1U : 0U};
   std::memcpy(record, &head, sizeof head);
   try {
     fill(what, record + sizeof head);
@@ -551,14 +558,25 @@ bool communicator_core::handle() noexcept {
 }
 
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
-  if (cancelled()) return;
   try {
+    if (cancelled()) [[unlikely]]
+      return handle_cancelled(bytes, at);
     const auto number = record_at(bytes, at).message;
-    if (number >= messages_.size())
-      throw malformed_message("teff::communicator: a message that was not registered");
+    if (number >= messages_.size()) [[unlikely]]
+      return large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
     messages_[number].handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
+  }
+}
+
+// Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
+void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) {
+  const auto number = record_at(bytes, at).message;
+  if (number >= messages_.size()) {
+    large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+  } else if (messages_[number].large) {
+    messages_[number].handle(arguments_at(bytes, at));
   }
 }
 
@@ -569,6 +587,37 @@ void communicator_core::count_handled(int from, std::uint64_t messages, std::uin
     send_control(from, packet_kind::acknowledges);
   // Release: what the handlers have done, to is_passive().
   handled_.fetch_add(messages, std::memory_order_release);
+}
+
+// ---- For large messages ----
+
+void communicator_core::send_step(int to, block_step step, const block_word& word) {
+  // It is sent: within a handler there is room, and no failure stops it.
+  static_cast<void>(try_send(
+      to, static_cast<std::uint32_t>(step), sizeof word,
+      [](const void* what, std::byte* at) { std::memcpy(at, what, sizeof word); }, &word));
+}
+
+packet communicator_core::step_packet(block_step step, const block_word& word) const {
+  // A packet tells how much was handled; this one is made here, and tells nothing.
+  const packet_header head{packet_kind::messages, 1, epoch_.load(std::memory_order_relaxed), digest_, 0};
+  const record_header record{sizeof word, static_cast<std::uint32_t>(step), 0};
+  packet bytes;
+  auto* const at = bytes.append(sizeof head + record_bytes(sizeof word));
+  static_assert(sizeof word % argument_alignment == 0);
+  std::memcpy(at, &head, sizeof head);
+  std::memcpy(at + sizeof head, &record, sizeof record);
+  std::memcpy(at + sizeof head + sizeof record, &word, sizeof word);
+  return bytes;
+}
+
+void communicator_core::count_step(int to) {
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  ++there.sent[stamp_.load(std::memory_order_relaxed) % 2];
+  // Who handles it says that it has handled as many bytes.
+  there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + record_bytes(sizeof(block_word)),
+                         std::memory_order_relaxed);
 }
 
 bool communicator_core::sees_work() const noexcept {
