@@ -33,6 +33,7 @@ struct mpi_options {
 // - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
 //   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
 // - MPI carries the data of large messages to other nodes, from the sender's memory to the receiver's.
+// - If another rank of the node is killed, this process ends, and says which rank it was.
 // - Opening a channel, and destroying one, waits for all ranks to do the same.
 class mpi final : public transport {
  public:

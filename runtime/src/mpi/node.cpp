@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -39,7 +42,7 @@ node::node(bool reads) {
   const auto lines = lines_of_ring(ranks);
   constexpr std::size_t alignment = 64;
   const auto of_rings = rings::segment_bytes(ranks, lines);
-  const auto bytes = of_rings + alignment;
+  const auto bytes = of_rings + alignment + sizeof(first_death);
   MPI_Info how = MPI_INFO_NULL;
   MPI_Info_create(&how);
   MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
@@ -57,12 +60,17 @@ node::node(bool reads) {
     segments.push_back(static_cast<std::byte*>(at) + lacks);
   }
   rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
+  auto* const after_rings = segments.front() + of_rings;  // of rank 0, used by all
+  if (own == 0) ::new (after_rings) first_death(0);
   MPI_Barrier(all_);
+  first_death_ = std::launder(reinterpret_cast<first_death*>(after_rings));
   rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
   find_processes(static_cast<std::size_t>(own), reads);
 }
 
+// No rank ends before all have come to MPI_Win_free: so nobody watches any more then.
 node::~node() {
+  deaths_.reset();
   rings_.reset();
   MPI_Win_free(&memory_);
   MPI_Comm_free(&all_);
@@ -95,6 +103,19 @@ void node::find_processes(std::size_t own, bool reads) {
                 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, all_);
   reads_ = can != 0;
+  if (known) deaths_.emplace(processes_, [this](std::size_t who) { end_after(who); });
+}
+
+// A rank has died, by kill -9 or because it has run out of memory. What it was to send never comes, and MPI
+// tells nobody if it has been told to go on without it. All others end, and name the one that died first.
+void node::end_after(std::size_t who) noexcept {
+  std::uint32_t first = 0;
+  if (first_death_->compare_exchange_strong(first, static_cast<std::uint32_t>(who) + 1))
+    first = static_cast<std::uint32_t>(who) + 1;
+  const auto dead = static_cast<std::size_t>(first) - 1;
+  dprintf(STDERR_FILENO, "teff::mpi: rank %d (process %d) has died: its job ends\n", ranks_[dead],
+          static_cast<int>(processes_[dead]));
+  std::_Exit(EXIT_FAILURE);
 }
 
 }  // namespace teff::detail

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sys/types.h>
 
+#include "mpi/deaths.hpp"
 #include "mpi/rings.hpp"
 
 #include <atomic>
@@ -33,14 +34,20 @@ class node {
   [[nodiscard]] bool reads() const noexcept { return reads_; }
 
  private:
+  using first_death = std::atomic<std::uint32_t>;  // of the ranks here, its number plus one; 0: all live
+  static_assert(first_death::is_always_lock_free);
+
   void find_processes(std::size_t own, bool reads);
+  [[noreturn]] void end_after(std::size_t who) noexcept;
 
   MPI_Comm all_ = MPI_COMM_NULL;
   MPI_Win memory_ = MPI_WIN_NULL;
   std::vector<int> ranks_;
   std::vector<pid_t> processes_;
   bool reads_ = false;
+  first_death* first_death_ = nullptr;  // in the memory that they share
   std::optional<detail::rings> rings_;
+  std::optional<death_watch> deaths_;
 };
 
 }  // namespace teff::detail
