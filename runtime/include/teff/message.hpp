@@ -200,6 +200,9 @@ class communicator {
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
 
+  // For other parts of libteff.
+  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
+
   // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
   [[nodiscard]] bool cancelled() const noexcept;
 
