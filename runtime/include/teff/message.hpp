@@ -81,7 +81,7 @@ class large_message {
   // - The arguments are copied before send() returns; the data are not. They stay where they are, unchanged,
   //   until may_reuse() is called, on a worker of this rank, or run() has ended, be it by an exception. They
   //   had better not be local to what run() calls.
-  // - may_reuse() is called before run() ends, or not at all if run() throws. It may send, as a handler.
+  // - may_reuse() is called before run() ends; if that throws, maybe not. It may send, as a handler.
   // - For the rest as message::send().
   void send(int to, const Arguments&... arguments, std::span<const T> data,
             std::function<void()> may_reuse = {}) const {

@@ -135,6 +135,8 @@ class communicator_core {
   };
 
   [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+  void put_record(int to, peer& there, const record_header& head,
+                  void (*fill)(const void* what, std::byte* at), const void* what);
   void send_gathered(int to, peer& there);
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
@@ -156,7 +158,7 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
-  void handle_cancelled(const packet& bytes, std::size_t at);
+  void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
 
   // ---- For large messages ----
   friend class large_messages;
