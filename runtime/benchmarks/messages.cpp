@@ -2,13 +2,14 @@
 // what MPI's own cost there.
 //
 //   teff_messages [COUNT]                     200000 messages, a tenth as many turns
-//   mpirun -n 2 teff_messages_mpi [COUNT] [messages | idle]
-//                                             messages: not by rings; idle: the CPU seconds of ten that both
-//                                             wait
+//   mpirun -n 2 teff_messages_mpi [COUNT] [messages | mpi_blocks | idle]
+//                                             messages: not by rings; mpi_blocks: data of large messages by
+//                                             MPI; idle: the CPU seconds of ten that both wait
 //
 // It prints nanoseconds: a message of 8 bytes that rank 0 sends to itself, and its handler; the same to
 // another rank; the same where 20,000 of them are all that there is; a message that answers one, of 8 bytes
-// and of 512 KiB; and a dependence of a chain of empty tasks that alternates between the ranks.
+// and of 512 KiB; a large message that answers one, and in a row; and a dependence of a chain of empty tasks
+// that alternates between the ranks.
 #include <teff/distributed_graph.hpp>
 #include <teff/message.hpp>
 #ifdef WITH_MPI
@@ -22,14 +23,17 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -38,6 +42,19 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t large = std::size_t{512} << 10;
+// Of large messages, in KiB.
+constexpr std::array<std::size_t, 4> large_sizes{64, 512, 8 << 10, 64 << 10};
+
+// In a row, as many land at different places.
+constexpr int places = 4;
+
+std::string large_words(std::size_t kibibytes, const char* how) {
+  return "a large message of " + std::to_string(kibibytes) + " KiB " + how;
+}
+// So that each size takes about as long.
+int large_turns(int count, std::size_t kibibytes) {
+  return std::max(static_cast<int>(static_cast<std::size_t>(count) / (40 * kibibytes)), 1) * 2;
+}
 
 template <class F>
 double nanoseconds_each(int count, F&& work) {
@@ -64,12 +81,14 @@ class measuring {
   void run() {
     in_a_row();
     answers();
+    large_answers();
+    large_in_a_row();
     chain();
   }
 
  private:
-  void print(const char* what, double nanoseconds) const {
-    if (comm_.rank() == 0) std::printf("%-52s %10.1f\n", what, nanoseconds);
+  void print(const std::string& what, double nanoseconds) const {
+    if (comm_.rank() == 0) std::printf("%-52s %10.1f\n", what.c_str(), nanoseconds);
   }
 
   void in_a_row() {
@@ -112,6 +131,51 @@ class measuring {
           }));
   }
 
+  // From one buffer to the other and back.
+  void large_answers() {
+    std::vector<std::byte> buffer(large_sizes.back() << 10);
+    std::optional<teff::large_message<std::byte, std::uint64_t>> block;
+    block = comm_.on_large([&](std::uint64_t, std::size_t n) { return std::span(buffer).first(n); },
+                           [&](std::uint64_t left, std::span<std::byte> x) {
+                             if (left != 0) block->send(1 - comm_.rank(), left - 1, x);
+                           });
+    comm_.run([] {});
+    for (const auto size : large_sizes) {
+      const int turns = large_turns(count_, size);
+      print(large_words(size, "that answers one"), usual_nanoseconds_each(turns, [&] {
+              comm_.run([&] {
+                if (comm_.rank() == 0)
+                  block->send(1, static_cast<std::uint64_t>(turns - 1), std::span(buffer).first(size << 10));
+              });
+            }));
+    }
+  }
+
+  // One way, each from a place of its own to one.
+  void large_in_a_row() {
+    std::vector<std::byte> buffer((large_sizes.back() << 10) * places);
+    const auto place = [&](std::size_t i, std::size_t n) { return std::span(buffer).subspan(i * n, n); };
+    std::optional<teff::large_message<std::byte, std::size_t>> block;
+    std::atomic<int> left{0};
+    block = comm_.on_large([&](std::size_t i, std::size_t n) { return place(i, n); },
+                           [](std::size_t, std::span<std::byte>) {});
+    // When its place may be used again, the next one follows.
+    std::function<void(std::size_t, std::size_t)> send;
+    send = [&](std::size_t i, std::size_t n) {
+      if (left.fetch_sub(1) > 0) block->send(1, i, place(i, n), [&send, i, n] { send(i, n); });
+    };
+    comm_.run([] {});
+    for (const auto size : large_sizes) {
+      const int count = std::max(large_turns(count_, size) / places, 1) * places;
+      print(large_words(size, "in a row"), usual_nanoseconds_each(count, [&] {
+              left = count;
+              comm_.run([&] {
+                for (std::size_t i = 0; i < places && comm_.rank() == 0; ++i) send(i, size << 10);
+              });
+            }));
+    }
+  }
+
   void chain() {
     teff::distributed_graph<int> chain(comm_);
     chain.rank([](int k) { return k % 2; }).indegree([](int) { return 1; }).body([&](int k) {
@@ -131,12 +195,34 @@ class measuring {
 
 #ifdef WITH_MPI
 
+// Receives that the sender waits for, in windows.
+template <class Print>
+void measure_mpi_in_a_row(int rank, int count, Print print) {
+  std::vector<std::byte> bytes((large_sizes.back() << 10) * places);
+  std::array<MPI_Request, places> requests{};
+  for (const auto size : large_sizes) {
+    const auto some = static_cast<int>(size << 10);
+    const int windows = std::max(large_turns(count, size) / places, 1);
+    print(large_words(size, "in a row"), usual_nanoseconds_each(windows * places, [&] {
+            for (int i = 0; i < windows; ++i) {
+              for (std::size_t each = 0; each < places; ++each) {
+                auto* const at = bytes.data() + each * (size << 10);
+                if (rank == 0) MPI_Isend(at, some, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[each]);
+                if (rank != 0) MPI_Irecv(at, some, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[each]);
+              }
+              MPI_Waitall(places, requests.data(), MPI_STATUSES_IGNORE);
+            }
+            MPI_Barrier(MPI_COMM_WORLD);
+          }));
+  }
+}
+
 // The same by MPI alone.
 void measure_mpi(int rank, int count) {
   const int other = 1 - rank;
-  std::vector<std::byte> bytes(large);
-  const auto print = [&](const char* what, double nanoseconds) {
-    if (rank == 0) std::printf("MPI: %-47s %10.1f\n", what, nanoseconds);
+  std::vector<std::byte> bytes(large_sizes.back() << 10);
+  const auto print = [&](const std::string& what, double nanoseconds) {
+    if (rank == 0) std::printf("MPI: %-47s %10.1f\n", what.c_str(), nanoseconds);
   };
   const auto answers = [&](int turns, int size) {
     return usual_nanoseconds_each(2 * turns, [&] {
@@ -162,7 +248,10 @@ void measure_mpi(int rank, int count) {
           }
         }));
   print("a message of 8 B that answers one", answers(count / 10, 8));
-  print("a message of 512 KiB that answers one", answers(std::max(count / 1000, 1), large));
+  for (const auto size : large_sizes)
+    print(large_words(size, "that answers one"),
+          answers(large_turns(count, size) / 2, static_cast<int>(size << 10)));
+  measure_mpi_in_a_row(rank, count, print);
 }
 
 double processor_seconds() {
@@ -198,7 +287,7 @@ void measure_idle(teff::transport& job) {
 int main(int argc, char** argv) {
   const int count = argc > 1 ? std::atoi(argv[1]) : 200'000;
   const auto asks_for = [&](const char* what) { return argc > 2 && std::strcmp(argv[2], what) == 0; };
-  teff::mpi job(argc, argv, {.rings = !asks_for("messages")});
+  teff::mpi job(argc, argv, {.rings = !asks_for("messages"), .reads_memory = !asks_for("mpi_blocks")});
   if (job.ranks() != 2) {
     std::fputs("teff_messages_mpi: for two ranks\n", stderr);
     return 1;

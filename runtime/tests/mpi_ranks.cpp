@@ -1,5 +1,6 @@
 // A job of processes: messages, phases, failures and a task graph over MPI. Started by mpiexec; each rank
-// says by its exit status whether what it saw was right. With an argument all go by MPI's messages.
+// says by its exit status whether what it saw was right. With the argument "messages" all go by MPI's
+// messages, with "mpi_blocks" the data of large ones.
 #include <teff/distributed_graph.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
@@ -60,6 +61,59 @@ void large(teff::communicator& comm) {
   expect(came == 1, "the number of large messages");
 }
 
+// From everyone to everyone, each several times, into memory that is asked for one after the other.
+void blocks(teff::communicator& comm) {
+  constexpr int times = 6;
+  const std::size_t size = std::size_t{1} << 18;
+  const auto ranks = static_cast<std::size_t>(comm.ranks());
+  const auto value = [](int from, int to, int time) { return 100.0 * from + 10.0 * to + time; };
+  std::vector<std::vector<double>> landed(ranks * times);
+  std::vector<std::vector<double>> data;
+  std::atomic<int> came{0};
+  std::atomic<int> reused{0};
+  const auto block = comm.on_large(
+      [&](int from, int time, std::size_t n) -> std::span<double> {
+        auto& to = landed[static_cast<std::size_t>(from * times + time)];
+        to.resize(n);
+        return to;
+      },
+      [&](int from, int time, std::span<double> x) {
+        expect(x.size() == size + static_cast<std::size_t>(time), "the size of a large message");
+        for (const double each : x) expect(each == value(from, comm.rank(), time), "what lies there");
+        ++came;
+      });
+  comm.run([&] {
+    data.reserve(ranks * times);
+    for (int to = 0; to < comm.ranks(); ++to) {
+      for (int time = 0; time < times; ++time) {
+        auto& x = data.emplace_back(size + static_cast<std::size_t>(time), value(comm.rank(), to, time));
+        block.send(to, comm.rank(), time, x, [&reused, &x] {
+          std::ranges::fill(x, -1.0);
+          ++reused;
+        });
+      }
+    }
+  });
+  expect(came == times * comm.ranks(), "the number of large messages");
+  expect(reused == times * comm.ranks(), "how often data may be used again");
+}
+
+void failing_blocks(teff::communicator& comm) {
+  std::vector<double> data(std::size_t{1} << 18, 1.0);
+  std::vector<double> landed(data.size());
+  const auto block = comm.on_large([&](std::size_t) { return std::span(landed).first(1); },
+                                   [](std::span<double>) { expect(false, "too little memory is an error"); });
+  try {
+    comm.run([&] { block.send(0, data); });
+    expect(false, "nothing was thrown");
+  } catch (const teff::wrong_landing&) {
+    expect(comm.rank() == 0, "the rank that names too little memory");
+  } catch (const teff::rank_failed& e) {
+    expect(comm.rank() != 0 && e.rank == 0, "the rank that has named too little memory");
+  }
+  comm.run([] {});
+}
+
 void failure(teff::communicator& comm) {
   const auto each = comm.on([](int) { throw std::out_of_range("as asked"); });
   const int bad = comm.ranks() - 1;
@@ -108,8 +162,8 @@ void stencil(teff::communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool rings = argc == 1;
-  teff::mpi job(argc, argv, {.rings = rings});
+  const std::string way = argc > 1 ? argv[1] : "rings";
+  teff::mpi job(argc, argv, {.rings = way != "messages", .reads_memory = way != "mpi_blocks"});
   teff::runtime rt{{.workers = 2}};
   {
     teff::communicator comm(rt, job);
@@ -119,5 +173,7 @@ int main(int argc, char** argv) {
   teff::communicator comm(rt, job, {.window = 4096});
   flood(comm);
   large(comm);
+  blocks(comm);
+  failing_blocks(comm);
   failure(comm);
 }

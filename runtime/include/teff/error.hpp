@@ -75,6 +75,11 @@ struct malformed_message : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The function that says where the data of a large message are to land returned memory of another size.
+struct wrong_landing : misuse {
+  using misuse::misuse;
+};
+
 // The ranks of a job have registered different messages, or run different programs.
 struct ranks_differ : misuse {
   using misuse::misuse;

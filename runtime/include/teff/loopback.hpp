@@ -14,7 +14,8 @@ namespace teff {
 //   teff::runtime rt0{{.workers = 1}}, rt1{{.workers = 1}};
 //   teff::communicator zero{rt0, job.rank(0)}, one{rt1, job.rank(1)};
 //
-// A packet's bytes are handed over, not copied. Any thread may call anything; the job outlives all channels.
+// A packet's bytes are handed over, not copied; data of a large message are copied once. Any thread may call
+// anything; the job outlives all channels.
 class loopback {
  public:
   // Throws misuse if there would be no rank.

@@ -11,7 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -68,6 +70,40 @@ class message {
   std::uint32_t number_;
 };
 
+// What communicator::on_large() returns: send() brings an array of T into the memory of another rank, without
+// a copy between, and calls a function there. Beside it go arguments, as those of a message.
+template <class T, class... Arguments>
+class large_message {
+ public:
+  // Has rank `to` say where the data are to land, and calls its second function when they are there. `to`
+  // may be this rank.
+  //
+  // - The arguments are copied before send() returns; the data are not. They stay where they are, unchanged,
+  //   until may_reuse() is called, on a worker of this rank, or run() has ended, be it by an exception. They
+  //   had better not be local to what run() calls.
+  // - may_reuse() is called before run() ends; if that throws, maybe not. It may send, as a handler.
+  // - For the rest as message::send().
+  void send(int to, const Arguments&... arguments, std::span<const T> data,
+            std::function<void()> may_reuse = {}) const {
+    const std::tuple<const Arguments&...> all(arguments...);
+    source_->send_large(
+        to, number_, std::as_bytes(data), std::move(may_reuse), detail::bytes_of<Arguments...>(arguments...),
+        [](const void* what, std::byte* at) {
+          std::apply([&](const Arguments&... each) { detail::put_arguments<Arguments...>(at, each...); },
+                     *static_cast<const std::tuple<const Arguments&...>*>(what));
+        },
+        &all);
+  }
+
+ private:
+  friend class communicator;
+  large_message(detail::message_source& source, std::uint32_t number) noexcept
+      : source_(&source), number_(number) {}
+
+  detail::message_source* source_;
+  std::uint32_t number_;
+};
+
 // Sends messages between the ranks of a job, runs what they ask for, and knows when nothing is left on any
 // rank. Each rank makes one, with the same messages in the same order.
 //
@@ -111,6 +147,28 @@ class communicator {
     return add(true, std::forward<F>(handler), detail::handler_parameters_t<F>{});
   }
 
+  // Registers a large message: an array of T, of any size, that goes from the sender's memory to where the
+  // receiver says, beside small arguments.
+  //
+  //   const auto block = comm.on_large(
+  //       [&](int i, int j, std::size_t n) -> std::span<double> { return matrix.block(i, j); },
+  //       [&](int i, int j, std::span<double> x) { ready(i, j); });
+  //   block.send(to, i, j, x, [&] { /* x may be changed */ });
+  //
+  // land(arguments..., n) returns memory for n elements, which is nobody else's until
+  // arrived(arguments..., memory) is called. Both run on a worker, as handlers do; so a large message takes
+  // no memory of the library's. If the memory has another size, the run fails with wrong_landing. Throws
+  // misuse while run() is in progress.
+  template <class Land, class Arrived>
+  [[nodiscard]] auto on_large(Land&& land, Arrived&& arrived) {
+    using of = detail::large_parameters_of<std::decay_t<Land>, detail::handler_parameters_t<Land>>;
+    static_assert(of::fits,
+                  "teff: the first function of a large message takes a std::size_t last, and returns a "
+                  "std::span<T> of what travels by its bytes");
+    return added_large<typename of::element>(std::forward<Land>(land), std::forward<Arrived>(arrived),
+                                             typename of::arguments{});
+  }
+
   // Calls f() on a worker, as runtime::run() does, while messages come and go. Returns when f() has returned
   // on every rank, every message has been handled, and nobody holds the communicator.
   //
@@ -142,6 +200,9 @@ class communicator {
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
 
+  // For other parts of libteff.
+  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
+
   // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
   [[nodiscard]] bool cancelled() const noexcept;
 
@@ -153,6 +214,14 @@ class communicator {
   template <class... Parameters>
   auto added(detail::registered_message made, detail::parameters<Parameters...> /*of*/) {
     return message<detail::argument<Parameters>...>(*source_, source_->core().add(std::move(made)));
+  }
+
+  template <class T, class Land, class Arrived, class... Parameters>
+  auto added_large(Land&& land, Arrived&& arrived, detail::parameters<Parameters...> of) {
+    return large_message<T, detail::argument<Parameters>...>(
+        *source_, source_->core().add(
+                      detail::make_large_message<T>(of, std::decay_t<Land>(std::forward<Land>(land)),
+                                                    std::decay_t<Arrived>(std::forward<Arrived>(arrived)))));
   }
 
   runtime& runtime_;

@@ -11,6 +11,9 @@ namespace teff {
 struct mpi_options {
   // By shared memory within a node. False, on any rank: all by MPI's messages.
   bool rings = true;
+  // Within a node, the data of large messages are read from the memory of the rank that sends them, where the
+  // system permits that. False, on any rank: MPI carries them.
+  bool reads_memory = true;
 };
 
 // The transport of the rank that this process is.
@@ -29,6 +32,8 @@ struct mpi_options {
 //   and is woken by whoever sends (Linux 5.16; before, as the following).
 // - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
 //   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
+// - MPI carries the data of large messages to other nodes, from the sender's memory to the receiver's.
+// - If another rank of the node is killed, this process ends, and says which rank it was.
 // - Opening a channel, and destroying one, waits for all ranks to do the same.
 class mpi final : public transport {
  public:
@@ -41,7 +46,6 @@ class mpi final : public transport {
   [[nodiscard]] std::unique_ptr<channel> open() override;
 
  private:
-  class node;
   class job;
   class line;
   std::shared_ptr<job> job_;

@@ -11,7 +11,8 @@ namespace teff {
 
 // A job of several ranks in this process, whose packets are delayed at random: a packet may overtake those of
 // other pairs of ranks, and be overtaken by them. It is never lost, and never overtakes one of its own pair,
-// which no network below a channel does either (MPI orders messages, TCP bytes).
+// which no network below a channel does either (MPI orders messages, TCP bytes). The data of a large message
+// come in pieces, which are copied when they arrive, before and after all else of their pair.
 //
 //   teff::simulated job(3, seed);
 //   ... job.rank(0) ...

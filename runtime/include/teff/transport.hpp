@@ -8,9 +8,11 @@
 #include <teff/detail/scheduler/doorbell.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace teff {
 
@@ -51,6 +53,21 @@ class channel {
   // From now on `tell` is called whenever a packet has come of which listen() does not tell, by any thread,
   // until it is set again or the channel is destroyed. It only wakes somebody.
   virtual void on_arrival(std::function<void()> tell) = 0;
+
+  // ---- Large messages: bytes go from memory to memory, by one of two ways ----
+
+  // Whether this rank can read the memory of that one, by read().
+  [[nodiscard]] virtual bool reads(int from) const noexcept;
+  // Copies bytes that lie at this address in the memory of rank `from`, where nobody changes them. Any thread
+  // may call it. Throws std::system_error.
+  virtual void read(int from, std::uint64_t address, std::span<std::byte> to);
+  // Else: the bytes that rank `from` is going to supply under this number, as many, are to be put here; then
+  // receive() returns `then`, as a packet of that rank. The other rank is told to supply them when this has
+  // returned. Numbers are below 1000, and differ among those that are expected at one time. Neither function
+  // waits. Any thread may call them.
+  virtual void expect(int from, int number, std::span<std::byte> to, packet then);
+  // When these bytes have left, receive() returns `then`, as a packet of this rank.
+  virtual void supply(int to, int number, std::span<const std::byte> bytes, packet then);
 };
 
 // One rank's way to the others. It outlives its channels.

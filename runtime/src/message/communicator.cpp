@@ -16,6 +16,11 @@ std::string type_words(const std::type_info& type) {
   return words ? words.get() : type.name();
 }
 
+void refuse_landing(std::size_t expected, std::size_t landed) {
+  throw wrong_landing("teff::communicator: a large message has " + std::to_string(expected) +
+                      " elements, and the memory where they are to land has " + std::to_string(landed));
+}
+
 }  // namespace detail
 
 communicator::communicator(runtime& rt, transport& through, const communicator_options& how)

@@ -80,7 +80,8 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       channel_(through.open()),
       words_("libteff " + std::string(version()) + ", packets 1\n"),
       digest_(digest_of(words_)),
-      completion_(through.rank(), through.ranks()) {
+      completion_(through.rank(), through.ranks()),
+      large_(*this) {
   channel_->on_arrival([this] { host_.work_came(); });
 }
 
@@ -95,6 +96,11 @@ std::uint32_t communicator_core::add(registered_message added) {
   const auto number = messages_.size();
   words_ +=
       std::to_string(number) + ": (" + added.arguments + ")" + (added.ordered ? ", ordered" : "") + "\n";
+  if (added.large) {
+    added.handle = [this, functions = added.large.get()](std::span<const std::byte> bytes) {
+      large_.take_offer(*functions, bytes);
+    };
+  }
   digest_ = digest_of(words_);
   words_changed_ = true;
   messages_.push_back(std::move(added));
@@ -120,17 +126,25 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   if (!in_handler() && !has_room(to)) return false;
+  put_record(to, there, {size, number, messages_[number].ordered ? 1U : 0U}, fill, what);
+  return true;
+}
+
+// Under the peer's lock. Within try_send(), which is the path of every message: a call of its own would cost
+// a tenth of it.
+[[gnu::always_inline]] inline void communicator_core::put_record(
+    int to, peer& there, const record_header& head, void (*fill)(const void* what, std::byte* at),
+    const void* what) {
   // Relaxed: a thread of some activity sees the stamp of the epoch that this belongs to; for others either
   // will do. After give_counts() has had the lock it sees that stamp, or a later one.
   const auto stamp = stamp_.load(std::memory_order_relaxed);
-  const auto bytes = record_bytes(size);
+  const auto bytes = record_bytes(head.size);
   if (there.gathered_records != 0 &&
       (there.gathered_epoch != stamp || there.gathered.size() + bytes > packet_size))
     send_gathered(to, there);
   if (there.gathered.empty()) there.gathered.append(sizeof(packet_header));
   const auto before = there.gathered.size();
   auto* const record = there.gathered.append(bytes);
-  const record_header head{size, number, messages_[number].ordered ? 1U : 0U};
   std::memcpy(record, &head, sizeof head);
   try {
     fill(what, record + sizeof head);
@@ -138,7 +152,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     there.gathered.cut(before);
     throw;
   }
-  std::memset(record + sizeof head + size, 0, bytes - sizeof head - size);
+  std::memset(record + sizeof head + head.size, 0, bytes - sizeof head - head.size);
   there.gathered_epoch = stamp;
   ++there.gathered_records;
   ++there.sent[stamp % 2];
@@ -150,7 +164,6 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     // Who sets it false after that load takes this lock later, and sends this.
     host_.work_came();
   }
-  return true;
 }
 
 packet_header communicator_core::header(packet_kind kind, std::uint32_t records, std::uint64_t epoch,
@@ -551,12 +564,27 @@ bool communicator_core::handle() noexcept {
 }
 
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
-  if (cancelled()) return;
+  if (cancelled()) [[unlikely]]
+    return handle_cancelled(bytes, at);
   try {
     const auto number = record_at(bytes, at).message;
-    if (number >= messages_.size())
-      throw malformed_message("teff::communicator: a message that was not registered");
+    if (number >= messages_.size()) [[unlikely]]
+      return large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
     messages_[number].handle(arguments_at(bytes, at));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
+void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
+  try {
+    const auto number = record_at(bytes, at).message;
+    if (number >= messages_.size()) {
+      large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+    } else if (messages_[number].large) {
+      messages_[number].handle(arguments_at(bytes, at));
+    }
   } catch (...) {
     fail(std::current_exception());
   }
@@ -569,6 +597,39 @@ void communicator_core::count_handled(int from, std::uint64_t messages, std::uin
     send_control(from, packet_kind::acknowledges);
   // Release: what the handlers have done, to is_passive().
   handled_.fetch_add(messages, std::memory_order_release);
+}
+
+// ---- For large messages ----
+
+void communicator_core::send_step(int to, block_step step, const block_word& word) {
+  // Within a handler there is room, and no failure stops it.
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  put_record(
+      to, there, {sizeof word, static_cast<std::uint32_t>(step), 0},
+      [](const void* what, std::byte* at) { std::memcpy(at, what, sizeof word); }, &word);
+}
+
+packet communicator_core::step_packet(block_step step, const block_word& word) const {
+  // A packet tells how much was handled; this one is made here, and tells nothing.
+  const packet_header head{packet_kind::messages, 1, epoch_.load(std::memory_order_relaxed), digest_, 0};
+  const record_header record{sizeof word, static_cast<std::uint32_t>(step), 0};
+  packet bytes;
+  auto* const at = bytes.append(sizeof head + record_bytes(sizeof word));
+  static_assert(sizeof word % argument_alignment == 0);
+  std::memcpy(at, &head, sizeof head);
+  std::memcpy(at + sizeof head, &record, sizeof record);
+  std::memcpy(at + sizeof head + sizeof record, &word, sizeof word);
+  return bytes;
+}
+
+void communicator_core::count_step(int to) {
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  ++there.sent[stamp_.load(std::memory_order_relaxed) % 2];
+  // Who handles it says that it has handled as many bytes.
+  there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + record_bytes(sizeof(block_word)),
+                         std::memory_order_relaxed);
 }
 
 bool communicator_core::sees_work() const noexcept {

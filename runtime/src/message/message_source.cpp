@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -50,6 +51,36 @@ void message_source::send(int to, std::uint32_t number, std::size_t size,
         },
         &room);
   }
+}
+
+void message_source::send_large(int to, std::uint32_t number, std::span<const std::byte> data,
+                                std::function<void()> may_reuse, std::size_t size,
+                                void (*fill)(const void* what, std::byte* at), const void* what) {
+  struct offered {
+    block_offer offer;
+    void (*fill)(const void* what, std::byte* at);
+    const void* what;
+    bool* sent;
+  };
+  bool sent = false;
+  const offered all{core_.large().offer(number, data, std::move(may_reuse)), fill, what, &sent};
+  // Who is answered before this returns finds it. After a failure nothing is sent.
+  struct takes_back {
+    large_messages& from;
+    const offered& of;
+    ~takes_back() {
+      if (!*of.sent) from.take_back(of.offer);
+    }
+  } const at_end{core_.large(), all};
+  send(
+      to, number, sizeof(block_offer) + size,
+      [](const void* each, std::byte* at) {
+        const auto& of = *static_cast<const offered*>(each);
+        std::memcpy(at, &of.offer, sizeof of.offer);
+        of.fill(of.what, at + sizeof of.offer);
+        *of.sent = true;
+      },
+      &all);
 }
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <limits>
@@ -10,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 namespace teff {
@@ -33,24 +36,50 @@ class simulated::network {
 
   void send(std::size_t number, int from, int to, packet bytes) {
     const std::lock_guard lock(mutex_);
-    auto& sent = lines_[{number, to, from}];
-    sent.last = std::max(sent.last, now_ + delay());
-    sent.packets.push_back({sent.last, std::move(bytes)});
-    if (const auto told = told_.find({number, to}); told != told_.end() && told->second) told->second();
+    put({number, to, from, no_block}, {0, std::move(bytes), {}, {}, {}});
+    tell(number, to);
+  }
+  // Of a large message, in pieces that leave the sender's memory when they arrive.
+  void expect(std::size_t number, int from, int rank, int block, std::span<std::byte> to, packet then) {
+    const std::lock_guard lock(mutex_);
+    expected_[{number, rank, from, block}] = {to, std::move(then)};
+  }
+  void supply(std::size_t number, int from, int to, int block, std::span<const std::byte> bytes,
+              packet then) {
+    const std::lock_guard lock(mutex_);
+    const line way{number, to, from, block};
+    auto there = expected_.extract(way);
+    auto [place, placed_then] = std::move(there.mapped());
+    const auto pieces = 1 + random_() % 3;
+    const auto piece = bytes.size() / pieces;
+    for (auto left = pieces; left > 1; --left) {
+      put(way, {0, {}, bytes.first(piece), place.first(piece), {}});
+      bytes = bytes.subspan(piece);
+      place = place.subspan(piece);
+    }
+    put(way, {0, std::move(placed_then), bytes, place, std::move(then)});
+    tell(number, to);
   }
   std::optional<channel::arrival> receive(std::size_t number, int rank) {
     const std::lock_guard lock(mutex_);
-    const auto first = first_for(number, rank);
-    if (first == lines_.end()) return std::nullopt;
-    now_ = std::max(now_, first->second.packets.front().due);
-    std::optional<channel::arrival> taken(
-        {first->first.from, std::move(first->second.packets.front().bytes)});
-    first->second.packets.pop_front();
-    return taken;
+    for (;;) {
+      const auto first = first_for(number, rank);
+      if (first == lines_.end()) return std::nullopt;
+      auto came = std::move(first->second.packets.front());
+      const auto from = first->first.from;
+      first->second.packets.pop_front();
+      now_ = std::max(now_, came.due);
+      if (!came.piece.empty()) std::memcpy(came.place.data(), came.piece.data(), came.piece.size());
+      if (!came.left.empty()) {
+        put({number, from, from, no_block}, {0, std::move(came.left), {}, {}, {}});
+        tell(number, from);
+      }
+      if (!came.bytes.empty()) return channel::arrival{from, std::move(came.bytes)};
+    }
   }
   [[nodiscard]] bool has_arrivals(std::size_t number, int rank) const {
     const std::lock_guard lock(mutex_);
-    for (auto each = lines_.lower_bound({number, rank, 0}); each != lines_.end(); ++each) {
+    for (auto each = lines_.lower_bound({number, rank, 0, no_block}); each != lines_.end(); ++each) {
       if (each->first.channel != number || each->first.to != rank) break;
       if (!each->second.packets.empty()) return true;
     }
@@ -58,7 +87,7 @@ class simulated::network {
   }
   [[nodiscard]] std::size_t under_way(std::size_t number, int from, int to) const {
     const std::lock_guard lock(mutex_);
-    const auto found = lines_.find({number, to, from});
+    const auto found = lines_.find({number, to, from, no_block});
     return found == lines_.end() ? 0 : found->second.packets.size();
   }
   void on_arrival(std::size_t number, int rank, std::function<void()> tell) {
@@ -67,20 +96,34 @@ class simulated::network {
   }
 
  private:
+  static constexpr int no_block = -1;
   struct line {
     std::size_t channel;
     int to;
     int from;
+    int block;  // of a large message, by its number there; or
     auto operator<=>(const line&) const = default;
   };
   struct timed_packet {
     std::uint64_t due;
-    packet bytes;
+    packet bytes;  // none: of a large message, and not its end
+    std::span<const std::byte> piece;
+    std::span<std::byte> place;
+    packet left;  // for the sender, when this piece was taken from it
   };
   struct sent_packets {
     std::deque<timed_packet> packets;
     std::uint64_t last = 0;  // when the last one is due
   };
+
+  void put(const line& way, timed_packet sent) {
+    auto& there = lines_[way];
+    sent.due = there.last = std::max(there.last, now_ + delay());
+    there.packets.push_back(std::move(sent));
+  }
+  void tell(std::size_t number, int rank) {
+    if (const auto told = told_.find({number, rank}); told != told_.end() && told->second) told->second();
+  }
 
   // Mostly short, sometimes so long that all else overtakes it.
   std::uint64_t delay() {
@@ -90,7 +133,7 @@ class simulated::network {
   // The one that is due first, for this rank.
   std::map<line, sent_packets>::iterator first_for(std::size_t number, int rank) {
     auto first = lines_.end();
-    for (auto each = lines_.lower_bound({number, rank, 0}); each != lines_.end(); ++each) {
+    for (auto each = lines_.lower_bound({number, rank, 0, no_block}); each != lines_.end(); ++each) {
       if (each->first.channel != number || each->first.to != rank) break;
       if (each->second.packets.empty()) continue;
       if (first == lines_.end() || each->second.packets.front().due < first->second.packets.front().due)
@@ -104,6 +147,7 @@ class simulated::network {
   std::mt19937_64 random_;
   std::uint64_t now_ = 0;
   std::map<line, sent_packets> lines_;
+  std::map<line, std::pair<std::span<std::byte>, packet>> expected_;
   std::map<std::pair<std::size_t, int>, std::function<void()>> told_;
 };
 
@@ -129,6 +173,12 @@ class simulated::end final : public transport {
     }
     [[nodiscard]] std::size_t under_way(int to) const noexcept override {
       return network_->under_way(number_, rank_, to);
+    }
+    void expect(int from, int block, std::span<std::byte> to, packet then) override {
+      network_->expect(number_, from, rank_, block, to, std::move(then));
+    }
+    void supply(int to, int block, std::span<const std::byte> bytes, packet then) override {
+      network_->supply(number_, rank_, to, block, bytes, std::move(then));
     }
     void on_arrival(std::function<void()> tell) override {
       network_->on_arrival(number_, rank_, std::move(tell));

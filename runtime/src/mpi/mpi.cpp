@@ -3,20 +3,22 @@
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
-#include "mpi/rings.hpp"
+#include "mpi/node.hpp"
+#include "mpi/process_memory.hpp"
 #include "platform/futex.hpp"
 
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <list>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,73 +39,24 @@ int blocks_of(std::size_t size) {
   return static_cast<int>(blocks);
 }
 
-// Lines of each ring: 256 KiB, but all rings of a node use 32 MiB at most, or the least of which a ring is
-// of use.
-std::size_t lines_of_ring(std::size_t ranks) noexcept {
-  constexpr std::size_t most = 4096;
-  constexpr std::size_t least = 64;
-  constexpr std::size_t of_node = (std::size_t{32} << 20) / 64;
-  return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
+// The data of large messages are sent as bytes, in parts, since MPI counts by int. Their tags are above those
+// of packets. The receiver has asked for all parts before the first is sent, so that none is taken for a
+// packet; parts of one tag keep their order.
+constexpr std::size_t part = std::size_t{1} << 30;
+constexpr int first_data_tag = static_cast<int>(block);
+
+// Calls use(offset, size) for each part; one at least.
+template <class Use>
+void each_part(std::size_t size, Use use) {
+  std::size_t at = 0;
+  do {
+    const auto some = std::min(size - at, part);
+    use(at, static_cast<int>(some));
+    at += some;
+  } while (at != size);
 }
 
 }  // namespace
-
-// Memory that the ranks of one node share, and the rings in it.
-class mpi::node {
- public:
-  // All ranks make one.
-  node() {
-    int world = 0;
-    int size = 0;
-    int own = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world, MPI_INFO_NULL, &all_);
-    MPI_Comm_size(all_, &size);
-    MPI_Comm_rank(all_, &own);
-    ranks_.resize(static_cast<std::size_t>(size));
-    MPI_Allgather(&world, 1, MPI_INT, ranks_.data(), 1, MPI_INT, all_);
-    const auto ranks = ranks_.size();
-    const auto lines = lines_of_ring(ranks);
-    constexpr std::size_t alignment = 64;
-    const auto bytes = detail::rings::segment_bytes(ranks, lines) + alignment;
-    MPI_Info how = MPI_INFO_NULL;
-    MPI_Info_create(&how);
-    MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
-    void* mine = nullptr;
-    MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, how, all_, &mine, &memory_);
-    MPI_Info_free(&how);
-    std::vector<std::byte*> segments;
-    for (int each = 0; each < size; ++each) {
-      void* at = nullptr;
-      MPI_Aint of = 0;
-      int unit = 0;
-      MPI_Win_shared_query(memory_, each, &of, &unit, &at);
-      // Pages are mapped whole: so this is the same place in each process.
-      const auto lacks = (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
-      segments.push_back(static_cast<std::byte*>(at) + lacks);
-    }
-    detail::rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
-    MPI_Barrier(all_);
-    rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
-  }
-  ~node() {
-    rings_.reset();
-    MPI_Win_free(&memory_);
-    MPI_Comm_free(&all_);
-  }
-  node(const node&) = delete;
-  node& operator=(const node&) = delete;
-
-  [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
-  // By their number on this node, in the job.
-  [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
-
- private:
-  MPI_Comm all_ = MPI_COMM_NULL;
-  MPI_Win memory_ = MPI_WIN_NULL;
-  std::vector<int> ranks_;
-  std::optional<detail::rings> rings_;
-};
 
 class mpi::job {
  public:
@@ -128,10 +81,10 @@ class mpi::job {
     MPI_Type_commit(&blocks);
     on_node.resize(static_cast<std::size_t>(ranks));
     // All ranks, or none.
-    int with_rings = how.rings ? 1 : 0;
-    MPI_Allreduce(MPI_IN_PLACE, &with_rings, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (with_rings == 0) return;
-    near.emplace();
+    std::array<int, 2> with{how.rings ? 1 : 0, how.reads_memory ? 1 : 0};
+    MPI_Allreduce(MPI_IN_PLACE, with.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (with[0] == 0) return;
+    near.emplace(with[1] != 0);
     for (std::size_t i = 0; i < near->ranks().size(); ++i)
       on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
   }
@@ -155,7 +108,7 @@ class mpi::job {
   int rank = 0;
   int ranks = 1;
   MPI_Datatype blocks = MPI_DATATYPE_NULL;
-  std::optional<node> near;                         // none: no rings
+  std::optional<detail::node> near;                 // none: no rings
   std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
   std::atomic<std::uint32_t> opened{0};             // channels
 
@@ -227,10 +180,11 @@ class mpi::line final : public channel {
         came->from = job_->near->ranks()[static_cast<std::size_t>(came->from)];
         return came;
       }
-      if (!job_->has_far()) return std::nullopt;
+      if (!job_->has_far() && moves_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     }
     const std::lock_guard lock(job_->mutex);
     end_sends();
+    if (auto moved = end_move()) return moved;
     int found = 0;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -249,7 +203,10 @@ class mpi::line final : public channel {
   [[nodiscard]] bool has_arrivals() const noexcept override {
     return inbox_ != nullptr && job_->near->rings().has_arrivals(*inbox_);
   }
-  [[nodiscard]] bool is_polled() const noexcept override { return polled_; }
+  // MPI tells nobody that data have come or left.
+  [[nodiscard]] bool is_polled() const noexcept override {
+    return polled_ || moves_.load(std::memory_order_relaxed) != 0;
+  }
   [[nodiscard]] bool rings() const noexcept override {
     return inbox_ != nullptr && detail::futex_vector::available();
   }
@@ -266,12 +223,60 @@ class mpi::line final : public channel {
     if (inbox_ != nullptr) job_->near->rings().on_arrival(*inbox_, std::move(tell));
   }
 
+  [[nodiscard]] bool reads(int from) const noexcept override {
+    return job_->near && job_->near->reads() && job_->on_node[static_cast<std::size_t>(from)];
+  }
+  void read(int from, std::uint64_t address, std::span<std::byte> to) override {
+    detail::read_process_memory(job_->near->process(*job_->on_node[static_cast<std::size_t>(from)]), address,
+                                to);
+  }
+  void expect(int from, int number, std::span<std::byte> to, packet then) override {
+    begin_move({from, {}, std::move(then)}, to.size(), [&](std::size_t at, int size, MPI_Request& request) {
+      MPI_Irecv(to.data() + at, size, MPI_BYTE, from, first_data_tag + number, all_, &request);
+    });
+  }
+  void supply(int to, int number, std::span<const std::byte> bytes, packet then) override {
+    begin_move({job_->rank, {}, std::move(then)}, bytes.size(),
+               [&](std::size_t at, int size, MPI_Request& request) {
+                 MPI_Isend(bytes.data() + at, size, MPI_BYTE, to, first_data_tag + number, all_, &request);
+               });
+  }
+
  private:
   struct sent_packet {
     int to;
     packet bytes;
     MPI_Request request;
   };
+  // Data of a large message that come or leave.
+  struct moving_data {
+    int from;
+    std::vector<MPI_Request> parts;
+    packet then;
+  };
+  template <class Part>
+  void begin_move(moving_data begun, std::size_t size, Part begin_part) {
+    begun.parts.reserve(size / part + 1);
+    const std::lock_guard lock(job_->mutex);
+    each_part(size, [&](std::size_t at, int some) {
+      begin_part(at, some, begun.parts.emplace_back(MPI_REQUEST_NULL));
+    });
+    moving_.push_back(std::move(begun));
+    moves_.fetch_add(1, std::memory_order_relaxed);
+  }
+  // One that has ended. Under the lock.
+  std::optional<arrival> end_move() {
+    for (auto each = moving_.begin(); each != moving_.end(); ++each) {
+      int all = 0;
+      MPI_Testall(static_cast<int>(each->parts.size()), each->parts.data(), &all, MPI_STATUSES_IGNORE);
+      if (all == 0) continue;
+      std::optional<arrival> moved({each->from, std::move(each->then)});
+      moving_.erase(each);
+      moves_.fetch_sub(1, std::memory_order_relaxed);
+      return moved;
+    }
+    return std::nullopt;
+  }
   // Forgets the packets that have left. Under the lock.
   void end_sends() {
     for (auto each = sends_.begin(); each != sends_.end();) {
@@ -291,7 +296,9 @@ class mpi::line final : public channel {
   detail::rings::inbox* const inbox_;  // null: no rings
   const bool polled_;
   MPI_Comm all_ = MPI_COMM_NULL;
-  std::list<sent_packet> sends_;  // under the lock
+  std::list<sent_packet> sends_;   // under the lock
+  std::list<moving_data> moving_;  // under the lock
+  std::atomic<std::size_t> moves_{0};
   std::vector<std::atomic<std::size_t>> under_way_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <teff/detail/message/arrived_messages.hpp>
 #include <teff/detail/message/completion.hpp>
+#include <teff/detail/message/large_messages.hpp>
 #include <teff/detail/message/wire.hpp>
 #include <teff/transport.hpp>
 
@@ -43,6 +44,8 @@ struct registered_message {
   bool ordered = false;
   // Takes the arguments out of the bytes, and calls the handler. Throws what that throws.
   std::function<void(std::span<const std::byte>)> handle;
+  // Of a large message, instead of `handle`.
+  std::shared_ptr<const large_functions> large = nullptr;
 };
 
 class communicator_core {
@@ -70,8 +73,12 @@ class communicator_core {
   // Whether the calling thread is in a handler of this communicator.
   [[nodiscard]] bool in_handler() const noexcept;
 
+  [[nodiscard]] large_messages& large() noexcept { return large_; }
+
   // ---- Epochs ----
 
+  // The one that has begun last.
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
   // A rank's part of an epoch begins. Throws misuse if one has begun and not ended.
   void begin();
   // Its body has returned, or thrown this.
@@ -128,6 +135,8 @@ class communicator_core {
   };
 
   [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+  void put_record(int to, peer& there, const record_header& head,
+                  void (*fill)(const void* what, std::byte* at), const void* what);
   void send_gathered(int to, peer& there);
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
@@ -149,6 +158,16 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
+  void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
+
+  // ---- For large messages ----
+  friend class large_messages;
+  // Within a handler.
+  void send_step(int to, block_step step, const block_word& word);
+  // The same as a packet that the channel returns when something has happened. It counts as sent by whoever
+  // calls count_step().
+  [[nodiscard]] packet step_packet(block_step step, const block_word& word) const;
+  void count_step(int to);
   void count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept;
 
   message_host& host_;
@@ -185,6 +204,8 @@ class communicator_core {
   std::atomic<unsigned> workers_handling_{0};
   arrived_messages arrived_;
   ordered_messages ordered_;
+
+  large_messages large_;
 
   std::mutex failing_;  // guards what follows
   std::exception_ptr own_failure_;

@@ -88,4 +88,69 @@ registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, 
           }};
 }
 
+// ---- Large messages ----
+
+// What the first function of one says of it: its parameters but the last, which is a number of elements, and
+// what it returns.
+template <class Landed, class Before, class... After>
+struct large_parameters {
+  static constexpr bool fits = false;
+};
+template <class T, class... Before>
+struct large_parameters<std::span<T>, parameters<Before...>, std::size_t> {
+  static constexpr bool fits = plain<T> && !std::is_const_v<T>;
+  using element = T;
+  using arguments = parameters<Before...>;
+};
+template <class Landed, class... Before, class Next, class Later, class... After>
+struct large_parameters<Landed, parameters<Before...>, Next, Later, After...>
+    : large_parameters<Landed, parameters<Before..., Next>, Later, After...> {};
+
+template <class Land, class Parameters>
+struct large_parameters_of;
+template <class Land, class... Parameters>
+struct large_parameters_of<Land, parameters<Parameters...>>
+    : large_parameters<std::invoke_result_t<Land&, Parameters...>, parameters<>, Parameters...> {};
+
+[[noreturn]] void refuse_landing(std::size_t expected, std::size_t landed);
+
+template <class T, class... Parameters, class Land, class Arrived>
+registered_message make_large_message(parameters<Parameters...> /*of*/, Land land, Arrived arrived) {
+  static_assert(
+      (can_receive<Parameters> && ...),
+      "teff: a handler takes its arguments by value or as const&: there is nobody who would see a change");
+  static_assert(
+      std::is_invocable_v<Arrived&, Parameters..., std::span<T>>,
+      "teff: the second function of a large message takes the arguments of the first one, with what "
+      "that returns instead of the number of elements");
+  // std::function wants to copy them.
+  auto functions = std::make_shared<large_functions>();
+  functions->land = [shared = std::make_shared<Land>(std::move(land))](std::span<const std::byte> bytes,
+                                                                       std::size_t size) {
+    auto all = take_arguments<argument<Parameters>...>(bytes);
+    const std::span<T> landed = std::apply(
+        [&](auto&... each) {
+          return std::invoke(*shared, static_cast<Parameters&&>(each)..., size / sizeof(T));
+        },
+        all);
+    if (landed.size_bytes() != size) refuse_landing(size / sizeof(T), landed.size());
+    return std::as_writable_bytes(landed);
+  };
+  functions->arrived = [shared = std::make_shared<Arrived>(std::move(arrived))](
+                           std::span<const std::byte> bytes, std::span<std::byte> data) {
+    auto all = take_arguments<argument<Parameters>...>(bytes);
+    const traced_span span(event_kind::run, name_of<Arrived>());
+    std::apply(
+        [&](auto&... each) {
+          std::invoke(*shared, static_cast<Parameters&&>(each)...,
+                      std::span<T>(reinterpret_cast<T*>(data.data()), data.size() / sizeof(T)));
+        },
+        all);
+  };
+  registered_message made;
+  made.arguments = "large " + all_type_words<argument<Parameters>..., T>();
+  made.large = std::move(functions);
+  return made;
+}
+
 }  // namespace teff::detail

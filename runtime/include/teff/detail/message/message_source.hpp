@@ -9,8 +9,10 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace teff::detail {
@@ -33,6 +35,10 @@ class message_source final : public source, private message_host {
   // Waits for room if need be.
   void send(int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
             const void* what);
+  // The same for a large message.
+  void send_large(int to, std::uint32_t number, std::span<const std::byte> data,
+                  std::function<void()> may_reuse, std::size_t size,
+                  void (*fill)(const void* what, std::byte* at), const void* what);
   // Calls body(what) on a worker, and returns when the epoch has ended on all ranks. Throws what went wrong.
   void run_epoch(void (*body)(void* what), void* what);
   // The second half of that, for a body that has ended.

@@ -38,6 +38,33 @@ struct record_header {
 static_assert(sizeof(packet_header) % argument_alignment == 0);
 static_assert(sizeof(record_header) % argument_alignment == 0);
 
+// Before the arguments of a large message: where its data lie, and who has them.
+struct block_offer {
+  std::int32_t from;
+  std::uint32_t message;
+  std::uint64_t number;   // among those that this rank has offered
+  std::uint64_t address;  // in its memory
+  std::uint64_t bytes;
+};
+
+// Messages of the communicator itself about offers, by numbers that no registered message has
+// (src/message/large.md).
+enum class block_step : std::uint32_t {
+  done = 0xffff'fff0,  // to who has offered: the data have been read, or are not wanted
+  ready,               // to who has offered: supply them
+  arrived,             // to who has asked for them: the data
+  left,                // to itself: the data that it has supplied may be changed
+};
+
+// The arguments of all of them.
+struct block_word {
+  std::uint64_t number;  // the offer's; not in `arrived`
+  std::int32_t slot;     // the receiver's number for it; not in `done` and `left`
+  std::int32_t from;     // who says it
+};
+
+static_assert(sizeof(block_offer) % argument_alignment == 0);
+
 // The bytes of a message with arguments of this size.
 [[nodiscard]] constexpr std::size_t record_bytes(std::size_t arguments) noexcept {
   return sizeof(record_header) + aligned_up(arguments, argument_alignment);

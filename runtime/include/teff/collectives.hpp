@@ -1,0 +1,115 @@
+// broadcast, reduction, barrier: messages that all ranks of a job take part in. They go over trees, and
+// nobody waits for them: what is to follow is a handler.
+#pragma once
+
+#include <teff/detail/message/collective_state.hpp>
+#include <teff/message.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+// What on_broadcast() returns: send() calls the handler on every rank. It can be copied, and is of use as
+// long as its communicator lives. So are the two below.
+template <class... Arguments>
+class broadcast {
+ public:
+  // The handler is called on this rank, too. Each rank that it comes to passes it on, to as many others as
+  // log2 of the number of ranks at most, before it calls the handler. Any rank may call it at any time; for
+  // the rest as message::send().
+  void send(const Arguments&... arguments) const { state_->send(arguments...); }
+
+ private:
+  template <class F>
+  friend auto on_broadcast(communicator& comm, F&& handler);
+  explicit broadcast(std::shared_ptr<detail::broadcast_state<Arguments...>> state) noexcept
+      : state_(std::move(state)) {}
+  std::shared_ptr<detail::broadcast_state<Arguments...>> state_;
+};
+
+// Registers a message to all ranks, and its handler, as communicator::on(). All ranks register the same
+// things in the same order.
+//
+//   const auto stop = teff::on_broadcast(comm, [&](int step, double residual) { ... });
+//   stop.send(step, residual);  // on one rank; the handler runs on all
+template <class F>
+[[nodiscard]] auto on_broadcast(communicator& comm, F&& handler) {
+  const auto make = [&]<class... Parameters>(detail::parameters<Parameters...>) {
+    using state = detail::broadcast_state<detail::argument<Parameters>...>;
+    auto made = std::make_shared<state>(comm.rank(), comm.ranks());
+    made->passes_on(comm.on([made, f = std::decay_t<F>(std::forward<F>(handler))](
+                                int root, const detail::argument<Parameters>&... arguments) mutable {
+      made->pass_on(root, arguments...);
+      std::invoke(f, arguments...);
+    }));
+    return broadcast<detail::argument<Parameters>...>(std::move(made));
+  };
+  return make(detail::handler_parameters_t<F>{});
+}
+
+// What on_reduction() returns.
+template <class T>
+class reduction {
+ public:
+  // This rank's value of a round; each rank gives one. Throws misuse on a rank that gives a second one before
+  // the round is over there; for the rest as message::send().
+  void give(std::uint64_t round, const T& value) const { state_->give(round, value); }
+
+ private:
+  template <class U, class Combine, class F>
+  friend reduction<U> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler);
+  explicit reduction(std::shared_ptr<detail::reduction_state<T>> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<detail::reduction_state<T>> state_;
+};
+
+// Registers a reduction: when every rank has given its value of a round, handler(round, total) is called on
+// rank `root`. combine(a, b) is associative and commutative: values are combined as they come.
+//
+//   const auto sum = teff::on_reduction<double>(comm, 0, std::plus<>{},
+//                                               [&](std::uint64_t step, double total) { ... });
+//   sum.give(step, mine);  // on every rank, for example by its last task of the step
+//
+// Rounds have any numbers, and go on side by side. All ranks give their values of a round within the same
+// run(); what is not complete then is forgotten. Throws misuse if there is no such rank.
+template <class T, class Combine, class F>
+[[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
+  auto made = std::make_shared<detail::reduction_state<T>>(comm.rank(), comm.ranks(), root);
+  made->combine = std::forward<Combine>(combine);
+  made->total = std::forward<F>(handler);
+  made->registered(comm);
+  return reduction<T>(std::move(made));
+}
+
+// What on_barrier() returns.
+class barrier {
+ public:
+  // This rank has come to it, in this round; as reduction::give().
+  void arrive(std::uint64_t round) const { all_.give(round, 0); }
+
+ private:
+  template <class F>
+  friend barrier on_barrier(communicator& comm, F&& handler);
+  explicit barrier(reduction<std::uint8_t> all) noexcept : all_(std::move(all)) {}
+  reduction<std::uint8_t> all_;
+};
+
+// Registers a barrier: when every rank has called arrive(round), handler(round) is called on every rank. What
+// a rank has sent before may still be on its way.
+//
+//   const auto next = teff::on_barrier(comm, [&](std::uint64_t step) { g.fulfill(first_of(step + 1)); });
+//   next.arrive(step);
+template <class F>
+[[nodiscard]] barrier on_barrier(communicator& comm, F&& handler) {
+  const auto go_on = on_broadcast(comm, [f = std::decay_t<F>(std::forward<F>(handler))](
+                                            std::uint64_t round) mutable { std::invoke(f, round); });
+  return barrier(on_reduction<std::uint8_t>(
+      comm, 0, [](std::uint8_t, std::uint8_t) { return std::uint8_t{0}; },
+      [go_on](std::uint64_t round, std::uint8_t) { go_on.send(round); }));
+}
+
+}  // namespace teff

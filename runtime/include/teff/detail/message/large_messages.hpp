@@ -1,0 +1,85 @@
+// Large messages: whose data they are on the sender, and where they go on the receiver
+// (src/message/large.md).
+#pragma once
+
+#include <teff/detail/message/packet.hpp>
+#include <teff/detail/message/wire.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+namespace teff::detail {
+
+class communicator_core;
+
+// The program's functions on the receiver, for arguments as bytes.
+struct large_functions {
+  // Where so many bytes are to land. Throws what the program's function throws, and wrong_landing.
+  std::function<std::span<std::byte>(std::span<const std::byte> arguments, std::size_t bytes)> land;
+  // They are there.
+  std::function<void(std::span<const std::byte> arguments, std::span<std::byte> data)> arrived;
+};
+
+class large_messages {
+ public:
+  explicit large_messages(communicator_core& core) noexcept : core_(core) {}
+
+  // ---- On the sender ----
+
+  // The offer of these data, to be sent before the arguments of message `message`.
+  [[nodiscard]] block_offer offer(std::uint32_t message, std::span<const std::byte> data,
+                                  std::function<void()> may_reuse);
+  // It was not sent.
+  void take_back(const block_offer& offer) noexcept;
+
+  // ---- Handlers ----
+
+  // An offer, with the arguments behind it.
+  void take_offer(const large_functions& functions, std::span<const std::byte> bytes);
+  void take_step(block_step step, std::span<const std::byte> bytes);
+
+ private:
+  struct offered {
+    std::span<const std::byte> data;
+    std::function<void()> may_reuse;
+  };
+  // An offer that waits for a slot: its bytes, as they came.
+  struct waiting {
+    const large_functions* functions;
+    packet bytes;
+  };
+  struct expected {
+    waiting of;
+    std::span<std::byte> to;
+  };
+
+  void read_now(const large_functions& functions, const block_offer& offer,
+                std::span<const std::byte> arguments);
+  [[nodiscard]] std::span<const std::byte> data_of(std::uint64_t number);
+  void release(std::uint64_t number);
+  void answer(const block_offer& offer);
+  [[nodiscard]] bool expect(int slot, waiting of);
+  void next_for(int slot);
+  void take_data(int slot);
+
+  // So many may be expected at one time: who offers more waits, and the program is not asked for memory.
+  static constexpr std::size_t slots = 4;
+
+  communicator_core& core_;
+  std::mutex mutex_;  // guards what follows
+  std::uint64_t offers_ = 0;
+  std::unordered_map<std::uint64_t, offered> offered_;
+  std::array<bool, slots> taken_{};
+  std::deque<waiting> waiting_;  // only while all slots are taken
+  // Each by whoever has the slot.
+  std::array<std::optional<expected>, slots> expected_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,176 @@
+#include <teff/detail/message/communicator_core.hpp>
+#include <teff/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+block_offer offer_in(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(block_offer))
+    throw malformed_message("teff::communicator: a large message ends too early");
+  block_offer offer;
+  std::memcpy(&offer, bytes.data(), sizeof offer);
+  return offer;
+}
+
+std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexcept {
+  return bytes.subspan(sizeof(block_offer));
+}
+
+}  // namespace
+
+// ---- On the sender ----
+
+block_offer large_messages::offer(std::uint32_t message, std::span<const std::byte> data,
+                                  std::function<void()> may_reuse) {
+  const std::lock_guard lock(mutex_);
+  const auto number = ++offers_;
+  offered_.emplace(number, offered{data, std::move(may_reuse)});
+  return {core_.rank(), message, number, reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
+}
+
+void large_messages::take_back(const block_offer& offer) noexcept {
+  const std::lock_guard lock(mutex_);
+  offered_.erase(offer.number);
+}
+
+std::span<const std::byte> large_messages::data_of(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto found = offered_.find(number);
+  if (found == offered_.end()) throw malformed_message("teff::communicator: an answer to no large message");
+  return found->second.data;
+}
+
+// The data of this offer are the program's again.
+void large_messages::release(std::uint64_t number) {
+  std::function<void()> may_reuse;
+  {
+    const std::lock_guard lock(mutex_);
+    auto mine = offered_.extract(number);
+    if (mine.empty()) throw malformed_message("teff::communicator: an answer to no large message");
+    may_reuse = std::move(mine.mapped().may_reuse);
+  }
+  if (may_reuse && !core_.cancelled()) may_reuse();
+}
+
+// ---- On the receiver ----
+
+void large_messages::answer(const block_offer& offer) {
+  core_.send_step(offer.from, block_step::done, {offer.number, 0, core_.rank()});
+}
+
+void large_messages::take_offer(const large_functions& functions, std::span<const std::byte> bytes) {
+  const auto offer = offer_in(bytes);
+  if (offer.from < 0 || offer.from >= core_.ranks())
+    throw malformed_message("teff::communicator: a large message of no rank");
+  if (core_.cancelled()) return answer(offer);
+  if (offer.from == core_.rank() || core_.channel_->reads(offer.from))
+    return read_now(functions, offer, arguments_in(bytes));
+  waiting came{&functions, {}};
+  std::memcpy(came.bytes.append(bytes.size()), bytes.data(), bytes.size());
+  int slot = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto free = std::ranges::find(taken_, false);
+    if (free == taken_.end()) return waiting_.push_back(std::move(came));
+    *free = true;
+    slot = static_cast<int>(free - taken_.begin());
+  }
+  if (!expect(slot, std::move(came))) next_for(slot);
+}
+
+void large_messages::read_now(const large_functions& functions, const block_offer& offer,
+                              std::span<const std::byte> arguments) {
+  std::span<std::byte> to;
+  try {
+    to = functions.land(arguments, offer.bytes);
+    if (offer.from != core_.rank()) {
+      core_.channel_->read(offer.from, offer.address, to);
+    } else if (!to.empty()) {
+      std::memmove(to.data(), reinterpret_cast<const void*>(offer.address), to.size());
+    }
+  } catch (...) {
+    core_.fail(std::current_exception());
+    return answer(offer);
+  }
+  answer(offer);
+  functions.arrived(arguments, to);
+}
+
+// Whether the slot is used; else the offer has been answered.
+bool large_messages::expect(int slot, waiting of) {
+  const auto offer = offer_in(of.bytes.bytes());
+  if (core_.cancelled()) {
+    answer(offer);
+    return false;
+  }
+  std::span<std::byte> to;
+  try {
+    to = of.functions->land(arguments_in(of.bytes.bytes()), offer.bytes);
+  } catch (...) {
+    core_.fail(std::current_exception());
+    answer(offer);
+    return false;
+  }
+  const block_word word{offer.number, slot, core_.rank()};
+  expected_[static_cast<std::size_t>(slot)].emplace(expected{std::move(of), to});
+  core_.channel_->expect(offer.from, slot, to, core_.step_packet(block_step::arrived, word));
+  core_.send_step(offer.from, block_step::ready, word);
+  return true;
+}
+
+// The slot is free: it goes to the first offer that waits and is wanted, if there is one.
+void large_messages::next_for(int slot) {
+  for (;;) {
+    waiting next{};
+    {
+      const std::lock_guard lock(mutex_);
+      if (waiting_.empty()) {
+        taken_[static_cast<std::size_t>(slot)] = false;
+        return;
+      }
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (expect(slot, std::move(next))) return;
+  }
+}
+
+void large_messages::take_data(int slot) {
+  if (slot < 0 || static_cast<std::size_t>(slot) >= slots || !expected_[static_cast<std::size_t>(slot)])
+    throw malformed_message("teff::communicator: data that nobody expects");
+  auto& place = expected_[static_cast<std::size_t>(slot)];
+  const auto came = std::move(*place);
+  place.reset();
+  next_for(slot);
+  if (!core_.cancelled()) came.of.functions->arrived(arguments_in(came.of.bytes.bytes()), came.to);
+}
+
+void large_messages::take_step(block_step step, std::span<const std::byte> bytes) {
+  block_word word{};
+  if (bytes.size() != sizeof word)
+    throw malformed_message("teff::communicator: a message that was not registered");
+  std::memcpy(&word, bytes.data(), sizeof word);
+  switch (step) {
+    case block_step::done:
+    case block_step::left:
+      return release(word.number);
+    case block_step::ready: {
+      const auto data = data_of(word.number);
+      // Before either can come: so no wave finds that more was handled than sent.
+      core_.count_step(word.from);
+      core_.count_step(core_.rank());
+      return core_.channel_->supply(word.from, word.slot, data,
+                                    core_.step_packet(block_step::left, {word.number, 0, core_.rank()}));
+    }
+    case block_step::arrived:
+      return take_data(word.slot);
+  }
+  throw malformed_message("teff::communicator: a message that was not registered");
+}
+
+}  // namespace teff::detail

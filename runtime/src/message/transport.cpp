@@ -1,0 +1,22 @@
+#include <teff/error.hpp>
+#include <teff/transport.hpp>
+
+namespace teff {
+
+bool channel::reads(int /*from*/) const noexcept {
+  return false;
+}
+
+void channel::read(int /*from*/, std::uint64_t /*address*/, std::span<std::byte> /*to*/) {
+  throw misuse("teff::channel: this transport reads no memory of other ranks");
+}
+
+void channel::expect(int /*from*/, int /*number*/, std::span<std::byte> /*to*/, packet /*then*/) {
+  throw misuse("teff::channel: this transport carries no large messages");
+}
+
+void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*bytes*/, packet /*then*/) {
+  throw misuse("teff::channel: this transport carries no large messages");
+}
+
+}  // namespace teff
