@@ -42,6 +42,15 @@ class Runs:
     def where(self, mask: NDArray[np.bool_]) -> "Runs":
         return Runs(self.round[mask], self.iterations[mask], self.granularity[mask], self.slowdown[mask])
 
+    def beside(self, other: "Runs") -> "Runs":
+        """These and those of another system, as if of one."""
+        return Runs(
+            np.concatenate([self.round, other.round]),
+            np.concatenate([self.iterations, other.iterations]),
+            np.concatenate([self.granularity, other.granularity]),
+            np.concatenate([self.slowdown, other.slowdown]),
+        )
+
     @property
     def ideal(self) -> Floats:
         return self.granularity / self.slowdown

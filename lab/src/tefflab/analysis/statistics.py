@@ -17,18 +17,19 @@ half-width was 5.3 %, that of the expanded percentile interval of the medians 10
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tefflab.analysis.crossing import RESAMPLES, Floats, Relation, Runs, draw, find_crossing, widening
+from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
 
 FEWEST_ROUNDS = 3  # without which two systems are not said to differ: two launches may agree by chance
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
 _CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
 _CEILING_SHARE = 0.10  # of METG that this may be at most
+_ABOUT_ONE_LINE = math.log(1.2)  # how far apart METG of two systems may be whose runs lie about one line
 _VAGUE = 100.0  # the factor between two ends from which on they say nothing
 
 
@@ -182,6 +183,32 @@ def metg_ratio(
     if not error < 50:  # too few runs for an error, or one beyond all numbers
         return Interval(value, 0.0, math.inf)
     return Interval(value, value * math.exp(-error), value * math.exp(error))
+
+
+def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> list[float]:
+    """METG of `a` / METG of `b` in each round that both have, of two systems of one sitting; none where one is a bound.
+
+    Each round's runs are held against one line through the runs of both, so that what is uncertain of the line is so of
+    both alike. Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
+    """
+    left, right = as_runs(a), as_runs(b)
+    crossings = [find_crossing(side, threshold) for side in (left, right)]
+    if any(each.relation != "=" or each.undecided for each in crossings):
+        return []
+    ratio = crossings[0].granularity / crossings[1].granularity
+    ratio = ratio if abs(math.log(ratio)) > _ABOUT_ONE_LINE else 1.0
+    apart = 1 + int(left.round.max())
+    scaled = replace(left, iterations=left.iterations / ratio, granularity=left.granularity / ratio)
+    shifts = _shifts(find_crossing(scaled.beside(replace(right, round=right.round + apart)), threshold))
+    common = sorted(each for each in shifts if each < apart and each + apart in shifts)
+    return [ratio * (1 + shifts[each]) / (1 + shifts[each + apart]) for each in common]
+
+
+def _shifts(crossing: Crossing) -> dict[int, float]:
+    """How far each round's own runs near the crossing move METG, to first order, as a share of it."""
+    rounds, index = np.unique(crossing.runs.round, return_inverse=True)
+    shifts = crossing.shifts(np.eye(len(rounds))[:, index])
+    return {number: each for number, each in zip(rounds.tolist(), shifts.tolist(), strict=True) if each > -1}
 
 
 def overhead(observations: Iterable[Observation], confidence: float = 0.95, seed: int = 0) -> Interval:

@@ -27,6 +27,7 @@ from tefflab.cli.commands import (
     run,
     systems,
     test,
+    watch,
 )
 from tefflab.cli.commands.measuring import measuring_commands
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
@@ -111,6 +112,7 @@ app.command("run", cls=BriefCommand, context_settings=run.SETTINGS)(run.command)
 app.command("experiment", cls=BriefCommand)(experiment.command)
 app.command("profile", cls=BriefCommand)(profile.command)
 app.command("compare", cls=BriefCommand)(compare.command)
+app.command("watch", cls=BriefCommand, context_settings=watch.SETTINGS)(watch.command)
 app.command("report", cls=BriefCommand)(report.command)
 app.command("systems", cls=BriefCommand)(systems.command)
 app.command("install", cls=BriefCommand)(install.command)

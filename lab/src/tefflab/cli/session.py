@@ -63,7 +63,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
         said = ",".join(map(str, options.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
-    _measure(root, kind, options, command.name, lambda found: command.plan(_request(root, options, found)))
+    _measure(root, kind, options, command.name, lambda found: command.plan(request_of(root, options, found)))
 
 
 def experiment(root: Path, name: str, options: Options) -> None:
@@ -87,7 +87,7 @@ def experiment(root: Path, name: str, options: Options) -> None:
         kind,
         options,
         again,
-        lambda found: asked.plan(_request(root, options, found)),
+        lambda found: asked.plan(request_of(root, options, found)),
         experiment=name,
     )
 
@@ -101,7 +101,7 @@ def _measure(
     experiment: str | None = None,
 ) -> None:
     """`again` is the command that goes on with the sitting."""
-    name = _checked_name(options.store)
+    name = checked_name(options.store)
     if options.install_missing:
         bring_missing(root, asked_for(root, kind, options.systems), progress())
     store = Store.create(root / RESULTS_FOLDER / name)
@@ -114,7 +114,7 @@ def _measure(
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
         head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
-    estimates, interrupted = _watched(root, store, kind, head, options)
+    estimates, interrupted = measured_live(root, store, kind, head, options)
     file = publish(store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
     if interrupted:
@@ -125,7 +125,7 @@ def _measure(
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
 
 
-def _checked_name(store: str) -> str:
+def checked_name(store: str) -> str:
     """Raises TeffError for what is neither one folder's name nor an absolute path."""
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise TeffError(
@@ -219,7 +219,7 @@ def experiment_objects(root: Path) -> list[dict[str, object]]:
     return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
 
 
-def _request(root: Path, options: Options, found: Sequence[Present]) -> Request:
+def request_of(root: Path, options: Options, found: Sequence[Present]) -> Request:
     return Request(
         root=root,
         variants=tuple(each.variant for each in found),
@@ -245,8 +245,15 @@ def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sit
     return head
 
 
-def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, options: Options) -> tuple[Estimates, bool]:
-    """Measures with a live display."""
+def measured_live(
+    root: Path,
+    store: Store,
+    kind: AnyBenchmark,
+    head: Sitting,
+    options: Options,
+    enough: Callable[[Estimates], bool] | None = None,
+) -> tuple[Estimates, bool]:
+    """Measures with a live display; `enough` as of `measure`."""
     plan = kind.plan_of(head)
     console = progress()
     warn_of_others(console)
@@ -259,7 +266,7 @@ def _watched(root: Path, store: Store, kind: AnyBenchmark, head: Sitting, option
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     budget = TimeBudget(options.seconds)
     with store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
-        return measure(root, store, kind, head, live, options.seconds, options.rounds)
+        return measure(root, store, kind, head, live, options.seconds, options.rounds, enough)
 
 
 def warn_of_others(console: Console) -> None:

@@ -5,8 +5,8 @@ A sitting that was interrupted is resumed from the store, which has its plan and
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -85,17 +85,27 @@ def begin(root: Path, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting
 
 
 def measure(
-    root: Path, store: Store, kind: Benchmark[Any], head: Sitting, observer: Observer, budget: float, rounds: int
+    root: Path,
+    store: Store,
+    kind: Benchmark[Any],
+    head: Sitting,
+    observer: Observer,
+    budget: float,
+    rounds: int,
+    enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, bool]:
     """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
-    estimating: whether it did is said, too."""
+    estimating: whether it did is said, too. With `enough` the variants are launched in turns, round after round, until
+    it says so of what is known then; else each as often as its place in the table needs it."""
     plan = kind.plan_of(head)
     runner = Runner(root, store, head.sitting, kind)
     interrupted = False
     try:
         scales = {case: runner.calibrate(case) for case in plan.cases}
         entries = _entries(root, kind, kind.launches(plan, scales), store.failures(head.sitting))
-        Rounds(entries, runner, observer, budget, rounds).run()
+        if enough is not None:
+            entries = [replace(each, launch=_in_turns(each.launch)) for each in entries]
+        Rounds(entries, runner, observer, budget, rounds, _asked(kind, head, entries, enough)).run()
     except KeyboardInterrupt:
         interrupted = True
     finally:
@@ -110,6 +120,25 @@ def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
     """What the store's runs of a sitting say."""
     runs = [run for run in store.runs(kind.record, head.sitting) if run.role != "ceiling"]
     return kind.estimate(head, runs, store.failures(head.sitting))
+
+
+def _in_turns(launch: Launch[Any]) -> Launch[Any]:
+    """In one company with all variants that are asked the same."""
+    return replace(launch, company=" ".join(f"{each.case.flags} {each.case.workers}" for each in launch.questions))
+
+
+def _asked(
+    kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry], enough: Callable[[Estimates], bool] | None
+) -> Callable[[], bool] | None:
+    """Whether what the runs so far say is enough."""
+    if enough is None:
+        return None
+
+    def is_enough() -> bool:
+        runs = [run for each in entries for question in each.launch.questions for run in question.runs]
+        return bool(runs) and enough(kind.estimate(head, runs, []))
+
+    return is_enough
 
 
 def _variant(system: System, index: int, program: Program, probe: Probe) -> Variant:

@@ -8,7 +8,7 @@ on, with its reason; the others go on, and what was measured stays.
 import random
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -116,6 +116,7 @@ class Sitting:
     observer: Observer
     budget: float
     rounds: int
+    is_enough: Callable[[], bool] | None = None  # given: all are launched alike, until it says so or one fails
     _time: TimeBudget = field(init=False)
     _latest: str | None = None  # the company that was launched last
 
@@ -131,14 +132,18 @@ class Sitting:
             self._launch(min(company, key=lambda each: (each.launches, each.program.slow_start, _lot(each))))
 
     def _next(self) -> list[Entry] | None:
-        """A company that is in the midst of a round. Else who is furthest from what is wanted of it where the cores are
-        now. At a rare distance nothing is wanted: who has had least time goes on there until they are moved back. (At
-        one that is not rare all is wanted, though tables are first about another: it may be the main one in the end,
-        and nothing that is done there takes time from the other.)"""
+        """A company that is in the midst of a round. Where all are launched alike, the one that has had least. Else who
+        is furthest from what is wanted of it where the cores are now. At a rare distance nothing is wanted: who has had
+        least time goes on there until they are moved back. (At one that is not rare all is wanted, though tables are
+        first about another: it may be the main one in the end, and nothing that is done there takes time from the
+        other.)"""
         left = self._companies()
         for company in left.values():
             if len({each.launches for each in company}) > 1:
                 return company
+        if self.is_enough is not None:
+            over = not left or any(each.failure for each in self.entries) or self.is_enough()
+            return None if over else min(left.values(), key=lambda company: company[0].launches)
         runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
         waiting: dict[str, list[Entry]] = {}

@@ -6,7 +6,7 @@ from typing import Self
 
 from tefflab.analysis.comparison import ByRound, Quantity, Side
 from tefflab.analysis.results import MeasuredCase, MetgRow
-from tefflab.analysis.statistics import Interval, Observation, metg_ratio
+from tefflab.analysis.statistics import Interval, Observation, metg_ratio, metg_ratios
 from tefflab.benchmarks.task_graph.estimate import GraphRun, at_distance, observations
 from tefflab.output.readings import metg_name, placed_name
 
@@ -23,6 +23,10 @@ class Metg(Quantity):
 
     def over(self, other: Self) -> Interval:
         return metg_ratio(self.seen, other.seen, self.threshold)
+
+    def ratios_to(self, other: Self) -> list[float]:
+        """Of each round that both have."""
+        return metg_ratios(self.seen, other.seen, self.threshold)
 
 
 def metg_sides(cases: Iterable[MeasuredCase], runs: Iterable[GraphRun]) -> list[Side]:

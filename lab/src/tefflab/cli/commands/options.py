@@ -57,6 +57,19 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, names(text)))
 
 
+def share(text: str) -> float:
+    """`5%` as 0.05."""
+    from tefflab.errors import BAD_INPUT, TeffError
+
+    try:
+        found = float(text.removesuffix("%")) / 100
+    except ValueError:
+        found = 0.0
+    if not (text.endswith("%") and 0 < found <= 1):
+        raise TeffError(f"--slower-than {text}: a percentage above 0 and up to 100, as 5%", exit_code=BAD_INPUT)
+    return found
+
+
 def names(text: str) -> tuple[str, ...]:
     """The names of a list by commas, each once. Raises TeffError where there are commas only."""
     from tefflab.errors import BAD_INPUT, TeffError

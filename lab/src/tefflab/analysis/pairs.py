@@ -1,0 +1,139 @@
+"""Whether one of two sides is slower than the other, from launches that were made in pairs. Pure.
+
+Two launches of a round are made one after the other, so what the machine did to both cancels in their ratio. The ratios
+of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test: it takes
+nothing of the noise for granted but that it strikes both sides alike, and a few launches far out hardly move it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+
+import numpy as np
+from scipy import special
+
+from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
+from tefflab.analysis.statistics import Interval
+
+Verdict = Literal["slower", "not slower", "unknown"]
+
+FEWEST_PAIRS = 10  # without which nothing is said
+_EXACT = 60  # pairs up to which the signed ranks are counted; beyond, their sum is as good as normal
+
+
+@runtime_checkable
+class Pairing(Protocol):
+    """A quantity that is not measured directly, and knows what each round says of its ratio to another."""
+
+    def ratios_to(self, other: Self) -> Sequence[float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two systems at one place: what is known of each, the ratio of the first to the second, and from how many rounds
+    that comes. `threshold`: the slowdown that counts, 0.05 for one of 5 %."""
+
+    place: str
+    a: Interval
+    b: Interval
+    ratio: Interval
+    pairs: int
+    threshold: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
+        interval excludes a slowdown twice the threshold. Else nothing can be said."""
+        if self.pairs < FEWEST_PAIRS:
+            return "unknown"
+        if self.ratio.low > 1 and self.ratio.value > 1 + self.threshold:
+            return "slower"
+        return "not slower" if self.ratio.high < 1 + 2 * self.threshold else "unknown"
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether more rounds are in vain: all of the interval lies on one side of the threshold. To look again after
+        every round finds no slowdown where there is none, as far as the threshold lies from 1."""
+        return self.pairs >= FEWEST_PAIRS and not self.ratio.low <= 1 + self.threshold <= self.ratio.high
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "place": self.place,
+            "a": _plain(self.a),
+            "b": _plain(self.b),
+            "ratio": _plain(self.ratio),
+            "rounds": self.pairs,
+            "verdict": self.verdict,
+        }
+
+
+def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pair]:
+    """Two systems of a sitting, wherever it knows both. Where the host moved the cores, each place is compared at the
+    distance at which most rounds were made."""
+    most: dict[object, Pair] = {}
+    for each in compare_systems(sides, a, b):
+        left, right = each.a.quantity, each.b.quantity
+        ratios = _ratios(left, right)
+        pair = Pair(each.place, left.interval, right.interval, paired_ratio(ratios), len(ratios), threshold)
+        known = most.get(each.a.question)
+        if known is None or known.pairs < pair.pairs:
+            most[each.a.question] = pair
+    return list(most.values())
+
+
+def verdict(pairs: Sequence[Pair]) -> Verdict:
+    """Of all places together: slower if one is; not slower if every one is not."""
+    found = {each.verdict for each in pairs}
+    if "slower" in found:
+        return "slower"
+    return "not slower" if found == {"not slower"} else "unknown"
+
+
+def are_clear(pairs: Sequence[Pair]) -> bool:
+    return bool(pairs) and all(each.is_clear for each in pairs)
+
+
+def paired_ratio(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The ratio that is behind the ratios of so many pairs. Open at both ends where they are too few for an interval
+    of that confidence, which takes six at 95 %."""
+    if not ratios:
+        return Interval(1.0, 0.0, math.inf)
+    logs = np.log(np.asarray(ratios, dtype=np.float64))
+    first, second = np.triu_indices(len(logs))
+    means = np.sort((logs[first] + logs[second]) / 2)
+    value = math.exp(float(np.median(means)))
+    cut = _ranks_cut(len(logs), (1 - confidence) / 2)
+    if cut < 1:
+        return Interval(value, 0.0, math.inf)
+    return Interval(value, math.exp(float(means[cut - 1])), math.exp(float(means[-cut])))
+
+
+def _ratios(a: Quantity, b: Quantity) -> Sequence[float]:
+    """Of each round that both have; none of quantities that are not known by rounds."""
+    if isinstance(a, Pairing):
+        return a.ratios_to(b)  # type: ignore[arg-type]  # sides of one question have quantities of one kind
+    if isinstance(a, ByRound) and isinstance(b, ByRound):
+        common = sorted(a.rounds.keys() & b.rounds.keys())
+        return [float(np.median(a.rounds[each]) / np.median(b.rounds[each])) for each in common]
+    return []
+
+
+def _ranks_cut(pairs: int, tail: float) -> int:
+    """How many of the means are cut off at either end: the most for which the sum of signed ranks, of values that lie
+    evenly about 0, is smaller with no more than this probability."""
+    if pairs > _EXACT:
+        middle = pairs * (pairs + 1) / 4
+        spread = math.sqrt(pairs * (pairs + 1) * (2 * pairs + 1) / 24)
+        return math.floor(middle + float(special.ndtri(tail)) * spread)
+    chances = np.zeros(pairs * (pairs + 1) // 2 + 1)
+    chances[0] = 1.0
+    for rank in range(1, pairs + 1):
+        shifted = np.concatenate([np.zeros(rank), chances[:-rank]])
+        chances = (chances + shifted) / 2
+    return int(np.searchsorted(np.cumsum(chances), tail, side="right"))
+
+
+def _plain(interval: Interval) -> dict[str, float | None]:
+    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return {name: value if math.isfinite(value) else None for name, value in ends.items()}

@@ -1,0 +1,50 @@
+"""`teff watch`."""
+
+from typing import Annotated
+
+import typer
+
+from tefflab.cli import completion
+from tefflab.cli.commands import options
+
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+def command(
+    context: typer.Context,
+    system: Annotated[
+        str, typer.Option("--system", help="What may have become slower.", autocompletion=completion.systems)
+    ],
+    against: Annotated[
+        str, typer.Option("--against", help="The baseline: a system or way.", autocompletion=completion.systems)
+    ],
+    slower_than: Annotated[str, typer.Option("--slower-than", help="The slowdown that counts.")] = "5%",
+    benchmark: Annotated[
+        str, typer.Option("--benchmark", help="What is measured: task_graph (METG), spawn, wake or programs.")
+    ] = "task_graph",
+    minutes: options.Minutes = 5.0,
+    rounds: options.Rounds = 100,
+    workers: Annotated[str, typer.Option("--workers", help="Numbers of workers, by commas. [all cores]")] = "",
+    store: options.Store = "watch",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the verdict and its numbers as JSON.")] = False,
+) -> None:
+    """Say by the exit code whether a system is slower than a baseline: for continuous integration.
+
+    Launches both in turns in one sitting, and compares each pair of launches. Ends with 0 if it is not slower, with 3
+    if it is, with 4 if that can't be told; errors are 1 and 2. Further flags say what graph, as for `teff metg`.
+
+    Example:  teff watch --system teff --against openmp --slower-than 10%
+    """
+    from tefflab import project_root
+    from tefflab.cli.session import Options
+    from tefflab.cli.watching import watch
+
+    asked = Options(
+        workers=options.numbers(workers),
+        seconds=60 * minutes,
+        rounds=rounds,
+        store=store,
+        as_json=as_json,
+        flags=tuple(context.args),
+    )
+    watch(project_root(), benchmark, system, against, options.share(slower_than), asked)

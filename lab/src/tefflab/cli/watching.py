@@ -1,0 +1,82 @@
+"""`teff watch`: measures two systems in turns, and says by its exit code whether one is slower."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from tefflab.analysis.pairs import are_clear, pairs_of, verdict
+from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
+from tefflab.cli.session import (
+    INTERRUPTED,
+    Options,
+    checked_name,
+    measured_live,
+    prepare,
+    request_of,
+    whoever_is_here,
+)
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.terminal import output, progress
+from tefflab.measure.measurement import Present, begin
+from tefflab.output.pairs_table import sentence, to_table
+from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.systems.systems import best_of
+
+SLOWER = 3
+UNKNOWN = 4
+_EXIT_CODES = {"not slower": 0, "slower": SLOWER, "unknown": UNKNOWN}
+
+
+def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float, options: Options) -> None:
+    """Leaves with 0 where `mine` is not slower than `baseline`, else with SLOWER or UNKNOWN; TeffError where one
+    of them can't be measured."""
+    kind = find_benchmark(benchmark)
+    command = kind.commands[0]
+    if options.flags and not command.takes_flags:
+        raise TeffError(f"{' '.join(options.flags)}: --benchmark {benchmark} takes no flags", exit_code=BAD_INPUT)
+    own = {each.name: each.default for each in command.options}
+    command.check(own, options.flags)
+    prepare(root, kind, (mine, baseline))
+    found = whoever_is_here(root, kind, (mine, baseline))
+    two = [_named(found, name) for name in (mine, baseline)]
+    a, b = (each.variant.id for each in two)
+    if a == b:
+        raise TeffError(f"{mine} and {baseline} are the same: nothing to compare", exit_code=BAD_INPUT)
+    asked = Options(workers=options.workers, own=own, flags=options.flags)
+    store = Store.create(root / RESULTS_FOLDER / checked_name(options.store))
+    head = begin(root, store, kind, command.plan(request_of(root, asked, two)))
+
+    def is_clear(known: Estimates) -> bool:
+        return are_clear(pairs_of(known.sides(), a, b, threshold))
+
+    estimates, interrupted = measured_live(root, store, kind, head, options, is_clear)
+    _refuse_failed(store, head.sitting)
+    pairs = pairs_of(estimates.sides(), a, b, threshold)
+    if options.as_json:
+        said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
+        typer.echo(json.dumps(said | {"pairs": [each.to_json() for each in pairs]}, ensure_ascii=False))
+        progress().print(f"teff: {sentence(pairs, a, b)}", soft_wrap=True, markup=False)
+    else:
+        output().print(to_table(pairs, _quantity(estimates, kind), a, b))
+    raise typer.Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
+
+
+def _named(found: Sequence[Present], name: str) -> Present:
+    """The program of this `SYSTEM/WAY`, or the best of this system."""
+    ways = [each for each in found if name in (each.program.system_name, each.program.long_name)]
+    if not ways:
+        raise TeffError(f"{name} is not here; see `teff systems`")
+    best = best_of([each.program for each in ways])
+    return next(each for each in ways if each.program is best)
+
+
+def _refuse_failed(store: Store, sitting: str) -> None:
+    if failures := store.failures(sitting):
+        raise TeffError("; ".join(f"{each.system_id}: {each.reason}" for each in failures))
+
+
+def _quantity(estimates: Estimates, kind: AnyBenchmark) -> str:
+    """As a side calls it."""
+    return next((each.quantity.name for each in estimates.sides()), kind.measured)

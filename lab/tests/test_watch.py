@@ -1,0 +1,242 @@
+"""`teff watch`: a slowdown is found, none is invented, and what can't be told is not told."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import teff
+from simulated_sitting import variant
+from tefflab.analysis.comparison import ByRound, Side
+from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, Verdict, paired_ratio, pairs_of, verdict
+from tefflab.analysis.results import MeasuredCase, MetgRow
+from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
+from tefflab.benchmarks.task_graph.sides import metg_side
+from tefflab.cli.watching import SLOWER, UNKNOWN
+from tefflab.errors import BAD_INPUT, FAILED
+from test_json_reference import ENDS, paths, said
+
+# What the launches of three systems measured in three sittings on a virtual machine, its cores near to each other:
+# by system and round, (iterations, granularity, efficiency) of each run.
+LAUNCHES = Path(__file__).parent / "data" / "launches.json"
+CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
+THRESHOLD = 0.05
+LOOKS = (25, 50, 100)  # rounds after which a test looks; the command looks after each
+
+Launch = list[Observation]
+
+
+def noises() -> list[list[tuple[Launch, Launch]]]:
+    """Of each system in each sitting, pairs of launches that were made one after the other."""
+    found = []
+    for rounds in json.loads(LAUNCHES.read_text()).values():
+        launches = {int(number): [Observation(int(number), *run) for run in runs] for number, runs in rounds.items()}
+        found.append([(launches[each], launches[each + 1]) for each in launches if each + 1 in launches])
+    return found
+
+
+def slowed(launch: Launch, number: int, factor: float) -> Launch:
+    """The same as round `number` of a system whose METG is so many times as large, its noise the same."""
+    return [
+        replace(
+            each,
+            round=number,
+            iterations=round(each.iterations * factor),
+            granularity=each.granularity * round(each.iterations * factor) / each.iterations,
+        )
+        for each in launch
+    ]
+
+
+def side(name: str, seen: Sequence[Observation]) -> Side:
+    row = MetgRow(variant(name), 0.5, metg(seen), None, None, "", 1, len(seen), 0.0, 1000)
+    return metg_side(CASE, row, seen)
+
+
+def watched(seed: int, factor: float) -> Verdict:
+    """What a watch of a system against one of which it is so many times as slow ends with."""
+    random = np.random.default_rng(seed)
+    every = noises()
+    pairs = every[seed % len(every)]
+    mine: Launch = []
+    baseline: Launch = []
+    one = Interval(1.0, 1.0, 1.0)
+    found = Pair("here", one, one, one, 0, THRESHOLD)
+    for number in range(max(LOOKS)):
+        first, second = pairs[random.integers(len(pairs))]
+        one, other = (first, second) if random.random() < 0.5 else (second, first)
+        mine += slowed(one, number, factor)
+        baseline += slowed(other, number, 1.0)
+        if number + 1 in LOOKS:
+            ratios = metg_ratios(mine, baseline)
+            found = replace(found, ratio=paired_ratio(ratios), pairs=len(ratios))
+            if found.is_clear:
+                break
+    return found.verdict
+
+
+def test_a_slowdown_of_ten_percent_is_found_in_the_noise_of_a_virtual_machine() -> None:
+    verdicts = [watched(seed, 1.1) for seed in range(20)]
+    assert verdicts.count("slower") >= 19, verdicts
+
+
+def test_no_slowdown_is_found_where_there_is_none() -> None:
+    verdicts = [watched(seed, 1.0) for seed in range(100)]
+    assert verdicts.count("slower") <= 1, verdicts
+    assert verdicts.count("not slower") >= 75, verdicts
+
+
+def test_an_interval_of_pairs_holds_the_ratio_as_often_as_it_says() -> None:
+    random = np.random.default_rng(7)
+    for pairs in (6, 12, 40, 80):
+        found = [paired_ratio(np.exp(random.standard_t(3, pairs) * 0.05 + math.log(1.2)).tolist()) for _ in range(400)]
+        held = sum(each.low <= 1.2 <= each.high for each in found)
+        assert 0.92 * 400 <= held <= 0.99 * 400, f"{held} of 400 with {pairs} pairs"
+
+
+def test_one_launch_far_out_moves_no_verdict() -> None:
+    calm = [1.0, 1.01, 0.99, 1.02, 0.98] * 4
+    assert paired_ratio([*calm, 50.0]).value == pytest.approx(1.0, abs=0.01)
+    assert paired_ratio([*calm, 50.0]).high < 1.05
+
+
+@pytest.mark.parametrize(
+    ("ratio", "pairs", "said"),
+    [
+        (Interval(1.08, 1.03, 1.14), 20, "slower"),
+        (Interval(1.03, 1.01, 1.05), 20, "not slower"),  # so little does not count
+        (Interval(1.07, 0.99, 1.15), 20, "unknown"),
+        (Interval(1.02, 0.97, 1.08), 20, "not slower"),
+        (Interval(1.02, 0.93, 1.12), 20, "unknown"),  # so wide that a large slowdown is in it
+        (Interval(0.80, 0.75, 0.85), 20, "not slower"),
+        (Interval(1.50, 1.40, 1.60), FEWEST_PAIRS - 1, "unknown"),
+        (Interval(1.00, 0.0, math.inf), 20, "unknown"),
+    ],
+)
+def test_the_verdict_is_that_of_the_interval(ratio: Interval, pairs: int, said: Verdict) -> None:
+    one = Interval(1.0, 1.0, 1.0)
+    assert Pair("here", one, one, ratio, pairs, THRESHOLD).verdict == said
+
+
+def test_one_slower_place_is_enough_and_one_unknown_place_is_too_much() -> None:
+    one = Interval(1.0, 1.0, 1.0)
+    fine = Pair("a", one, one, Interval(1.0, 0.99, 1.01), 20, THRESHOLD)
+    slow = replace(fine, ratio=Interval(1.2, 1.1, 1.3))
+    open_ = replace(fine, ratio=Interval(1.0, 0.8, 1.3))
+    assert verdict([fine, fine]) == "not slower"
+    assert verdict([fine, open_]) == "unknown"
+    assert verdict([fine, open_, slow]) == "slower"
+    assert verdict([]) == "unknown"
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.7, 0.85, 1.15, 1.3, 3.0])
+def test_systems_far_apart_have_a_ratio_in_each_round(factor: float) -> None:
+    launches = [launch for pair in noises()[1] for launch in pair]
+    mine = [each for number, launch in enumerate(launches) for each in slowed(launch, number, factor)]
+    baseline = [each for number, launch in enumerate(launches) for each in slowed(launch, number, 1.0)]
+    (found,) = pairs_of([side("mine", mine), side("baseline", baseline)], "mine", "baseline", THRESHOLD)
+    assert found.pairs > 0.8 * len(launches)
+    assert found.ratio.value == pytest.approx(factor, rel=0.02)
+
+
+def test_only_rounds_that_both_have_are_compared() -> None:
+    def times(name: str, rounds: dict[int, list[float]]) -> Side:
+        return replace(
+            side(name, slowed(noises()[0][0][0], 0, 1.0)),
+            quantity=ByRound("a task", Interval(1.0, 0.9, 1.1), "=", None, rounds),
+        )
+
+    mine = times("mine", {number: [2.0] for number in range(20)} | {30: [900.0]})
+    baseline = times("baseline", {number: [1.0, 1.0, 7.0] for number in range(20)} | {40: [0.1]})
+    (found,) = pairs_of([mine, baseline], "mine", "baseline", THRESHOLD)
+    assert found.pairs == 20
+    assert found.ratio.value == pytest.approx(2.0)
+
+
+# --- the command
+
+
+def lab(laboratory: Callable[..., Path], commanded: Path, **systems: tuple[float, str]) -> Path:
+    root = laboratory(**systems)
+    assert root == commanded
+    return root
+
+
+@pytest.mark.parametrize(
+    ("mine", "code", "said"),
+    [
+        (1.3e-6, SLOWER, "mine is slower than usual: at stencil_1d"),
+        (1.0e-6, 0, "mine is not slower than usual"),
+        (0.7e-6, 0, "mine is not slower than usual"),
+    ],
+)
+def test_the_exit_code_says_whether_it_is_slower(
+    laboratory: Callable[..., Path],
+    commanded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    mine: float,
+    code: int,
+    said: str,
+) -> None:
+    lab(laboratory, commanded, mine=(mine, "fine"), usual=(1e-6, "fine"))
+    assert teff(monkeypatch, "watch", "--system", "mine", "--against", "usual", "--workers", "2") == code
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_too_few_rounds_say_nothing(
+    laboratory: Callable[..., Path],
+    commanded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lab(laboratory, commanded, mine=(2e-6, "fine"), usual=(1e-6, "fine"))
+    words = ("watch", "--system", "mine", "--against", "usual", "--workers", "2", "--rounds", "4", "--json")
+    assert teff(monkeypatch, *words) == UNKNOWN
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "unknown"
+    assert found["pairs"][0]["rounds"] == 4
+    assert set(paths(found)) - {f"pairs.{side}.{end}" for side in ("a", "b", "ratio") for end in ENDS} == said("watch")
+
+
+def test_both_are_launched_in_turns(
+    laboratory: Callable[..., Path],
+    commanded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lab(laboratory, commanded, mine=(1e-6, "fine"), usual=(1e-6, "fine"))
+    teff(monkeypatch, "watch", "--system", "mine", "--against", "usual", "--workers", "2")
+    capsys.readouterr()
+    runs = [json.loads(line) for line in (commanded / "results/watch/runs.jsonl").read_text().splitlines()]
+    launches = list(dict.fromkeys((run["round"], run["system_id"]) for run in runs if run["role"] == "system"))
+    rounds = [number for number, _ in launches]
+    assert rounds == sorted(rounds)
+    assert len(launches) == 2 * len(set(rounds)) >= 2 * FEWEST_PAIRS
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--system", "usual", "--against", "usual"), BAD_INPUT, "usual and usual are the same"),
+        (("--system", "mine", "--against", "usual", "--slower-than", "5"), BAD_INPUT, "--slower-than 5: a percentage"),
+        (("--system", "none", "--against", "usual"), BAD_INPUT, "no system is called 'none'"),
+        (("--system", "mine", "--against", "dead", "--workers", "2"), FAILED, "dead: "),
+    ],
+)
+def test_what_can_not_be_watched_is_an_error(
+    laboratory: Callable[..., Path],
+    commanded: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    code: int,
+    said: str,
+) -> None:
+    lab(laboratory, commanded, mine=(1e-6, "fine"), usual=(1e-6, "fine"), dead=(1e-6, "dies"))
+    assert teff(monkeypatch, "watch", *words) == code
+    assert said in capsys.readouterr().err
