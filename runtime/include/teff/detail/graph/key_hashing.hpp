@@ -61,8 +61,34 @@ concept sequence =
     std::ranges::forward_range<const Key> && !std::same_as<std::ranges::range_value_t<const Key>, Key> &&
     !requires { typename Key::hasher; } && !requires { typename Key::traits_type; };
 
+// A few integers, each smaller than a word.
+template <class Key>
+inline constexpr bool few_small_integers = false;
+template <std::integral... Parts>
+inline constexpr bool few_small_integers<std::tuple<Parts...>> =
+    sizeof...(Parts) >= 2 && sizeof...(Parts) <= 4 && ((sizeof(Parts) < sizeof(std::uint64_t)) && ...);
+template <std::integral First, std::integral Second>
+inline constexpr bool few_small_integers<std::pair<First, Second>> =
+    few_small_integers<std::tuple<First, Second>>;
+template <std::integral Integer, std::size_t size>
+inline constexpr bool few_small_integers<std::array<Integer, size>> =
+    size >= 2 && size <= 4 && sizeof(Integer) < sizeof(std::uint64_t);
+
+// One by one: a key was just put together of them, and a load of all at once would wait for the stores.
+template <class Key>
+std::size_t hash_of_integers(const Key& key) noexcept {
+  return std::apply(
+      [](const auto&... parts) {
+        std::uint64_t hash = 0;
+        ((hash = mixed(hash ^ static_cast<std::uint64_t>(parts))), ...);
+        return hash;
+      },
+      key);
+}
+
 template <class Key>
 std::size_t hash_of_bytes(const Key& key) noexcept {
+  if constexpr (few_small_integers<Key>) return hash_of_integers(key);
   std::uint64_t hash = 0;
   for (std::size_t at = 0; at < sizeof(Key); at += sizeof hash) {
     std::uint64_t word = 0;
@@ -101,6 +127,7 @@ std::size_t hash_of_structure(const Key& key) noexcept {
   if constexpr (with_fields<Key>) {
     using fields = decltype(fields_of(key));
     if constexpr (!compared_by_bytes<fields>) return key_hash<fields>{}(fields_of(key));
+    if constexpr (few_small_integers<fields>) return hash_of_integers(fields_of(key));
   }
   return hash_of_bytes(key);
 }
