@@ -363,6 +363,10 @@ TEST(c_api, graph_names_each_misuse) {
 TEST(c_api, names_arguments_that_are_null) {
   EXPECT_EQ(teff_runtime_make(1, nullptr), teff_misused);
   EXPECT_NE(std::string(teff_last_error()).find("teff_runtime_make: `made` is NULL"), std::string::npos);
+  EXPECT_EQ(teff_parallel_for(0, 10, 0, nullptr, nullptr), teff_misused);
+  EXPECT_NE(std::string(teff_last_error()).find("the body is NULL"), std::string::npos);
+  EXPECT_EQ(teff_run(nullptr, nullptr, nullptr), teff_misused);
+  EXPECT_NE(std::string(teff_last_error()).find("the runtime or the body is NULL"), std::string::npos);
   teff_graph* graph = nullptr;
   EXPECT_EQ(teff_graph_make(nullptr, nullptr, &graph), teff_misused);
   EXPECT_EQ(graph, nullptr);

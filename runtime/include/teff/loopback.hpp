@@ -25,7 +25,7 @@ class loopback {
   loopback& operator=(const loopback&) = delete;
 
   [[nodiscard]] int ranks() const noexcept;
-  // Throws std::out_of_range.
+  // Throws misuse if there is no such rank.
   [[nodiscard]] transport& rank(int rank);
 
  private:

@@ -33,6 +33,7 @@ bool ends(teff::scope& scope, int& status) noexcept {
 int teff_parallel_for(int64_t first, int64_t last, size_t grain,
                       int (*body)(int64_t begin, int64_t end, void* context), void* context) {
   return status_of([=] {
+    if (body == nullptr) throw teff::misuse("teff_parallel_for: the body is NULL");
     teff::parallel_for(first, last,
                        [=](std::int64_t begin, std::int64_t end) { expect_ok(body(begin, end, context)); },
                        {.grain = grain});

@@ -1,3 +1,4 @@
+#include <teff/error.hpp>
 #include <teff/teff.h>
 #include <teff/runtime.hpp>
 
@@ -36,7 +37,10 @@ unsigned teff_runtime_workers(const teff_runtime* runtime) {
 }
 
 int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context) {
-  return status_of([=] { runtime->workers.run([=] { expect_ok(body(context)); }); });
+  return status_of([=] {
+    if (runtime == nullptr || body == nullptr) throw teff::misuse("teff_run: the runtime or the body is NULL");
+    runtime->workers.run([=] { expect_ok(body(context)); });
+  });
 }
 
 unsigned teff_worker_index() {

@@ -134,7 +134,10 @@ int loopback::ranks() const noexcept {
 }
 
 transport& loopback::rank(int rank) {
-  return *transports_.at(static_cast<std::size_t>(rank));
+  if (rank < 0 || rank >= ranks())
+    throw misuse("teff::loopback: rank " + std::to_string(rank) + " of " + std::to_string(ranks()) +
+                 ": they are counted from 0");
+  return *transports_[static_cast<std::size_t>(rank)];
 }
 
 }  // namespace teff

@@ -32,7 +32,7 @@ def command(
 
     root = project_root()
     if svg is None:
-        words = [*context.args, "--json" if as_json else "-vv"]
+        words = ["--json" if as_json else "-vv", *context.args]  # first: a flag without its value would take it
         call_program(root, core_program(root), words, command_path=context.command_path)
         return
     if as_json:
