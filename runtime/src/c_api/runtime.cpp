@@ -1,5 +1,5 @@
-#include <teff/error.hpp>
 #include <teff/teff.h>
+#include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include "c_api/status.hpp"
@@ -38,7 +38,8 @@ unsigned teff_runtime_workers(const teff_runtime* runtime) {
 
 int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context) {
   return status_of([=] {
-    if (runtime == nullptr || body == nullptr) throw teff::misuse("teff_run: the runtime or the body is NULL");
+    if (runtime == nullptr || body == nullptr)
+      throw teff::misuse("teff_run: the runtime or the body is NULL");
     runtime->workers.run([=] { expect_ok(body(context)); });
   });
 }
