@@ -12,17 +12,19 @@
 namespace teff {
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
-// workers. In place; elements need not be copyable. One worker alone makes the first partition, so any number
-// of workers takes at least about 2 / log2(count) of one worker's time. If `less` throws, its exception is
-// thrown when all tasks have ended; the elements can then be assigned to and destroyed, but their values are
-// unspecified.
+// workers. In place; elements need not be copyable. What is sorted already is only looked at. One worker
+// alone makes the first partition, so any number of workers takes at least about 2 / log2(count) of one
+// worker's time. If `less` throws, its exception is thrown when all tasks have ended; the elements can then
+// be assigned to and destroyed, but their values are unspecified.
 //
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::on_workers([&] { detail::quicksort<I, Less>(less).sort(first, last); });
+  detail::on_workers([&] {
+    if (!detail::is_sorted_already(first, last, less)) detail::quicksort<I, Less>(less).sort(first, last);
+  });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires std::sortable<std::ranges::iterator_t<Range>, Less>
@@ -32,11 +34,13 @@ void parallel_sort(Range&& range, Less less = {}) {
 }
 
 // The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
-// again, and throws std::bad_alloc if there is none.
+// again, unless they are sorted already, and throws std::bad_alloc if there is none.
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::on_workers([&] { detail::stable_sort_over(first, last, less); });
+  detail::on_workers([&] {
+    if (!detail::is_sorted_already(first, last, less)) detail::stable_sort_over(first, last, less);
+  });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
   requires std::sortable<std::ranges::iterator_t<Range>, Less>

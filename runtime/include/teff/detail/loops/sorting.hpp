@@ -1,6 +1,7 @@
 // Quicksort and merge sort, whose halves are tasks.
 #pragma once
 
+#include <teff/detail/loops/early_exit.hpp>
 #include <teff/join.hpp>
 
 #include <algorithm>
@@ -16,6 +17,18 @@ namespace teff::detail {
 inline constexpr std::ptrdiff_t sorted_alone =
     2048;  // elements: some tens of microseconds, if they are cheap
 inline constexpr std::ptrdiff_t merged_alone = 8192;
+
+// Whether there is nothing to sort: of elements in random order the first few show that there is, and where
+// they are sorted, it takes a small part of the time of a sort. Of few it is not asked.
+template <std::random_access_iterator I, class Less>
+bool is_sorted_already(I first, I last, Less& less) {
+  if (last - first <= sorted_alone) return false;
+  using index = std::iter_difference_t<I>;
+  const auto is_out_of_order = [&](index i) {
+    return static_cast<bool>(std::invoke(less, first[i], first[i - 1]));
+  };
+  return !holds_somewhere(index{1}, last - first, is_out_of_order);
+}
 
 // Quicksort in place, where the elements need no copies.
 template <std::random_access_iterator I, class Less>
