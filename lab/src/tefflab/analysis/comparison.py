@@ -183,7 +183,7 @@ class Answer:
             "against": self.against,
             "machine": None
             if self.machine is None
-            else _plain(self.machine.ratio) | {"spread": self.machine.spread, "rows": self.machine.rows},
+            else _plain(self.machine.ratio) | {"row_spread": self.machine.spread, "rows": self.machine.rows},
             "comparisons": [each.to_json() for each in self.comparisons],
             "agreeing": sum(each.agrees is True for each in self.comparisons),
             "compared": len(self.comparisons),

@@ -16,7 +16,7 @@ LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interv
 UNKNOWN = f"Unknown: a side has fewer than {FEWEST_ROUNDS} rounds, or its interval says nothing. Go on with --resume."
 DRIFT = (
     "These are two sittings, and whether a program changed or the machine can't be known of so few: measure at least "
-    f"{FEWEST_OTHERS} other systems in both, or compare --against one that did not change."
+    f"{FEWEST_OTHERS} other systems in both, or compare `--against` a system that did not change."
 )
 OWN = (
     "Own: A / B without what the machine did, by the rows of all other systems. Its interval contains how far these "

@@ -33,7 +33,7 @@ def command(
     Launches both in turns in one sitting, and compares each pair of launches. Ends with 0 if it is not slower, with 3
     if it is, with 4 if that can't be told; errors are 1 and 2. Further flags say what graph, as for `teff metg`.
 
-    Example:  teff watch --system teff --against openmp --slower-than 10%
+    Example:  teff watch --system mine --against baseline --slower-than 10%
     """
     from tefflab import project_root
     from tefflab.cli.session import Options
