@@ -20,7 +20,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tefflab.errors import FAILED, TeffError
+from tefflab.errors import FAILED, TeffError, shortened
 from tefflab.host.processes import end_all
 from tefflab.systems.building import Build
 from tefflab.systems.logged import tail
@@ -40,6 +40,7 @@ TOOLS_APT = (
 )
 STEPS_AT_A_TIME = 2  # one builds on all cores, another tests
 SHOWN_LINES = 60  # of a failed step's output
+_LONGEST_LINE = 400  # of these: a command may name every file
 _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
 
 
@@ -172,7 +173,8 @@ def _report(outcome: Outcome, results: Console) -> None:
     remark = f" ({escape(outcome.remark)})" if outcome.remark else ""
     results.print(f"{sign} {name:<8} {count}{remark} [dim]{outcome.seconds:.1f} s[/]", soft_wrap=True)
     if count.failed:
-        results.print(escape(tail(outcome.log, SHOWN_LINES)), soft_wrap=True)
+        said = [shortened(line, _LONGEST_LINE) for line in tail(outcome.log, SHOWN_LINES).splitlines()]
+        results.print(escape("\n".join(said)), soft_wrap=True)
         results.print(f"[dim]all of it is in {escape(str(outcome.log))}[/]", soft_wrap=True)
 
 
