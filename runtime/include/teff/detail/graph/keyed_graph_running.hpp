@@ -178,8 +178,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   // Once only: the others write what at_rest() reads.
   bool asks_for_rest = account(worker).awaits && !nested;
   for (unsigned looks = 0; looks < looks_a_run;) {
-    if ((!here.ready.has_own() || tasks % tasks_between_looks == 0 || functions.priority) && functions.place)
-      receive(here);
+    const bool has_ready = here.kept || here.ready.has_own();
+    if (!has_ready || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
