@@ -229,6 +229,35 @@ TEST(guests, leave_nothing_open_of_a_graph_whose_keys_they_fulfilled) {
   other.join();
 }
 
+// A task that the last body made ready is in no queue: it is kept to be run next. A guest may leave before.
+TEST(guests, that_leave_a_task_behind_do_not_say_that_its_graph_rests) {
+  constexpr int length = 200'000;  // so many are not run at one time
+  for (const bool dense : {false, true}) {
+    runtime rt{{.workers = 2, .bind = false}};
+    wait_until_parked(rt);
+    std::atomic<bool> begun{false}, may_end{false};
+    std::atomic<int> ran{0};
+    task_graph<int> graph{rt};
+    if (dense) graph.dense(length);
+    graph.indegree([](int) { return 1; }).body([&](int i) {
+      ++ran;
+      if (i == 300) may_end = true;
+      if (i + 1 < length) graph.fulfill(i + 1);
+    });
+    rt.run([&] {
+      auto other = rt.submit([&] {
+        begun = true;
+        while (!may_end) std::this_thread::yield();
+      });
+      while (!begun) std::this_thread::yield();
+      graph.fulfill(0);
+      other.get();  // runs tasks of the graph until that has ended
+    });
+    graph.wait();
+    EXPECT_EQ(ran, length);
+  }
+}
+
 TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {
   runtime rt{{.workers = 1}};
   task_graph<int> graph{rt};

@@ -141,7 +141,7 @@ void keyed_graph<Key, Hash>::say_ended(worker_state& here) noexcept {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
   if (account(here.index).ended.load(std::memory_order_relaxed) == items_taken(here)) return;
-  if (here.ready.has_own() || !this->enter(here.index)) return;
+  if (here.kept || here.ready.sees_own() || !this->enter(here.index)) return;
   say_ended(here);
   this->leave(here.index);
 }
