@@ -1,11 +1,14 @@
 // StarPU tasks that name the data they read and write: the main thread submits all of them, timestep by
 // timestep, and StarPU derives the order (sequential consistency of the data).
 #include <algorithm>
-#include <cstdlib>
+#include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <new>
+#include <memory>
+#include <stdexcept>
 
 #include "columns.hpp"
+#include "named_data.hpp"
 #include "session.hpp"
 #include "task_codelet.hpp"
 #include "teff/graphs/adapter.hpp"
@@ -54,33 +57,11 @@ class implicit final : public adapter {
     const point_range inputs = work.table(name.graph).inputs(name.timestep, name.point);
     starpu_task* const task = starpu_task_create();
     task->cl = &codelet_;
-    task->cl_arg = allocate<task_name>(1);
-    task->cl_arg_size = sizeof(task_name);
-    task->cl_arg_free = 1;
-    *static_cast<task_name*>(task->cl_arg) = name;
-    task->nbuffers = static_cast<int>(inputs.size()) + 1;
-    starpu_data_handle_t* handles = task->handles;
-    starpu_data_access_mode* modes = task->modes;
-    if (task->nbuffers > STARPU_NMAXBUFS) {  // StarPU frees these with the task
-      const auto count = static_cast<std::size_t>(task->nbuffers);
-      handles = task->dyn_handles = allocate<starpu_data_handle_t>(count);
-      modes = task->dyn_modes = allocate<starpu_data_access_mode>(count);
-    }
-    *handles++ = data.output(name.timestep, name.point);
-    *modes++ = STARPU_W;
-    for (const std::int64_t each : inputs) {
-      *handles++ = data.output(name.timestep - 1, each);
-      *modes++ = STARPU_R;
-    }
+    name_task(*task, name);
+    named_data used(*task, static_cast<std::size_t>(inputs.size()) + 1);
+    used.add(data.output(name.timestep, name.point), STARPU_W);
+    for (const std::int64_t each : inputs) used.add(data.output(name.timestep - 1, each), STARPU_R);
     if (starpu_task_submit(task) != 0) throw std::runtime_error("StarPU does not take a task");
-  }
-
-  /// Memory that StarPU gives back with free().
-  template <class Value>
-  static Value* allocate(std::size_t count) {
-    void* const memory = std::calloc(count, sizeof(Value));
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<Value*>(memory);
   }
 
   int workers_;

@@ -2,11 +2,10 @@
 // column is written again two columns later.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 #include <vector>
 
+#include "named_data.hpp"
 #include "session.hpp"
 #include "teff/micro/drive.hpp"
 
@@ -88,38 +87,17 @@ class implicit_system {
   void submit(const task_name& name, const tokens* data) {
     starpu_task* const task = starpu_task_create();
     task->cl = &codelet_;
-    task->cl_arg = allocate<task_name>(1);
-    task->cl_arg_size = sizeof(task_name);
-    task->cl_arg_free = 1;
-    *static_cast<task_name*>(task->cl_arg) = name;
+    name_task(*task, name);
     if (data != nullptr) name_data(*task, name, *data);
     if (starpu_task_submit(task) != 0) throw std::runtime_error("StarPU does not take a task");
   }
 
   static void name_data(starpu_task& task, const task_name& name, const tokens& data) {
-    task.nbuffers = name.tasks->indegree(name.column) + 1;
-    starpu_data_handle_t* handles = task.handles;
-    starpu_data_access_mode* modes = task.modes;
-    if (task.nbuffers > STARPU_NMAXBUFS) {  // StarPU frees these with the task
-      const auto count = static_cast<std::size_t>(task.nbuffers);
-      handles = task.dyn_handles = allocate<starpu_data_handle_t>(count);
-      modes = task.dyn_modes = allocate<starpu_data_access_mode>(count);
-    }
-    *handles++ = data.of(name.row, name.column);
-    *modes++ = STARPU_W;
+    named_data used(task, static_cast<std::size_t>(name.tasks->indegree(name.column)) + 1);
+    used.add(data.of(name.row, name.column), STARPU_W);
     if (name.column == 0) return;
-    name.tasks->predecessors(name.row, [&](std::int32_t each) {
-      *handles++ = data.of(each, name.column - 1);
-      *modes++ = STARPU_R;
-    });
-  }
-
-  /// Memory that StarPU gives back with free().
-  template <class Value>
-  static Value* allocate(std::size_t count) {
-    void* const memory = std::calloc(count, sizeof(Value));
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<Value*>(memory);
+    name.tasks->predecessors(name.row,
+                             [&](std::int32_t each) { used.add(data.of(each, name.column - 1), STARPU_R); });
   }
 
   int workers_;

@@ -39,7 +39,6 @@ class dense_counters {
       // the release in end(), what the key's task before has done.
       if (alone) {
         counter.store(all, std::memory_order_relaxed);
-        seen = 0;
       } else {
         counter.compare_exchange_strong(seen, all, std::memory_order_acq_rel, std::memory_order_relaxed);
       }
