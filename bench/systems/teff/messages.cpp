@@ -7,12 +7,16 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "teff/messages/drive.hpp"
 
@@ -23,8 +27,26 @@ using namespace teff::messages;
 using number = std::uint64_t;
 using bytes = std::span<const std::byte>;
 
-/// How a message longer than a number is sent: it is copied at both ends.
-using long_message = bytes;
+/// Messages of this size and more go from memory to memory; shorter ones are copied at both ends.
+constexpr std::size_t large = std::size_t{16} << 10;
+
+/// Where large messages land: memory that no message is sent from.
+class landings {
+ public:
+  explicit landings(std::size_t size) : size_(size) {}
+  [[nodiscard]] std::span<std::byte> take() {
+    if (free_.empty()) free_.push_back(all_.emplace_back(size_).buffer());
+    const auto taken = free_.back();
+    free_.pop_back();
+    return taken;
+  }
+  void give(std::span<std::byte> back) { free_.push_back(back); }
+
+ private:
+  std::size_t size_;
+  std::deque<contents> all_;
+  std::vector<std::span<std::byte>> free_;
+};
 
 /// Answers between runs use MPI on the main thread: what uses it on workers lives no longer than a pattern.
 struct connection {
@@ -40,11 +62,13 @@ class teff_peer final : public peer {
  public:
   void one_way(trial& at) override {
     contents message(at.asked().bytes);
-    if (at.asked().bytes == sizeof(number)) {
-      there_and_back<number>(at, [](std::int64_t turn) { return static_cast<number>(turn); });
+    const auto numbered = [&](std::int64_t turn) { return message.numbered(static_cast<number>(turn)); };
+    if (at.asked().bytes >= large) {
+      there_and_back_large(at, numbered);
+    } else if (at.asked().bytes > sizeof(number)) {
+      there_and_back<bytes>(at, numbered);
     } else {
-      there_and_back<long_message>(
-          at, [&](std::int64_t turn) { return message.numbered(static_cast<number>(turn)); });
+      there_and_back<number>(at, [](std::int64_t turn) { return static_cast<number>(turn); });
     }
   }
 
@@ -127,6 +151,36 @@ class teff_peer final : public peer {
     run(to, at, [&] {
       if (at.begins(turn)) ball->send(1, make(turn));
     });
+  }
+
+  /// make(turn) gives the data, once those of the turn before may be changed.
+  template <class Make>
+  void there_and_back_large(trial& at, const Make& make) {
+    connection to(runtime_);
+    landings memory(at.asked().bytes);
+    std::int64_t turn = 0;
+    int awaited = 0;  // of rank 0: the answer, and leave to change what it has sent
+    std::optional<teff::large_message<std::byte>> ball;
+    std::function<void()> ended;
+    const auto begin = [&] {
+      if (!at.begins(turn)) return;
+      awaited = 2;
+      ball->send(1, make(turn), ended);
+    };
+    ended = [&] {
+      if (--awaited != 0) return;
+      ++turn;
+      begin();
+    };
+    ball = to.comm.on_large([&](std::size_t) { return memory.take(); },
+                            [&](std::span<std::byte> data) {
+                              at.arrived(data);
+                              if (at.rank() == 1)
+                                return ball->send(0, data, [&memory, data] { memory.give(data); });
+                              memory.give(data);
+                              ended();
+                            });
+    run(to, at, begin);
   }
 
   /// `begin` is for rank 0.
