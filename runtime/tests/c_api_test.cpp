@@ -260,12 +260,14 @@ int chain_body(teff_graph* graph, std::uint64_t key, void* context) {
 
 TEST(c_api, graph_runs_tasks_when_what_they_depend_on_is_done) {
   on_c_runtimes([](const c_runtime& runtime) {
-    task_chain all{.length = 1000};
-    const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
-    for (std::uint64_t round = 1; round <= 2; ++round) {
-      EXPECT_EQ(teff_graph_fulfill(graph.get(), 0), teff_ok);
-      EXPECT_EQ(teff_graph_wait(graph.get()), teff_ok);
-      EXPECT_EQ(all.ran, 1000 * round);
+    for (const std::size_t dense : {0, 1000}) {
+      task_chain all{.length = 1000};
+      const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all, dense});
+      for (std::uint64_t round = 1; round <= 2; ++round) {
+        EXPECT_EQ(teff_graph_fulfill(graph.get(), 0), teff_ok);
+        EXPECT_EQ(teff_graph_wait(graph.get()), teff_ok);
+        EXPECT_EQ(all.ran, 1000 * round);
+      }
     }
   });
 }
@@ -315,7 +317,7 @@ TEST(c_api, graph_runs_the_task_of_the_highest_priority_first) {
 TEST(c_api, graph_returns_what_a_body_returns) {
   on_c_runtimes([](const c_runtime& runtime) {
     task_chain all{.length = 5, .fails_with = 77};
-    const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
+    const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all, 0});
     EXPECT_EQ(teff_graph_fulfill(graph.get(), 0), teff_ok);
     EXPECT_EQ(teff_graph_wait(graph.get()), 77);
     EXPECT_STREQ(teff_last_error(), "a body returned 77");
@@ -348,6 +350,14 @@ TEST(c_api, graph_names_each_misuse) {
     EXPECT_EQ(teff_graph_fulfill(graph.get(), 3), teff_ok);
     EXPECT_EQ(teff_graph_wait(graph.get()), teff_over_fulfilled);
   }
+  functions.dense = 3;
+  {
+    const auto graph = made(runtime, functions);
+    EXPECT_EQ(teff_graph_fulfill(graph.get(), 3), teff_ok);
+    EXPECT_EQ(teff_graph_wait(graph.get()), teff_misused);
+    EXPECT_NE(std::string(teff_last_error()).find("below 3"), std::string::npos) << teff_last_error();
+  }
+  functions.dense = 0;
   functions.body = [](teff_graph* graph, std::uint64_t, void*) { return teff_graph_wait(graph); };
   {
     const auto graph = made(runtime, functions);
@@ -401,11 +411,11 @@ TEST(c_api, keeps_the_last_error_of_each_thread) {
 TEST(c_api, of_a_forked_process_names_the_error) {
   const auto runtime = made(2);
   task_chain all{.length = 5};
-  const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all});
+  const auto graph = made(runtime, {chain_indegree, chain_body, nullptr, nullptr, &all, 0});
   const pid_t process = ::fork();
   if (process == 0) {
     ::alarm(120);
-    const teff_graph_functions functions{chain_indegree, chain_body, nullptr, nullptr, &all};
+    const teff_graph_functions functions{chain_indegree, chain_body, nullptr, nullptr, &all, 0};
     teff_graph* another = nullptr;
     int wrong = 0;
     wrong |= run(runtime, [] { return 0; }) != teff_forked_process ? 1 : 0;

@@ -40,6 +40,55 @@ TEST(dense_graph, a_wavefront_of_integers_runs_in_order_again_and_again) {
   });
 }
 
+// Of every fourth column the tasks have no place: workers share its counters.
+TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
+  using key = std::array<int, 2>;  // (step, column)
+  constexpr int steps = 30;
+  constexpr int columns = 12;
+  on_runtimes([](runtime& rt) {
+    std::vector<std::atomic<int>> seen(columns);  // the last step that ran
+    std::atomic<int> wrong{0};
+    task_graph<key> g{rt};
+    g.dense(steps * columns, [](key k) { return static_cast<std::size_t>(k[1] * steps + k[0]); })
+        .place([](key k) { return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]); })
+        .indegree([](key k) { return k[0] == 0                          ? 0
+                                     : k[1] == 0 || k[1] + 1 == columns ? 2
+                                                                        : 3; })
+        .body([&](key k) {
+          const auto [step, column] = k;
+          const bool is_placed = column % 4 != 3;
+          if (is_placed && worker_index() != static_cast<unsigned>(column) % rt.workers()) ++wrong;
+          if (seen[static_cast<std::size_t>(column)].exchange(step) != step - 1) ++wrong;
+          for (int near = std::max(column - 1, 0); near <= std::min(column + 1, columns - 1); ++near) {
+            if (seen[static_cast<std::size_t>(near)] < step - 1) ++wrong;
+            if (step + 1 < steps) g.fulfill({step + 1, near});
+          }
+        });
+    for (int round = 0; round < 3; ++round) {
+      for (auto& each : seen) each = -1;
+      for (int column = 0; column < columns; ++column) g.fulfill({0, column});
+      g.wait();
+      for (const auto& each : seen) EXPECT_EQ(each, steps - 1);
+    }
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
+TEST(dense_graph, placed_tasks_of_the_highest_priority_run_first) {
+  runtime rt{{.workers = 2}};
+  std::vector<int> order;
+  task_graph<int> g{rt};
+  g.dense(10).place([](int) { return 1U; }).priority([](int k) { return k; });
+  g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
+    order.push_back(k);
+    if (k != 0) return;
+    for (const int next : {4, 9, 2, 7}) g.fulfill(next);
+  });
+  g.fulfill(0);
+  g.wait();
+  EXPECT_EQ(order, (std::vector{0, 9, 7, 4, 2}));
+}
+
 TEST(dense_graph, a_chain_needs_no_stack) {
   runtime rt{{.workers = 2, .stack_size = std::size_t{1} << 20}};
   const int length = under_thread_sanitizer ? 10'000 : 1'000'000;
@@ -99,19 +148,21 @@ TEST(dense_graph, keys_that_own_memory_are_dropped_with_a_graph_that_failed) {
 
 TEST(dense_graph, keys_that_are_never_satisfied_are_named) {
   on_runtimes([](runtime& rt) {
-    task_graph<int> g{rt};
-    g.dense(10).indegree([](int) { return 3; }).body([](int) {});
-    g.fulfill(7);
-    g.fulfill(7);
-    try {
+    for (const unsigned place : {anywhere, 1U}) {
+      task_graph<int> g{rt};
+      g.dense(10).place([=](int) { return place; }).indegree([](int) { return 3; }).body([](int) {});
+      g.fulfill(7);
+      g.fulfill(7);
+      try {
+        g.wait();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const never_satisfied& error) {
+        EXPECT_EQ(error.count, 1U);
+        EXPECT_NE(std::string(error.what()).find("7 (2 of 3)"), std::string::npos) << error.what();
+      }
+      for (int i = 0; i < 3; ++i) g.fulfill(7);
       g.wait();
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (const never_satisfied& error) {
-      EXPECT_EQ(error.count, 1U);
-      EXPECT_NE(std::string(error.what()).find("7 (2 of 3)"), std::string::npos) << error.what();
     }
-    for (int i = 0; i < 3; ++i) g.fulfill(7);
-    g.wait();
 
     task_graph<std::array<int, 2>> h{rt};
     h.dense(100, [](auto k) { return static_cast<std::size_t>(k[0] * 10 + k[1]); });
@@ -128,20 +179,23 @@ TEST(dense_graph, keys_that_are_never_satisfied_are_named) {
 
 TEST(dense_graph, a_key_that_is_fulfilled_too_often_is_named) {
   on_runtimes([](runtime& rt) {
-    task_graph<int> g{rt};
-    g.dense(10).indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
-      if (k != 0) return;
-      g.fulfill(5);
-      g.fulfill(5);
-    });
-    g.fulfill(0);
-    try {
+    for (const unsigned place : {anywhere, 1U}) {
+      task_graph<int> g{rt};
+      g.dense(10).place([=](int) { return place; });
+      g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {
+        if (k != 0) return;
+        g.fulfill(5);
+        g.fulfill(5);
+      });
+      g.fulfill(0);
+      try {
+        g.wait();
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const over_fulfilled& error) {
+        EXPECT_NE(std::string(error.what()).find("task 5"), std::string::npos) << error.what();
+      }
       g.wait();
-      ADD_FAILURE() << "nothing was thrown";
-    } catch (const over_fulfilled& error) {
-      EXPECT_NE(std::string(error.what()).find("task 5"), std::string::npos) << error.what();
     }
-    g.wait();
   });
 }
 

@@ -59,10 +59,16 @@ class execution {
         own_(rt.workers()),
         ready_(static_cast<std::ptrdiff_t>(rt.workers()), started{work}),
         graph_(rt) {
-    for (std::size_t i = 0; i < work.graphs(); ++i)
+    std::size_t numbers = 0;
+    for (std::size_t i = 0; i < work.graphs(); ++i) {
       grids_.push_back(std::make_unique<grid>(work, i, placed ? work.workers() : 1,
-                                              placed && outputs::may_travel(work.graph(i))));
+                                              placed && outputs::may_travel(work.graph(i)), numbers));
+      numbers += static_cast<std::size_t>(work.graph(i).width * work.graph(i).steps);
+    }
     for (std::size_t i = 0; i < own_.size(); ++i) own_[i].tasks = &work.worker(static_cast<int>(i));
+    // A worker that counts alone finds the few keys that wait sooner in its table.
+    if (!placed)
+      graph_.dense(numbers, [this](const key& k) { return of(k.graph).number(k.timestep, k.point); });
     graph_
         .indegree([this](const key& k) {
           return k.graph == start ? 0 : static_cast<int>(of(k.graph).tasks.predecessors(k.timestep, k.point));
@@ -93,9 +99,18 @@ class execution {
   struct grid {
     owned_columns tasks;
     outputs results;
-    grid(const workload& work, std::size_t index, int workers, bool travel)
+    std::size_t first_number;
+    std::size_t steps;
+    grid(const workload& work, std::size_t index, int workers, bool travel, std::size_t first)
         : tasks(work, index, workers, outputs::kept(work, index, travel).has_value()),
-          results(work, index, tasks, travel) {}
+          results(work, index, tasks, travel),
+          first_number(first),
+          steps(static_cast<std::size_t>(work.graph(index).steps)) {}
+    /// Those of a column side by side, so that workers with columns of their own count on their own cache
+    /// lines.
+    [[nodiscard]] std::size_t number(std::int32_t timestep, std::int32_t point) const {
+      return first_number + static_cast<std::size_t>(point) * steps + static_cast<std::size_t>(timestep);
+    }
   };
   /// A worker's.
   struct alignas(128) own {
@@ -120,7 +135,8 @@ class execution {
   }
 
   void execute(const key& k) {
-    const auto& [tasks, results] = of(k.graph);
+    const auto& tasks = of(k.graph).tasks;
+    const auto& results = of(k.graph).results;
     const unsigned owner = placed_ ? k.worker : 0;
     own& here = own_[placed_ ? k.worker : teff::worker_index()];
     const auto output = results.at(k.timestep, k.point, owner);
@@ -138,7 +154,8 @@ class execution {
     }
   }
   void arrive(const key& end, std::int16_t graph) {
-    const auto& [tasks, results] = of(graph);
+    const auto& tasks = of(graph).tasks;
+    const auto& results = of(graph).results;
     if (results.travel())
       std::memcpy(results.at(end.timestep, end.point, end.worker).data(), end.output.data(),
                   end.output.size());

@@ -14,6 +14,7 @@ struct teff_graph {
       throw teff::misuse("teff_graph_make: there is no indegree() or no body()");
     tasks.indegree([this](std::uint64_t key) { return functions.indegree(key, functions.context); });
     tasks.body([this](std::uint64_t key) { expect_ok(functions.body(this, key, functions.context)); });
+    if (given.dense != 0) tasks.dense(given.dense);
     if (given.place != nullptr) {
       tasks.place([this](std::uint64_t key) {
         const int place = functions.place(key, functions.context);
