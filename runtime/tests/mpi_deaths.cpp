@@ -1,5 +1,6 @@
 // A job of processes of which the last is killed while the others wait for it. Started by mpiexec, which is
 // told to go on without it: that they end at all is what the test looks at, and that they name who has died.
+// Or its host is cut off from the others (hosts.sh); or it is stopped for a while, and they wait for it.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 
@@ -8,20 +9,37 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <semaphore>
 #include <string>
 
 namespace {
 
-enum class state { asleep, busy, sending };
+enum class state { asleep, busy, sending, cut_off, stopped };
 
-// Asleep: all wait in run(), and nothing comes. Busy: their workers send without end, to the dead one, too.
-// Or they run a task that never ends.
+// For longer than a host may be silent. Another process has to end it.
+void stop_for_a_while() {
+  const pid_t stopped = getpid();
+  if (fork() == 0) {
+    sleep(6);
+    kill(stopped, SIGCONT);
+    _exit(0);
+  }
+  raise(SIGSTOP);
+}
+
+// Asleep: all wait in run(), and nothing comes. Busy: they run a task that never ends. Sending: their workers
+// send without end, to the dead one, too.
 void wait_for_a_dead_rank(teff::communicator& comm, state how) {
   const int last = comm.ranks() - 1;
   std::atomic<int> came{0};
+  std::binary_semaphore asleep{0};
   const auto each = comm.on([&](int) { ++came; });
   const auto die = comm.on([&] {
     std::fprintf(stderr, "rank %d (process %d) dies\n", comm.rank(), static_cast<int>(getpid()));
+    if (how == state::stopped) return stop_for_a_while();
+    if (how == state::cut_off && std::system("ip link set teff0 down") == 0) return asleep.acquire();
     kill(getpid(), SIGKILL);
   });
   comm.run([&] {
@@ -41,6 +59,10 @@ int main(int argc, char** argv) {
   teff::mpi job(argc, argv);
   teff::runtime rt{{.workers = 2}};
   teff::communicator comm(rt, job);
-  const std::string how = argc > 1 ? argv[1] : "asleep";
-  wait_for_a_dead_rank(comm, how == "busy" ? state::busy : how == "sending" ? state::sending : state::asleep);
+  const std::map<std::string, state> states{{"asleep", state::asleep},
+                                            {"busy", state::busy},
+                                            {"sending", state::sending},
+                                            {"cut_off", state::cut_off},
+                                            {"stopped", state::stopped}};
+  wait_for_a_dead_rank(comm, states.at(argc > 1 ? argv[1] : "asleep"));
 }

@@ -3,6 +3,7 @@
 
 #include <teff/transport.hpp>
 
+#include <chrono>
 #include <memory>
 
 namespace teff {
@@ -14,6 +15,9 @@ struct mpi_options {
   // Within a node, the data of large messages are read from the memory of the rank that sends them, where the
   // system permits that. False, on any rank: MPI carries them.
   bool reads_memory = true;
+  // After so long without an answer of another node's system, be its ranks busy or stopped, the job ends; 0:
+  // never. In whole seconds, 4 at least.
+  std::chrono::seconds silence{4};
 };
 
 // The transport of the rank that this process is.
@@ -33,7 +37,9 @@ struct mpi_options {
 // - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
 //   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
 // - MPI carries the data of large messages to other nodes, from the sender's memory to the receiver's.
-// - If another rank of the node is killed, this process ends, and says which rank it was.
+// - If another rank is killed, or another node can't be reached, this process ends, and says which one it is.
+//   Nodes watch each other by connections of TCP (IPv4); where these can't be made, the node's own ranks
+//   only.
 // - Opening a channel, and destroying one, waits for all ranks to do the same.
 class mpi final : public transport {
  public:

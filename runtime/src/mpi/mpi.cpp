@@ -84,7 +84,7 @@ class mpi::job {
     std::array<int, 2> with{how.rings ? 1 : 0, how.reads_memory ? 1 : 0};
     MPI_Allreduce(MPI_IN_PLACE, with.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (with[0] == 0) return;
-    near.emplace(with[1] != 0);
+    near.emplace(with[1] != 0, how.silence);
     for (std::size_t i = 0; i < near->ranks().size(); ++i)
       on_node[static_cast<std::size_t>(near->ranks()[i])] = i;
   }

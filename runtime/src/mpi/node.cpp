@@ -3,14 +3,17 @@
 #include "mpi/process_memory.hpp"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <span>
+#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -26,9 +29,20 @@ std::size_t lines_of_ring(std::size_t ranks) noexcept {
   return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
 }
 
+// Can be read once the process has ended; below 0: the system does not let this one watch it. Older C
+// libraries have no function for it.
+int file_of_process(pid_t process) noexcept {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+#else
+  static_cast<void>(process);
+  return -1;
+#endif
+}
+
 }  // namespace
 
-node::node(bool reads) {
+node::node(bool reads, std::chrono::milliseconds silence) {
   int world = 0;
   int size = 0;
   int own = 0;
@@ -42,7 +56,7 @@ node::node(bool reads) {
   const auto lines = lines_of_ring(ranks);
   constexpr std::size_t alignment = 64;
   const auto of_rings = rings::segment_bytes(ranks, lines);
-  const auto bytes = of_rings + alignment + sizeof(first_death);
+  const auto bytes = of_rings + alignment + sizeof(last_words);
   MPI_Info how = MPI_INFO_NULL;
   MPI_Info_create(&how);
   MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
@@ -61,16 +75,21 @@ node::node(bool reads) {
   }
   rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
   auto* const after_rings = segments.front() + of_rings;  // of rank 0, used by all
-  if (own == 0) ::new (after_rings) first_death(0);
+  if (own == 0) ::new (after_rings) last_words;
   MPI_Barrier(all_);
-  first_death_ = std::launder(reinterpret_cast<first_death*>(after_rings));
+  last_words_ = std::launder(reinterpret_cast<last_words*>(after_rings));
   rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
   find_processes(static_cast<std::size_t>(own), reads);
+  watch(static_cast<std::size_t>(own), silence);
 }
 
 // No rank ends before all have come to MPI_Win_free: so nobody watches any more then.
 node::~node() {
-  deaths_.reset();
+  watch_.reset();
+  links_.reset();
+  for (std::size_t i = 0; i < processes_.size() && i < watched_.size(); ++i) {
+    if (watched_[i] >= 0) close(watched_[i]);
+  }
   rings_.reset();
   MPI_Win_free(&memory_);
   MPI_Comm_free(&all_);
@@ -103,18 +122,47 @@ void node::find_processes(std::size_t own, bool reads) {
                 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, all_);
   reads_ = can != 0;
-  if (known) deaths_.emplace(processes_, [this](std::size_t who) { end_after(who); });
+  sees_processes_ = known;
 }
 
-// A rank has died, by kill -9 or because it has run out of memory. What it was to send never comes, and MPI
-// tells nobody if it has been told to go on without it. All others end, and name the one that died first.
-void node::end_after(std::size_t who) noexcept {
-  std::uint32_t first = 0;
-  if (first_death_->compare_exchange_strong(first, static_cast<std::uint32_t>(who) + 1))
-    first = static_cast<std::uint32_t>(who) + 1;
-  const auto dead = static_cast<std::size_t>(first) - 1;
-  dprintf(STDERR_FILENO, "teff::mpi: rank %d (process %d) has died: its job ends\n", ranks_[dead],
-          static_cast<int>(processes_[dead]));
+// Who has died, by kill -9 or because it has run out of memory, sends nothing any more, and MPI tells nobody
+// if it has been told to go on without it. The same where another node can't be reached.
+void node::watch(std::size_t own, std::chrono::milliseconds silence) {
+  MPI_Comm firsts = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, own == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
+  if (firsts != MPI_COMM_NULL) {
+    int nodes = 0;
+    MPI_Comm_size(firsts, &nodes);
+    if (nodes > 1) links_.emplace(firsts, silence);
+    MPI_Comm_free(&firsts);
+  }
+  for (std::size_t i = 0; i < processes_.size(); ++i)
+    watched_.push_back(sees_processes_ && i != own ? file_of_process(processes_[i]) : -1);
+  if (links_) std::ranges::copy(links_->files(), std::back_inserter(watched_));
+  watch_.emplace(watched_, [this](std::size_t i) {
+    if (i < processes_.size())
+      end("rank " + std::to_string(ranks_[i]) + " (process " + std::to_string(processes_[i]) + " on " +
+          node_links::name() + ") has died");
+    std::string why;
+    const auto news = links_->hear(i - processes_.size(), why);
+    if (news == node_links::news::end) end(why);
+    return news == node_links::news::none;
+  });
+}
+
+// All ranks of this node end, and those of the others.
+void node::end(const std::string& why) noexcept {
+  auto& words = *last_words_;
+  std::uint32_t state = last_words::none;
+  // Acquire and release: the text. Its writer may die meanwhile.
+  if (words.state.compare_exchange_strong(state, last_words::being_written, std::memory_order_acq_rel)) {
+    why.copy(words.text.data(), words.text.size() - 1);
+    words.state.store(last_words::written, std::memory_order_release);
+  }
+  for (int i = 0; i < 1000 && words.state.load(std::memory_order_acquire) != last_words::written; ++i)
+    std::this_thread::yield();
+  dprintf(STDERR_FILENO, "teff::mpi: %s: its job ends\n", words.text.data());
+  if (links_) links_->tell(words.text.data());
   std::_Exit(EXIT_FAILURE);
 }
 

@@ -4,13 +4,17 @@
 #include <mpi.h>
 #include <sys/types.h>
 
-#include "mpi/deaths.hpp"
+#include "mpi/file_watch.hpp"
+#include "mpi/node_links.hpp"
 #include "mpi/rings.hpp"
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace teff::detail {
@@ -19,8 +23,8 @@ namespace teff::detail {
 class node {
  public:
   // All ranks of the job make one, and destroy it. `reads`: on all of them, they may read each other's
-  // memory.
-  explicit node(bool reads);
+  // memory. `silence`: as node_links.
+  node(bool reads, std::chrono::milliseconds silence);
   ~node();
   node(const node&) = delete;
   node& operator=(const node&) = delete;
@@ -34,20 +38,29 @@ class node {
   [[nodiscard]] bool reads() const noexcept { return reads_; }
 
  private:
-  using first_death = std::atomic<std::uint32_t>;  // of the ranks here, its number plus one; 0: all live
-  static_assert(first_death::is_always_lock_free);
+  // Why the job ends, in the memory that they share: the first rank to know writes it, and all say the same.
+  struct last_words {
+    enum state : std::uint32_t { none, being_written, written };
+    std::atomic<std::uint32_t> state{none};
+    std::array<char, 252> text{};
+  };
+  static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
   void find_processes(std::size_t own, bool reads);
-  [[noreturn]] void end_after(std::size_t who) noexcept;
+  void watch(std::size_t own, std::chrono::milliseconds silence);
+  [[noreturn]] void end(const std::string& why) noexcept;
 
   MPI_Comm all_ = MPI_COMM_NULL;
   MPI_Win memory_ = MPI_WIN_NULL;
   std::vector<int> ranks_;
   std::vector<pid_t> processes_;
   bool reads_ = false;
-  first_death* first_death_ = nullptr;  // in the memory that they share
+  bool sees_processes_ = false;  // of the other ranks
+  last_words* last_words_ = nullptr;
   std::optional<detail::rings> rings_;
-  std::optional<death_watch> deaths_;
+  std::optional<node_links> links_;  // of the first rank, where there are more nodes
+  std::vector<int> watched_;         // files: by number the processes, then links
+  std::optional<file_watch> watch_;
 };
 
 }  // namespace teff::detail
