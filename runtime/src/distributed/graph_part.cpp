@@ -70,6 +70,11 @@ std::uint64_t graph_part::left() noexcept {
   return tasks_->keys_left() + (leaves_ ? leaver : 0);
 }
 
+std::string graph_part::state() const {
+  if (!tasks_->rests()) return "tasks run";
+  return "no task runs, " + std::to_string(tasks_->keys_left()) + " keys wait";
+}
+
 void graph_part::begin() {
   const std::lock_guard lock(beginning_);
   if (begun_.load(std::memory_order_relaxed)) return;

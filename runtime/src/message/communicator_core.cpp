@@ -222,6 +222,7 @@ void communicator_core::begin() {
   in_body_.store(true, std::memory_order_relaxed);
   epoch_.store(stamp_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   completion_.begin();
+  for (auto& each : peers_) each.counted = 0;
   ended_.store(false, std::memory_order_seq_cst);
   if (!completion_.tree().is_root()) {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
@@ -352,6 +353,32 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
   host_.state_changed();
 }
 
+std::string communicator_core::state() {
+  const std::lock_guard lock(progress_);
+  const auto epoch = epoch_.load(std::memory_order_relaxed);
+  std::uint64_t sent = 0;
+  std::string text;
+  for (int rank = 0; rank < ranks(); ++rank) {
+    auto& each = at(rank);
+    const std::lock_guard sending(each.mutex);
+    sent += each.sent[epoch % 2];
+    if (!has_room(rank)) text += ", waits for room to send to rank " + std::to_string(rank);
+  }
+  text = std::to_string(sent) + " messages sent, " + std::to_string(received_) + " have come, " +
+         std::to_string(handled_.load(std::memory_order_relaxed)) + " handled" + text;
+  if (in_body_.load(std::memory_order_relaxed)) text += ", the body has not returned";
+  if (const auto holds = holds_.load(std::memory_order_relaxed); holds != 0)
+    text += ", held by " + std::to_string(holds);
+  completion_.tree().each_child([&](int child) {
+    const auto& below = at(child);
+    if (below.counted == completion_.wave()) return;
+    text += ", waits for rank " + std::to_string(child) +
+            (below.begun == epoch ? " and those below it" : ", which has not begun");
+  });
+  if (completion_.own_given()) text += ", waits for rank " + std::to_string(completion_.tree().parent());
+  return "rank " + std::to_string(rank_) + ", epoch " + std::to_string(epoch) + ": " + text;
+}
+
 // ---- Packets that come ----
 
 bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept {
@@ -440,6 +467,7 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
 void communicator_core::accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest) {
   auto& words = at(from).words;
   if (!body.empty()) words = words_in(body);
+  at(from).begun = epoch_.load(std::memory_order_relaxed);
   if (digest == digest_) return;
   throw ranks_differ("teff::communicator: rank " + std::to_string(rank_) + " and rank " +
                      std::to_string(from) +
@@ -447,8 +475,8 @@ void communicator_core::accept_hello(int from, std::span<const std::byte> body, 
 }
 
 void communicator_core::accept_control(int from, packet_kind kind, std::span<const std::byte> body) {
-  static_cast<void>(from);
   if (kind == packet_kind::report) {
+    at(from).counted = completion_.wave();
     completion_.reported(read_as<completion_counts>(body));
   } else if (kind == packet_kind::ask) {
     completion_.asked();

@@ -2,6 +2,7 @@
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/error.hpp>
 
+#include "message/watchdog.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <algorithm>
@@ -23,6 +24,10 @@ source::poll_time next_time_that_never_comes() noexcept {
   static std::atomic<source::poll_time::rep> made{0};
   return source::poll_time::max() -
          source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
+bool has_ended(const void* core) noexcept {
+  return static_cast<const communicator_core*>(core)->ended();
 }
 
 }  // namespace
@@ -84,6 +89,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
 }
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {
+  const watchdog observes([this] { return state(); });
   runtime_.run([&] {
     core_.begin();
     std::exception_ptr thrown;
@@ -93,13 +99,19 @@ void message_source::run_epoch(void (*body)(void* what), void* what) {
       thrown = std::current_exception();
     }
     core_.body_ended(std::move(thrown));
-    wait_for_end();
+    wait_until(has_ended, &core_);
   });
   if (auto failure = core_.take_failure()) std::rethrow_exception(std::move(failure));
 }
 
 void message_source::wait_for_end() {
-  wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
+  const watchdog observes([this] { return state(); });
+  wait_until(has_ended, &core_);
+}
+
+std::string message_source::state() {
+  return (part_ == nullptr ? "communicator, " : "distributed_graph, ") + core_.state() +
+         (part_ == nullptr ? "" : ", " + part_->state());
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string>
 
 namespace teff::detail {
 
@@ -42,6 +43,7 @@ class graph_part final : private epoch_part {
   void leave() noexcept;
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] std::string state() const override;
   [[nodiscard]] std::exception_ptr what_is_left();
 
   runtime& runtime_;

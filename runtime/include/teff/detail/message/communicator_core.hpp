@@ -96,6 +96,9 @@ class communicator_core {
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
+  // In words: what an epoch that goes on waits for on this rank.
+  [[nodiscard]] std::string state();
+
   // ---- Work: called by workers ----
 
   // What follows, both. A message that has come alone is handled without being put anywhere.
@@ -127,7 +130,10 @@ class communicator_core {
     // The same from there to here.
     std::atomic<std::uint64_t> handled_bytes{0};
     std::atomic<std::uint64_t> told_bytes{0};
-    std::string words;  // a child's messages, from its last hello
+    // Of a child, under the lock progress_.
+    std::string words;          // its messages, from its last hello
+    std::uint64_t begun = 0;    // the epoch of that hello
+    std::uint64_t counted = 0;  // the wave in which it has reported last
   };
   struct failure {
     int rank;

@@ -70,6 +70,8 @@ class completion {
   // Sums of this wave, so far: what a report says.
   [[nodiscard]] const completion_counts& sums() const noexcept { return sums_; }
   [[nodiscard]] std::uint64_t wave() const noexcept { return wave_; }
+  // Whether passive() was called in this wave: all that is missing is an answer from above.
+  [[nodiscard]] bool own_given() const noexcept { return own_given_; }
 
  private:
   void new_wave() noexcept;

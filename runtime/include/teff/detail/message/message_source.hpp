@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace teff::detail {
@@ -24,6 +25,8 @@ class epoch_part {
   // As in message_host. Whoever makes at_rest() true calls message_source::look_again() then.
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
+  // In words, what goes on.
+  [[nodiscard]] virtual std::string state() const = 0;
 };
 
 class message_source final : public source, private message_host {
@@ -57,6 +60,7 @@ class message_source final : public source, private message_host {
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
 
+  [[nodiscard]] std::string state();
   // Returns when done(what), which becomes true before state_changed().
   void wait_until(bool (*done)(const void*), const void* what);
 

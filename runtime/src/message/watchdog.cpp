@@ -1,0 +1,49 @@
+#include "message/watchdog.hpp"
+
+#include <teff/error.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <stop_token>
+#include <string_view>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// "30" or "30s".
+std::chrono::seconds period() {
+  const char* const text = std::getenv("TEFF_WATCHDOG");
+  if (text == nullptr || *text == '\0') return {};
+  std::string_view digits = text;
+  if (digits.ends_with('s')) digits.remove_suffix(1);
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    throw invalid_option("TEFF_WATCHDOG=" + std::string(text) + ": whole seconds are expected, as 30");
+  return std::chrono::seconds(value);
+}
+
+}  // namespace
+
+watchdog::watchdog(std::function<std::string()> state) {
+  const auto wait = period();
+  if (wait.count() == 0) return;
+  thread_ = std::jthread([wait, state = std::move(state)](const std::stop_token& over) {
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    for (auto passed = wait; !ended.wait_for(lock, over, wait, [] { return false; }); passed += wait) {
+      if (over.stop_requested()) return;
+      std::fprintf(stderr, "teff: %s (for %lld s)\n", state().c_str(),
+                   static_cast<long long>(passed.count()));
+    }
+  });
+}
+
+}  // namespace teff::detail
