@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <latch>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -285,19 +286,51 @@ TEST(communicator, misuse_is_refused) {
   EXPECT_THROW(simulated(0, 1), misuse);
 }
 
-TEST(communicator, small_messages_of_a_busy_sender_travel_together) {
+// Rank 1 takes none before all have been sent.
+TEST(communicator, small_messages_travel_together_while_others_are_on_their_way) {
   loopback job(2);
-  on_ranks(job, 1, [](transport& through, runtime& rt) {
+  std::latch sent{1};
+  on_ranks(job, 1, [&](transport& through, runtime& rt) {
     communicator comm(rt, through);
     std::atomic<int> came{0};
     const auto each = comm.on([&](int) { ++came; });
     constexpr int count = 20'000;
     comm.run([&] {
-      if (comm.rank() == 0) {
-        for (int i = 0; i < count; ++i) each.send(1, i);
-      }
+      if (comm.rank() == 1) return sent.wait();
+      for (int i = 0; i < count; ++i) each.send(1, i);
+      sent.count_down();
     });
     EXPECT_EQ(came, comm.rank() == 1 ? count : 0);
+    const auto counted = comm.counters();
+    EXPECT_EQ(counted.sent, comm.rank() == 0 ? count : 0);
+    EXPECT_EQ(counted.handled, comm.rank() == 1 ? count : 0);
+    EXPECT_LT(counted.packets, 100U);
+    EXPECT_GE(counted.bytes, counted.sent * sizeof(int));
+    EXPECT_EQ(counted.waits, 0U);
+  });
+}
+
+TEST(communicator, counts_what_it_has_sent_since_it_was_made) {
+  loopback job(2);
+  on_ranks(job, 1, [](transport& through, runtime& rt) {
+    communicator comm(rt, through, {.window = 512});
+    std::vector<char> landed(1000);
+    const auto each = comm.on([](const std::vector<int>&) {});
+    const auto block = comm.on_large([&](std::size_t) { return std::span(landed); }, [](std::span<char>) {});
+    const std::vector<char> data(1000);
+    for (int round = 0; round < 2; ++round) {
+      comm.run([&] {
+        for (int i = 0; i < 20; ++i) each.send(1 - comm.rank(), std::vector<int>(30));
+        if (comm.rank() == 0) block.send(1, data);
+      });
+    }
+    const auto counted = comm.counters();
+    EXPECT_GE(counted.sent, 40U);
+    EXPECT_GE(counted.handled, 40U);
+    EXPECT_GE(counted.bytes, 40 * 30 * sizeof(int));
+    EXPECT_EQ(counted.large, comm.rank() == 0 ? 2U : 0U);
+    EXPECT_EQ(counted.large_bytes, comm.rank() == 0 ? 2000U : 0U);
+    EXPECT_GE(counted.waits, 1U) << "a window has room for four";
   });
 }
 

@@ -154,6 +154,9 @@ class distributed_graph {
     part_.wait();
   }
 
+  // What this rank has sent and handled for the graph.
+  [[nodiscard]] message_counters counters() { return part_.messages().counters(); }
+
  private:
   using tasks = detail::keyed_graph<Key, key_hash<Key>>;
   using arrival = std::tuple<const Key&, const Data&...>;

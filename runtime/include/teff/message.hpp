@@ -5,6 +5,7 @@
 #include <teff/detail/message/handler.hpp>
 #include <teff/detail/message/message_source.hpp>
 #include <teff/error.hpp>
+#include <teff/message_counters.hpp>
 #include <teff/message_parts.hpp>
 #include <teff/runtime.hpp>
 #include <teff/transport.hpp>
@@ -199,6 +200,9 @@ class communicator {
   // The workers and the transport, for parts of a program that have messages of their own.
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
+
+  // What this rank has sent and handled.
+  [[nodiscard]] message_counters counters() const { return source_->counters(); }
 
   // For other parts of libteff.
   [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }

@@ -178,6 +178,7 @@ void communicator_core::send_gathered(int to, peer& there) {
   const auto head = header(packet_kind::messages, there.gathered_records, there.gathered_epoch, there);
   std::memcpy(there.gathered.data(), &head, sizeof head);
   there.gathered_records = 0;
+  ++there.packets_sent;
   channel_->send(to, std::exchange(there.gathered, {}));
 }
 
@@ -343,14 +344,27 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
   const auto epoch = epoch_.load(std::memory_order_relaxed);
   for (auto& each : peers_) {
     const std::lock_guard lock(each.mutex);
-    each.sent[epoch % 2] = 0;
+    each.sent_before += std::exchange(each.sent[epoch % 2], 0);
   }
   received_ = 0;
-  handled_.store(0, std::memory_order_relaxed);
+  handled_before_.fetch_add(handled_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   totals_ = totals;
   // seq_cst: before the look at waiters.
   ended_.store(true, std::memory_order_seq_cst);
   host_.state_changed();
+}
+
+message_counters communicator_core::counters() {
+  message_counters all;
+  for (auto& each : peers_) {
+    const std::lock_guard lock(each.mutex);
+    all.sent += each.sent_before + each.sent[0] + each.sent[1];
+    all.bytes += each.sent_bytes.load(std::memory_order_relaxed);
+    all.packets += each.packets_sent;
+  }
+  all.handled = handled_before_.load(std::memory_order_relaxed) + handled_.load(std::memory_order_relaxed);
+  large_.count_in(all);
+  return all;
 }
 
 std::string communicator_core::state() {

@@ -30,12 +30,22 @@ block_offer large_messages::offer(std::uint32_t message, std::span<const std::by
   const std::lock_guard lock(mutex_);
   const auto number = ++offers_;
   offered_.emplace(number, offered{data, std::move(may_reuse)});
+  ++sent_;
+  sent_bytes_ += data.size();
   return {core_.rank(), message, number, reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
 }
 
 void large_messages::take_back(const block_offer& offer) noexcept {
   const std::lock_guard lock(mutex_);
   offered_.erase(offer.number);
+  --sent_;
+  sent_bytes_ -= offer.bytes;
+}
+
+void large_messages::count_in(message_counters& all) {
+  const std::lock_guard lock(mutex_);
+  all.large += sent_;
+  all.large_bytes += sent_bytes_;
 }
 
 std::span<const std::byte> large_messages::data_of(std::uint64_t number) {

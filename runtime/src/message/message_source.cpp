@@ -45,6 +45,7 @@ void message_source::send(int to, std::uint32_t number, std::size_t size,
       throw misuse(
           "teff::communicator: messages sent outside of run() wait for the next one, and there is no "
           "room for more of them");
+    waits_for_room_.fetch_add(1, std::memory_order_relaxed);
     struct awaited {
       const communicator_core* core;
       int to;
@@ -107,6 +108,12 @@ void message_source::run_epoch(void (*body)(void* what), void* what) {
 void message_source::wait_for_end() {
   const watchdog observes([this] { return state(); });
   wait_until(has_ended, &core_);
+}
+
+message_counters message_source::counters() {
+  auto all = core_.counters();
+  all.waits = waits_for_room_.load(std::memory_order_relaxed);
+  return all;
 }
 
 std::string message_source::state() {

@@ -6,6 +6,7 @@
 #include <teff/detail/message/completion.hpp>
 #include <teff/detail/message/large_messages.hpp>
 #include <teff/detail/message/wire.hpp>
+#include <teff/message_counters.hpp>
 #include <teff/transport.hpp>
 
 #include <atomic>
@@ -96,6 +97,8 @@ class communicator_core {
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
 
+  // As communicator::counters(), but for what waits.
+  [[nodiscard]] message_counters counters();
   // In words: what an epoch that goes on waits for on this rank.
   [[nodiscard]] std::string state();
 
@@ -122,7 +125,9 @@ class communicator_core {
     packet gathered;   // its header is written when it leaves
     std::uint64_t gathered_epoch = 0;
     std::uint32_t gathered_records = 0;
-    std::uint64_t sent[2] = {};  // messages, in epochs of even and odd numbers
+    std::uint64_t sent[2] = {};      // messages, in epochs of even and odd numbers
+    std::uint64_t sent_before = 0;   // in epochs that have ended
+    std::uint64_t packets_sent = 0;  // of messages
 
     // Bytes of messages, since the beginning. Written under the lock.
     std::atomic<std::uint64_t> sent_bytes{0};
@@ -207,6 +212,7 @@ class communicator_core {
   completion_counts totals_;
 
   std::atomic<std::uint64_t> handled_{0};
+  std::atomic<std::uint64_t> handled_before_{0};  // in epochs that have ended
   std::atomic<unsigned> workers_handling_{0};
   arrived_messages arrived_;
   ordered_messages ordered_;

@@ -4,6 +4,7 @@
 
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/message/wire.hpp>
+#include <teff/message_counters.hpp>
 
 #include <array>
 #include <cstddef>
@@ -38,6 +39,7 @@ class large_messages {
                                   std::function<void()> may_reuse);
   // It was not sent.
   void take_back(const block_offer& offer) noexcept;
+  void count_in(message_counters& all);
 
   // ---- Handlers ----
 
@@ -75,6 +77,8 @@ class large_messages {
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
+  std::uint64_t sent_ = 0;  // offers that were not taken back
+  std::uint64_t sent_bytes_ = 0;
   std::unordered_map<std::uint64_t, offered> offered_;
   std::array<bool, slots> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken

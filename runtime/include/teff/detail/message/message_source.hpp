@@ -47,6 +47,7 @@ class message_source final : public source, private message_host {
   // The second half of that, for a body that has ended.
   void wait_for_end();
   void look_again() noexcept { core_.look_again(); }
+  [[nodiscard]] message_counters counters();
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
@@ -71,6 +72,7 @@ class message_source final : public source, private message_host {
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};
 
+  std::atomic<std::uint64_t> waits_for_room_{0};
   std::atomic<unsigned> waiters_{0};
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
