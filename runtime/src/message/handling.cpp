@@ -1,0 +1,135 @@
+// Workers that run a communicator's handlers.
+#include <teff/detail/message/communicator_core.hpp>
+
+#include "message/in_handler.hpp"
+
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// After so many, a worker looks at something else.
+constexpr int handlers_a_run = 64;
+
+}  // namespace
+
+// A worker that runs handlers one after the other. Counting each by itself costs more than many a handler: so
+// it counts those of one rank together. But a handler may take long, and wait for work that waits for room
+// until this rank has told that it has handled what came before. So what it keeps is within a quarter of the
+// window, beside the half that may be untold; and only one worker keeps any.
+class communicator_core::handling_here {
+ public:
+  explicit handling_here(communicator_core& core) noexcept
+      : core_(core),
+        most_(core.workers_handling_.fetch_add(1, std::memory_order_relaxed) == 0 ? core.window_ / 4 : 0),
+        outer_(std::exchange(handling, &core)) {}
+  ~handling_here() {
+    handling = outer_;
+    count();
+    core_.workers_handling_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  handling_here(const handling_here&) = delete;
+  handling_here& operator=(const handling_here&) = delete;
+
+  void handle(const arrived_batch& batch, std::size_t at) noexcept {
+    if (batch.from() != from_) count();
+    core_.handle_one(batch.bytes(), at);
+    from_ = batch.from();
+    ++messages_;
+    bytes_ += record_bytes(record_at(batch.bytes(), at).size);
+    if (bytes_ > most_) count();
+  }
+
+ private:
+  void count() noexcept {
+    if (messages_ != 0) core_.count_handled(from_, std::exchange(messages_, 0), std::exchange(bytes_, 0));
+  }
+  communicator_core& core_;
+  const std::uint64_t most_;
+  const communicator_core* const outer_;
+  int from_ = -1;
+  std::uint64_t messages_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+bool communicator_core::work() noexcept {
+  std::optional<channel::arrival> lone;
+  bool any = progress(&lone);
+  if (lone) {
+    const handling_here here(*this);
+    handle_one(lone->bytes, sizeof(packet_header));
+    count_handled(lone->from, 1, lone->bytes.size() - sizeof(packet_header));
+    attention_.store(true, std::memory_order_seq_cst);  // as in handle()
+    any = true;
+  }
+  return handle() || any;
+}
+
+bool communicator_core::handle() noexcept {
+  if (arrived_.empty() && !ordered_.waiting()) return false;
+  bool any = false;
+  {
+    handling_here here(*this);
+    int left = handlers_a_run;
+    for (auto batch = arrived_.front(); batch != nullptr && left != 0;) {
+      const auto at = batch->take();
+      if (!at) {
+        arrived_.drop(batch);
+        batch = arrived_.front();
+        continue;
+      }
+      any = true;
+      if (record_at(batch->bytes(), *at).ordered != 0) continue;
+      --left;
+      here.handle(*batch, *at);
+    }
+    for (; left != 0; --left) {
+      const auto next = ordered_.take();
+      if (!next) break;
+      any = true;
+      here.handle(*next->batch, next->at);
+      ordered_.done();
+    }
+  }
+  if (any) attention_.store(true, std::memory_order_seq_cst);  // as look_again(); this worker looks next
+  return any;
+}
+
+void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
+  if (cancelled()) [[unlikely]]
+    return handle_cancelled(bytes, at);
+  try {
+    const auto number = record_at(bytes, at).message;
+    if (number >= messages_.size()) [[unlikely]]
+      return large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+    messages_[number].handle(arguments_at(bytes, at));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+// Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
+void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
+  try {
+    const auto number = record_at(bytes, at).message;
+    if (number >= messages_.size()) {
+      large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+    } else if (messages_[number].large) {
+      messages_[number].handle(arguments_at(bytes, at));
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void communicator_core::count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept {
+  auto& there = at(from);
+  const auto handled = there.handled_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (handled - there.told_bytes.load(std::memory_order_relaxed) >= window_ / 2)
+    send_control(from, packet_kind::acknowledges);
+  // Release: what the handlers have done, to is_passive().
+  handled_.fetch_add(messages, std::memory_order_release);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,10 @@
+// In whose handler the calling thread is.
+#pragma once
+
+namespace teff::detail {
+
+class communicator_core;
+
+inline constinit thread_local const communicator_core* handling = nullptr;
+
+}  // namespace teff::detail

@@ -1,0 +1,172 @@
+// Packets that come to a communicator.
+#include <teff/detail/message/communicator_core.hpp>
+#include <teff/error.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// After so many, a worker looks at something else.
+constexpr int packets_a_look = 16;
+
+std::string words_in(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+template <class T>
+T read_as(std::span<const std::byte> bytes) {
+  if (bytes.size() < sizeof(T)) throw malformed_message("teff::communicator: a packet ends too early");
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+// The first line in which they differ.
+std::string difference(const std::string& ours, const std::string& theirs) {
+  for (std::size_t here = 0, there = 0;;) {
+    const auto line = [](const std::string& words, std::size_t& at) {
+      if (at >= words.size()) return std::string("nothing more");
+      const auto end = words.find('\n', at);
+      auto one = words.substr(at, end - at);
+      at = end + 1;
+      return one;
+    };
+    const auto mine = line(ours, here);
+    const auto other = line(theirs, there);
+    if (mine != other || (here >= ours.size() && there >= theirs.size()))
+      return "\"" + mine + "\" here, \"" + other + "\" there";
+  }
+}
+
+}  // namespace
+
+bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept {
+  const std::unique_lock lock(progress_, std::try_to_lock);
+  if (!lock) return false;
+  // seq_cst: before the look whether this rank is passive, against look_again().
+  if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);
+  lone_ = lone;
+  bool any = true;
+  try {
+    const bool received = receive_some();
+    const bool sent = send_all_gathered();
+    if (received) quiet_looks_ = 0;
+    any = give_counts() || received || sent;
+  } catch (...) {
+    fail(std::current_exception());
+    // Whether this rank is passive has yet to be looked at.
+    attention_.store(true, std::memory_order_seq_cst);
+  }
+  lone_ = nullptr;
+  return any;
+}
+
+bool communicator_core::receive_some() {
+  for (int i = 0; i < packets_a_look; ++i) {
+    auto came = channel_->receive();
+    if (!came) return i != 0;
+    receive_or_fail(came->from, std::move(came->bytes));
+  }
+  return true;
+}
+
+// A packet that is refused fails the epoch, and leaves those behind it to be received: without their counts
+// and reports the epoch would not end.
+void communicator_core::receive_or_fail(int from, packet bytes) noexcept {
+  try {
+    receive(from, std::move(bytes));
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void communicator_core::receive(int from, packet bytes) {
+  const auto head = read_as<packet_header>(bytes.bytes());
+  auto& there = at(from);
+  // What an earlier packet has told may be more than this one's, which was made first.
+  if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
+    // seq_cst: before the look at waiters.
+    there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
+    if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
+  }
+  const auto epoch = epoch_.load(std::memory_order_relaxed);
+  if (head.kind == packet_kind::acknowledges || head.epoch < epoch) return;
+  if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
+  if (head.kind == packet_kind::messages) return accept_messages(from, head, std::move(bytes));
+  const auto body = bytes.bytes().subspan(sizeof(packet_header));
+  if (head.kind == packet_kind::hello) return accept_hello(from, body, head.digest);
+  accept_control(from, head.kind, body);
+}
+
+void communicator_core::accept_messages(int from, const packet_header& head, packet bytes) {
+  received_ += head.records;
+  if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
+    count_handled(from, head.records, bytes.size() - sizeof(packet_header));
+    // The other case is told by whoever compares all messages (hello).
+    if (head.digest == digest_)
+      throw malformed_message("teff::communicator: a packet of messages was spoilt");
+    return;
+  }
+  // Before a handler can send: that this rank is not sealed any more.
+  stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  // The caller is about to run one handler itself; others are told if there is more.
+  const bool takes_lone = lone_ != nullptr && !lone_->has_value();
+  const bool more = !arrived_.empty() || (lone_ != nullptr && !takes_lone);
+  if (takes_lone && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
+    lone_->emplace(channel::arrival{from, std::move(bytes)});
+    if (more) host_.work_came();
+    return;
+  }
+  const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
+  batch->each_ordered([&](std::size_t where) { ordered_.put({batch, where}); });
+  arrived_.put(batch);
+  if (more || head.records > 1) host_.work_came();
+}
+
+void communicator_core::accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest) {
+  auto& words = at(from).words;
+  if (!body.empty()) words = words_in(body);
+  at(from).begun = epoch_.load(std::memory_order_relaxed);
+  if (digest == digest_) return;
+  throw ranks_differ("teff::communicator: rank " + std::to_string(rank_) + " and rank " +
+                     std::to_string(from) +
+                     " have registered different messages: " + difference(words_, words));
+}
+
+void communicator_core::accept_control(int from, packet_kind kind, std::span<const std::byte> body) {
+  if (kind == packet_kind::report) {
+    at(from).counted = completion_.wave();
+    completion_.reported(read_as<completion_counts>(body));
+  } else if (kind == packet_kind::ask) {
+    completion_.asked();
+    tell_children(packet_kind::ask);
+  } else if (kind == packet_kind::end) {
+    tell_children(packet_kind::end, body);
+    end_epoch(read_as<completion_counts>(body));
+  } else if (kind == packet_kind::fail || kind == packet_kind::abort) {
+    const failure heard{read_as<int>(body), words_in(body.subspan(sizeof(int)))};
+    if (kind == packet_kind::abort || completion_.tree().is_root()) {
+      {
+        const std::lock_guard lock(failing_);
+        if (first_failure_) return;
+        first_failure_ = heard;
+      }
+      cancelled_.store(true, std::memory_order_relaxed);
+      if (kind == packet_kind::abort) {
+        tell_children(packet_kind::abort, body);
+      } else {
+        tell_failure(heard);
+      }
+      host_.state_changed();
+    } else {
+      tell_failure(heard);
+    }
+  } else {
+    throw malformed_message("teff::communicator: a packet of no known kind");
+  }
+}
+
+}  // namespace teff::detail

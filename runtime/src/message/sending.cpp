@@ -1,0 +1,156 @@
+// Messages that a communicator sends: gathered or alone, and what it tells other ranks itself.
+#include <teff/detail/message/communicator_core.hpp>
+#include <teff/error.hpp>
+
+#include "message/in_handler.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace teff::detail {
+
+namespace {
+
+// A packet with as many bytes leaves, whatever else is on its way.
+constexpr std::size_t packet_size = std::size_t{16} << 10;
+// With as many packets on their way to a rank, further messages for it are gathered.
+constexpr std::size_t packets_under_way = 2;
+
+}  // namespace
+
+bool communicator_core::in_handler() const noexcept {
+  return handling == this;
+}
+
+bool communicator_core::has_room(int to) const noexcept {
+  const auto& there = peers_[static_cast<std::size_t>(to)];
+  // seq_cst: the last look before the caller sleeps, against receive().
+  const auto acknowledged = there.acknowledged_bytes.load(std::memory_order_seq_cst);
+  return there.sent_bytes.load(std::memory_order_relaxed) - acknowledged < window_ || cancelled();
+}
+
+bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
+                                 void (*fill)(const void* what, std::byte* at), const void* what) {
+  if (to < 0 || to >= ranks())
+    throw misuse("teff::communicator: there is no rank " + std::to_string(to) + " to send to");
+  if (cancelled()) return true;
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  if (!in_handler() && !has_room(to)) return false;
+  put_record(to, there, {size, number, messages_[number].ordered ? 1U : 0U}, fill, what);
+  return true;
+}
+
+// Under the peer's lock. Within try_send(), which is the path of every message: a call of its own would cost
+// a tenth of it.
+[[gnu::always_inline]] inline void communicator_core::put_record(
+    int to, peer& there, const record_header& head, void (*fill)(const void* what, std::byte* at),
+    const void* what) {
+  // Relaxed: a thread of some activity sees the stamp of the epoch that this belongs to; for others either
+  // will do. After give_counts() has had the lock it sees that stamp, or a later one.
+  const auto stamp = stamp_.load(std::memory_order_relaxed);
+  const auto bytes = record_bytes(head.size);
+  if (there.gathered_records != 0 &&
+      (there.gathered_epoch != stamp || there.gathered.size() + bytes > packet_size))
+    send_gathered(to, there);
+  if (there.gathered.empty()) there.gathered.append(sizeof(packet_header));
+  const auto before = there.gathered.size();
+  auto* const record = there.gathered.append(bytes);
+  std::memcpy(record, &head, sizeof head);
+  try {
+    fill(what, record + sizeof head);
+  } catch (...) {
+    there.gathered.cut(before);
+    throw;
+  }
+  std::memset(record + sizeof head + head.size, 0, bytes - sizeof head - head.size);
+  there.gathered_epoch = stamp;
+  ++there.gathered_records;
+  ++there.sent[stamp % 2];
+  there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  if (there.gathered.size() >= packet_size || channel_->under_way(to) < packets_under_way) {
+    send_gathered(to, there);
+  } else if (!gathers_.load(std::memory_order_seq_cst) &&
+             !gathers_.exchange(true, std::memory_order_seq_cst)) {
+    // Who sets it false after that load takes this lock later, and sends this.
+    host_.work_came();
+  }
+}
+
+packet_header communicator_core::header(packet_kind kind, std::uint32_t records, std::uint64_t epoch,
+                                        peer& to) noexcept {
+  const auto handled = to.handled_bytes.load(std::memory_order_relaxed);
+  to.told_bytes.store(handled, std::memory_order_relaxed);
+  return {kind, records, epoch, digest_, handled};
+}
+
+// Under the peer's lock, which keeps packets in order.
+void communicator_core::send_gathered(int to, peer& there) {
+  const auto head = header(packet_kind::messages, there.gathered_records, there.gathered_epoch, there);
+  std::memcpy(there.gathered.data(), &head, sizeof head);
+  there.gathered_records = 0;
+  ++there.packets_sent;
+  channel_->send(to, std::exchange(there.gathered, {}));
+}
+
+bool communicator_core::send_all_gathered() {
+  if (!gathers_.load(std::memory_order_relaxed)) return false;
+  // seq_cst: before the looks at what was gathered. Who gathers more finds it false, and says so again.
+  gathers_.store(false, std::memory_order_seq_cst);
+  for (int to = 0; to < ranks(); ++to) {
+    auto& there = at(to);
+    const std::lock_guard lock(there.mutex);
+    if (there.gathered_records != 0) send_gathered(to, there);
+  }
+  return true;
+}
+
+void communicator_core::send_control(int to, packet_kind kind, std::span<const std::byte> body) {
+  auto& there = at(to);
+  packet bytes;
+  auto* const place = bytes.append(sizeof(packet_header) + body.size());
+  const auto head = header(kind, 0, epoch_.load(std::memory_order_relaxed), there);
+  std::memcpy(place, &head, sizeof head);
+  if (!body.empty()) std::memcpy(place + sizeof head, body.data(), body.size());
+  const std::lock_guard lock(there.mutex);
+  channel_->send(to, std::move(bytes));
+}
+
+void communicator_core::tell_children(packet_kind kind, std::span<const std::byte> body) {
+  completion_.tree().each_child([&](int child) { send_control(child, kind, body); });
+}
+
+// ---- For large messages ----
+
+void communicator_core::send_step(int to, block_step step, const block_word& word) {
+  // Within a handler there is room, and no failure stops it.
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  put_record(
+      to, there, {sizeof word, static_cast<std::uint32_t>(step), 0},
+      [](const void* what, std::byte* at) { std::memcpy(at, what, sizeof word); }, &word);
+}
+
+packet communicator_core::step_packet(block_step step, const block_word& word) const {
+  // A packet tells how much was handled; this one is made here, and tells nothing.
+  const packet_header head{packet_kind::messages, 1, epoch_.load(std::memory_order_relaxed), digest_, 0};
+  const record_header record{sizeof word, static_cast<std::uint32_t>(step), 0};
+  packet bytes;
+  auto* const at = bytes.append(sizeof head + record_bytes(sizeof word));
+  static_assert(sizeof word % argument_alignment == 0);
+  std::memcpy(at, &head, sizeof head);
+  std::memcpy(at + sizeof head, &record, sizeof record);
+  std::memcpy(at + sizeof head + sizeof record, &word, sizeof word);
+  return bytes;
+}
+
+void communicator_core::count_step(int to) {
+  auto& there = at(to);
+  const std::lock_guard lock(there.mutex);
+  ++there.sent[stamp_.load(std::memory_order_relaxed) % 2];
+  // Who handles it says that it has handled as many bytes.
+  there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + record_bytes(sizeof(block_word)),
+                         std::memory_order_relaxed);
+}
+
+}  // namespace teff::detail
