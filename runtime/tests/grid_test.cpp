@@ -1,5 +1,6 @@
 #include "workers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
@@ -48,6 +49,44 @@ TEST(grid, is_run_row_by_row) {
   runtime rt{{.workers = 1}};
   rt.run([&] { parallel_for(grid{2, 3L}, [&](long row, long column) { met.emplace_back(row, column); }); });
   EXPECT_EQ(met, (std::vector<std::pair<long, long>>{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}));
+}
+
+TEST(grid, may_begin_anywhere) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  const auto between = [&](int first, int last) {
+    return std::uniform_int_distribution<int>(first, last)(random);
+  };
+  on_runtimes([&](runtime& rt) {
+    for (int round = 0; round < 10; ++round) {
+      const int rows = between(0, 30);
+      const int columns = between(0, 200);
+      const int first_row = between(-5, 10);
+      const int first_column = between(-5, 50);
+      SCOPED_TRACE(testing::Message()
+                   << first_row << " to " << rows << " x " << first_column << " to " << columns);
+      std::vector<std::atomic<int>> called(36 * 206);
+      const auto count = [&](int row, int column) {
+        ASSERT_TRUE(row >= first_row && row < rows && column >= first_column && column < columns);
+        ++called[static_cast<std::size_t>((row + 5) * 206 + column + 5)];
+      };
+      const auto points = grid{rows, columns}.from(first_row, first_column);
+      rt.run([&] {
+        parallel_for(points, count);
+        parallel_for(points.tiles(between(1, 10), between(1, 60)), count);
+      });
+      int all = 0;
+      for (const auto& each : called) all += each;
+      EXPECT_EQ(all, 2 * std::max(rows - first_row, 0) * std::max(columns - first_column, 0));
+      for (const auto& each : called) ASSERT_TRUE(each == 0 || each == 2);
+    }
+  });
+}
+
+TEST(grid, with_a_row_that_its_indices_can_t_count_is_refused) {
+  EXPECT_THROW(static_cast<void>(grid{INT_MAX}.from(-1)), misuse);
+  EXPECT_EQ((grid{1U, 9U}.from(0, 9).extents), (std::array{1U, 0U}));
 }
 
 TEST(grid, in_tiles_is_run_tile_by_tile) {

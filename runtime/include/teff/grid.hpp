@@ -19,8 +19,10 @@ namespace teff {
 //   teff::grid{rows, columns}
 //   teff::grid{planes, rows, columns}
 //   teff::grid{rows, columns}.tiles(32, 32)
+//   teff::grid{rows - 1, columns - 1}.from(1, 1)  // without its border
 template <std::integral I, std::size_t Dimensions>
 struct grid {
+  std::array<I, Dimensions> origin{};
   std::array<I, Dimensions> extents{};
 
   template <std::integral... Extent>
@@ -28,12 +30,24 @@ struct grid {
   constexpr explicit grid(Extent... extent)
       : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
 
+  // Only those of its points whose indices are not below these: as loops that begin there. To be called once,
+  // before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0 then.
+  template <std::integral... First>
+    requires(sizeof...(First) == Dimensions)
+  [[nodiscard]] constexpr grid from(First... first) const {
+    grid rest = *this;
+    rest.origin = {static_cast<I>(first)...};
+    for (std::size_t d = 0; d < Dimensions; ++d)
+      rest.extents[d] = detail::extent_from(rest.origin[d], extents[d]);
+    return rest;
+  }
+
   // The same points, tile by tile. A tile is a box of these extents, or a smaller one at the far edges. Use
   // tiles for bodies that profit from locality in every dimension, as a transposition does.
   template <std::integral... Extent>
     requires(sizeof...(Extent) == Dimensions)
   [[nodiscard]] constexpr detail::tiled_grid<I, Dimensions> tiles(Extent... extent) const {
-    return {extents, {static_cast<I>(std::cmp_less(+extent, 1) ? Extent{1} : extent)...}};
+    return {origin, extents, {static_cast<I>(std::cmp_less(+extent, 1) ? Extent{1} : extent)...}};
   }
 };
 
@@ -55,7 +69,7 @@ template <std::integral I, std::size_t Dimensions, class Body>
 void parallel_for(const grid<I, Dimensions>& points, Body&& body, const loop_options& options = {}) {
   const auto count = detail::points_in(points.extents);
   auto blocks = detail::blocks_for(body, [&points]<class B>(B& each) {
-    return detail::grid_blocks<I, Dimensions, B>{points.extents, each};
+    return detail::grid_blocks<I, Dimensions, B>{points.origin, points.extents, each};
   });
   detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
 }

@@ -28,6 +28,16 @@ std::uint64_t points_in(const std::array<I, Dimensions>& extents) {
   return count;
 }
 
+// How many indices there are from `first` to before `last`. Throws misuse if that is no I.
+template <std::integral I>
+constexpr I extent_from(I first, I last) {
+  if (first >= last) return 0;
+  I extent = 0;
+  if (__builtin_sub_overflow(last, first, &extent))
+    throw_error(misuse("teff::grid::from: a row has more points than the type of its indices can count"));
+  return extent;
+}
+
 // The point of this number. The grid is not empty.
 template <std::integral I, std::size_t Dimensions>
 std::array<I, Dimensions> point_of(std::uint64_t number, const std::array<I, Dimensions>& extents) noexcept {
@@ -43,18 +53,22 @@ std::array<I, Dimensions> point_of(std::uint64_t number, const std::array<I, Dim
 template <std::size_t, class T>
 using repeated = T;
 
-// The body at the points of one row, from its `first` to before `last`.
+// The body at the points of one row, from its `first` to before `last`, where the grid begins at `origin`.
 template <std::integral I, std::size_t Dimensions, class Body>
-void run_row(Body& body, const std::array<I, Dimensions>& row, I first, I last) {
+void run_row(Body& body, const std::array<I, Dimensions>& origin, const std::array<I, Dimensions>& row,
+             I first, I last) {
   [&]<std::size_t... D>(std::index_sequence<D...>) {
     body_at_hand<Body, repeated<D, I>..., I> at_hand = body;
-    [[maybe_unused]] const std::array<I, sizeof...(D)> outer{row[D]...};
+    [[maybe_unused]] const std::array<I, sizeof...(D)> outer{static_cast<I>(origin[D] + row[D])...};
+    first = static_cast<I>(first + origin.back());
+    last = static_cast<I>(last + origin.back());
     for (; first < last; ++first) std::invoke(at_hand, I{outer[D]}..., I{first});
   }(std::make_index_sequence<Dimensions - 1>());
 }
 
 template <std::integral I, std::size_t Dimensions, class Body>
 struct grid_blocks {
+  const std::array<I, Dimensions>& origin;
   const std::array<I, Dimensions>& extents;
   Body& body;
 
@@ -65,7 +79,7 @@ struct grid_blocks {
     for (;;) {
       const I from = point.back();
       const auto in_row = std::min(static_cast<std::uint64_t>(extents.back() - from), last - first);
-      run_row(body, point, from, static_cast<I>(from + static_cast<I>(in_row)));
+      run_row(body, origin, point, from, static_cast<I>(from + static_cast<I>(in_row)));
       first += in_row;
       if (first == last) return;
       to_next_row(point);
@@ -85,6 +99,7 @@ struct grid_blocks {
 // A grid and the extents of its tiles.
 template <std::integral I, std::size_t Dimensions>
 struct tiled_grid {
+  std::array<I, Dimensions> origin;
   std::array<I, Dimensions> extents;
   std::array<I, Dimensions> tile;
 
@@ -124,7 +139,7 @@ struct tile_blocks {
   void run_rows(const std::array<I, Dimensions>& begin, const std::array<I, Dimensions>& end,
                 std::array<I, Dimensions> point) const {
     if constexpr (D + 1 == Dimensions) {
-      run_row(body, point, begin[D], end[D]);
+      run_row(body, points.origin, point, begin[D], end[D]);
     } else {
       for (point[D] = begin[D]; point[D] < end[D]; ++point[D]) run_rows<D + 1>(begin, end, point);
     }
