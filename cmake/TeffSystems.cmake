@@ -4,8 +4,11 @@ set(TEFF_LEFT_OUT "" CACHE STRING "Folders of bench/systems to leave out, becaus
 # The environment of the lab, where a system's packages from PyPI lie (their include/ and lib/).
 set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 
+# The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
+set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
+
 # Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
-# needs; CMake finds what pip put there.
+# needs; CMake finds what pip put there, unless a version is asked for.
 function(teff_add_systems)
   file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/skipped")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/skipped")
@@ -14,11 +17,14 @@ function(teff_add_systems)
   foreach(file IN LISTS folders)
     get_filename_component(folder "${file}" DIRECTORY)
     get_filename_component(name "${folder}" NAME)
-    if(NOT name IN_LIST TEFF_LEFT_OUT)
-      set(TEFF_INSTALLED "${PROJECT_SOURCE_DIR}/.teff/systems/${name}")
-      set(CMAKE_PREFIX_PATH "${TEFF_INSTALLED}/venv" ${prefixes})
-      add_subdirectory("${folder}")
+    if(name IN_LIST TEFF_LEFT_OUT OR (TEFF_VERSION_OF AND NOT name STREQUAL TEFF_VERSION_OF))
+      continue()
     endif()
+    set(TEFF_INSTALLED "${PROJECT_SOURCE_DIR}/.teff/systems/${name}")
+    if(NOT TEFF_VERSION_OF)
+      set(CMAKE_PREFIX_PATH "${TEFF_INSTALLED}/venv" ${prefixes})
+    endif()
+    add_subdirectory("${folder}")
   endforeach()
 endfunction()
 

@@ -1,9 +1,15 @@
 # LLVM's libomp, whatever compiler the rest of Teff takes: only Clang compiles OpenMP for it.
 
+set(OPENMP_CLANG_RELEASE "" CACHE STRING "The Clang to take; empty: the newest that has a libomp")
+
 # Sets <clang> and <library> to the newest Clang that has a libomp beside it; without one, <clang> is empty.
 function(find_clang_with_libomp clang library)
   set(${clang} "" PARENT_SCOPE)
-  foreach(version -21 -20 -19 -18 -17 -16 -15 -14 "")
+  set(releases -21 -20 -19 -18 -17 -16 -15 -14 "")
+  if(OPENMP_CLANG_RELEASE)
+    set(releases "-${OPENMP_CLANG_RELEASE}")
+  endif()
+  foreach(version IN LISTS releases)
     unset(compiler)
     unset(libomp)
     find_program(compiler clang++${version} NO_CACHE)

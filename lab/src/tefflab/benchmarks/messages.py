@@ -24,6 +24,7 @@ from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
+from tefflab.systems.naming import canonical, parsed
 from tefflab.systems.systems import load_systems
 
 RANKS = 2
@@ -169,12 +170,12 @@ class Messages(CaseBenchmark[MessagesRecord]):
 def against_of(request: Request, paradigm: str = "") -> str:
     """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest one.
     TeffError for one that is not measured."""
-    asked = str(request.own.get("against", ""))
+    asked = canonical(str(request.own.get("against", "")))
     known = [each.id for each in request.variants if not each.is_floor]
     if asked and asked not in known:
         raise TeffError(f"{asked!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
     of_paradigm = {each.name for each in load_systems(request.root) if each.paradigm == paradigm}
-    return asked or next((id_ for id_ in known if id_.partition("/")[0] in of_paradigm), "")
+    return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
 
 
 def others_of(plan: Plan, group: Group, to: Variant) -> list[Variant]:

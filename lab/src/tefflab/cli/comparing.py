@@ -21,6 +21,7 @@ from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store, is_store, stores_in
 from tefflab.records.stored import full_name, open_sittings
+from tefflab.systems.naming import canonical, owner_of
 
 _DEFAULT = "default"  # the store that measuring commands use unless told otherwise
 
@@ -57,6 +58,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
     Without `store` they are stores where both are, else systems of the store `default`. TeffError for anything else.
     With `against` the systems of two stores are compared in relation to this one.
     """
+    a, b = canonical(a), canonical(b)
     if store is None and all(_is_store(root, each) for each in (a, b)):
         return _of_stores(root, a, b, against)
     if against:
@@ -82,7 +84,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
 
 def _only_way(name: str, known: Iterable[str]) -> str:
     """A system's name stands for its way that was measured, where that is one."""
-    ways = [each for each in known if each.partition("/")[0] == name]
+    ways = [each for each in known if owner_of(each) == name]
     return ways[0] if len(ways) == 1 else name
 
 

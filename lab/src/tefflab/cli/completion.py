@@ -58,7 +58,8 @@ def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
     not the only one. Where anything has been built, what has not is not offered."""
     described = _described(file)
     for rows in (value for value in described.values() if isinstance(value, list)):
-        for _, group in groupby(sorted(rows, key=_benchmark), key=_benchmark):
+        programs_of = [row for row in rows if "program" in row]
+        for _, group in groupby(sorted(programs_of, key=_benchmark), key=_benchmark):
             programs = list(group)
             for number, program in enumerate(programs):
                 if _is_here(file.parent, str(program.get("program", ""))):

@@ -22,10 +22,12 @@ from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.records.stored import open_sitting
+from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
+from tefflab.systems.naming import owner_of, parsed
 from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, load_systems, no_such_system, usable_cores
+from tefflab.systems.systems import System, best_of, load_systems, no_such_system, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -109,7 +111,7 @@ def _measure(
         head = _unfinished(store, kind, experiment)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
-        prepare(root, kind, options.systems)
+        prepare(root, kind, options.systems, all_variants=options.all_variants)
         found = whoever_is_here(root, kind, options.systems)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
@@ -134,16 +136,23 @@ def checked_name(store: str) -> str:
     return store
 
 
-def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> None:
-    """Sets up the systems asked for."""
-    ensure(root, asked_for(root, kind, systems), console=progress())
+def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = False) -> None:
+    """Sets up the systems asked for. TeffError where a version of one can't be had, or is another than asked for."""
+    asked = asked_for(root, kind, systems)
+    ensure(root, asked, console=progress())
+    usual = {each.name: each for each in load_systems(root)}
+    for each in asked:
+        if each.asked and (programs := kind.programs(each)):
+            best = programs if all_variants else [best_of(programs)]
+            named = [one for one in programs if one.long_name in systems or (one in best and each.name in systems)]
+            bring_version(root, usual[each.asked.named.system], each, named, progress())
 
 
 def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[System]:
     """The systems of these names or ids; where none is named, all that run this kind of benchmark. Raises TeffError
     for a name that no system has."""
-    named = {name.partition("/")[0] for name in systems}
-    known = load_systems(root)
+    named = {owner_of(name) for name in systems}
+    known = load_systems(root, systems)
     if unknown := sorted(named - {each.name for each in known}):
         raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
     return [each for each in known if (each.name in named if named else kind.programs(each))]
@@ -181,6 +190,11 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
         if number := len(estimates.plan.others):
             ways = f"{number} other{'s are' if number > 1 else ' is'}"
             console.print(f"The best way of each system; {ways} here, too: {_ALL_VARIANTS[0]}", highlight=False)
+            console.print()
+        if versions := [each for each in estimates.plan.variants if parsed(each.id).version]:
+            width = max(len(each.id) for each in versions)
+            for each in versions:
+                console.print(f"{each.id:{width}} said it is {each.version or '?'}", highlight=False, soft_wrap=True)
             console.print()
         if closing := estimates.closing(again, _name(store)):
             console.print(closing)

@@ -19,6 +19,7 @@ from tefflab.host.terminal import output, progress
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 from tefflab.records.record import RecordError, parse_record
+from tefflab.systems.bringing import bring_program
 from tefflab.systems.probing import probe_all, why_not_there
 from tefflab.systems.programs import find_program
 from tefflab.systems.setup import ensure
@@ -51,9 +52,11 @@ def run_each(
     Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
     """
     chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
-    owners = {program.system_name for program in chosen}
+    owners = {program.identity for program in chosen}
     systems = [system for system in load_systems(root) if not names or system.name in owners]
     ensure(root, systems, console=progress())
+    for program in chosen:
+        bring_program(root, program, progress())
     if not names:
         probes = probe_all(systems, root, BENCHMARK.programs)
         here = [program for system in systems for program in BENCHMARK.programs(system) if probes[program.id].found]

@@ -45,7 +45,7 @@ def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Presen
 def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
     """The programs that `wanted` names (one by `SYSTEM/NAME`, all of a system by its name; all of all where it is
     empty) and that are here."""
-    every = load_systems(root)
+    every = load_systems(root, wanted)
     systems = [(system, programs) for system in every if (programs := kind.programs(system))]
     known = [name for system, programs in systems for name in (system.name, *(program.id for program in programs))]
     long = [program.long_name for _, programs in systems for program in programs]
@@ -57,12 +57,14 @@ def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Map
                     f"{name} has no adapter for {kind.measured}; there is one for: {there}", exit_code=BAD_INPUT
                 )
             raise TeffError(f"no system is called {name!r}; there are: {there}", exit_code=BAD_INPUT)
-    chosen = [
-        Present(_variant(system, index, program, probes[program.id]), program)
-        for system, programs in systems
-        for index, program in enumerate(programs)
-        if (not wanted or system.name in wanted or program.long_name in wanted) and probes[program.id].found
-    ]
+    chosen: list[Present] = []
+    for system, programs in systems:
+        of_other_versions = sum(each.program.identity == programs[0].identity for each in chosen)
+        chosen += [
+            Present(_variant(system, of_other_versions + index, program, probes[program.id]), program)
+            for index, program in enumerate(programs)
+            if (not wanted or system.name in wanted or program.long_name in wanted) and probes[program.id].found
+        ]
     if not chosen:
         raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")
     return chosen
@@ -143,13 +145,16 @@ def _asked(
 
 def _variant(system: System, index: int, program: Program, probe: Probe) -> Variant:
     title = program.title if system.title.lower() in program.title.lower() else f"{system.title}: {program.title}"
+    if program.asked:
+        title += f", {program.asked.named.version}"
     return Variant(program.id, title, probe.version or "", system.color, index, system.is_sequential)
 
 
 def _entries(
     root: Path, kind: Benchmark[Any], launches: Sequence[Launch[Any]], failures: Sequence[Failure]
 ) -> list[Entry]:
-    ways = {system.name: own for system in load_systems(root) if (own := kind.programs(system))}
+    ids = [each.variant.id for each in launches]
+    ways = {system.name: own for system in load_systems(root, ids) if (own := kind.programs(system))}
     # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
     programs = {name: own[0] for name, own in ways.items()} | {each.id: each for own in ways.values() for each in own}
     reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}

@@ -178,6 +178,8 @@ class Runner(Generic[AnyRecord]):
                 self._program.ask(self._warm_up, self._kind.timeout)
         record = parse_record(self._program.ask(line, self._kind.timeout), self._kind.record)
         self._program.suspend()
+        if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
+            raise ProgramError(refusal)
         if record.error is not None:
             raise ProgramError(record.error if line == case.flags else f"{record.error} ({line})")
         return record

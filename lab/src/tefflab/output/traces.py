@@ -10,6 +10,7 @@ from statistics import median
 
 from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
 from tefflab.output.readings import WorkAxis, curves_in_order
+from tefflab.systems.naming import owner_of
 
 NAMED = 8  # curves that are told by name, unless the reader asks for more; the others are grey
 _VAGUE = 4.0  # where the ends of a band differ by more, it is not drawn
@@ -35,7 +36,7 @@ def named(case: MeasuredCase) -> list[str]:
     ids = [curve.variant.id for curve in curves_in_order(case)]
     best: dict[str, str] = {}
     for each in ids:
-        best.setdefault(each.partition("/")[0], each)
+        best.setdefault(owner_of(each), each)
     chosen = [*best.values(), *(each for each in ids if each not in best.values())][:NAMED]
     return [each for each in ids if each in chosen]
 

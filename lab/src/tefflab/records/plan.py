@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from tefflab.systems.naming import owner_of
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -21,8 +23,8 @@ class Variant:
 
     @property
     def system(self) -> str:
-        """The name of the system that it is a way to run."""
-        return self.id.partition("/")[0]
+        """The name of the system that it is a way to run, with its version where one was asked for."""
+        return owner_of(self.id)
 
 
 class Frozen(BaseModel):

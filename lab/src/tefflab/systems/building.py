@@ -161,14 +161,7 @@ class Build:
 
     def _run_ninja(self, prefix: Sequence[str]) -> int:
         with Step(self._console, f"building ({self.preset})") as step:
-
-            def on_line(line: str) -> None:
-                if (progress := _PROGRESS.match(line)) and _GLOBBING not in line:
-                    step.show(f"{progress[1]}/{progress[2]}")
-
-            command = [*prefix, self._ninja, "-C", str(self.folder), "-k", "0"]
-            environment = {"NINJA_STATUS": "[%f/%t] "} | search_environment()  # for it may call CMake
-            return run_logged(command, self._build_log, environment=environment, on_line=on_line)
+            return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja])
 
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
@@ -197,6 +190,20 @@ class Build:
         folder.mkdir(exist_ok=True)
         for name, reason in reasons.items():
             (folder / name).write_text(reason + "\n", encoding="utf-8")
+
+
+def run_ninja(
+    folder: Path, log: Path, step: Step, *, prefix: Sequence[str], targets: Sequence[str] = (), append: bool = False
+) -> int:
+    """Builds all targets, or some, with its progress shown behind the step; returns the exit code."""
+
+    def on_line(line: str) -> None:
+        if (progress := _PROGRESS.match(line)) and _GLOBBING not in line:
+            step.show(f"{progress[1]}/{progress[2]}")
+
+    command = [*prefix, "-C", str(folder), "-k", "0", *targets]
+    environment = {"NINJA_STATUS": "[%f/%t] "} | search_environment()  # for it may call CMake
+    return run_logged(command, log, environment=environment, on_line=on_line, append=append)
 
 
 def working_tool(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from tefflab.systems.identity import Identity, IdentityError, ask_identity
 from tefflab.systems.packages import PackageState, as_root, available, install_command
-from tefflab.systems.systems import BROKEN_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+from tefflab.systems.systems import BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
 
 COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
@@ -75,8 +75,10 @@ def _identity_of(program: Program, root: Path) -> Identity | str:
         )
     except IdentityError as error:
         return str(error)
-    if identity.system != program.system_name:
+    if identity.system != program.identity:
         return f"the program says it is {identity.system!r}"
+    if program.asked and (refusal := program.asked.refusal(identity.version)):
+        return refusal
     return identity
 
 
@@ -89,11 +91,11 @@ def why_not_there(program: Program, root: Path) -> str:
     if program.is_python:
         return f"{program.executable} is not in its folder"
     for place in (
-        BROKEN_FOLDER / program.system_name,
-        SKIPPED_FOLDER / program.system_name,
+        BROKEN_FOLDER / program.identity,
+        SKIPPED_FOLDER / program.identity,
         SKIPPED_FOLDER / program.executable,
     ):
-        reason = root / place
+        reason = program.build_folder(root) / place.relative_to(BUILD_FOLDER)
         if reason.is_file():
             return reason.read_text(encoding="utf-8").strip()
     return f"{program.executable} has not been built"

@@ -12,6 +12,7 @@ import typer
 
 from tefflab.errors import TeffError, shortened
 from tefflab.host.terminal import progress
+from tefflab.systems.bringing import bring_program
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, best_of, load_systems, no_such_system, usable_cores
@@ -20,7 +21,7 @@ from tefflab.systems.systems import Program, best_of, load_systems, no_such_syst
 def find_program(root: Path, benchmark: str, name: str) -> Program:
     """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; of a system's name alone its best.
     TeffError where there is none."""
-    systems = {each.name: programs for each in load_systems(root) if (programs := each.programs_for(benchmark))}
+    systems = {each.name: programs for each in load_systems(root, [name]) if (programs := each.programs_for(benchmark))}
     every = [each for programs in systems.values() for each in programs]
     found = next((each for each in every if name in (each.id, each.long_name)), None)
     if found is None and name in systems:
@@ -58,6 +59,8 @@ def call_program(
     TeffError where that is to start a system's program that could not be built: `started`.
     """
     ensure(root, load_systems(root), console=progress())
+    if started:
+        bring_program(root, started, progress())
     if started and (reason := why_not_there(started, root)):
         raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]

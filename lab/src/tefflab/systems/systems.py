@@ -5,12 +5,10 @@ else in the lab, names one.
 """
 
 import difflib
-import itertools
 import os
-import re
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -25,6 +23,9 @@ from pydantic import (
 )
 
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
+from tefflab.systems.naming import Named, owner_of, parsed
+from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
+from tefflab.systems.versions import Asked, Place, Version, known
 
 SYSTEMS_FOLDER = Path("bench/systems")
 BUILD_FOLDER = Path(".teff/build")
@@ -36,16 +37,13 @@ STAMP = "installed.json"  # in it, written last: what was asked for, once all of
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 _OF_RANKS = ("ranks", *PLACEHOLDERS)
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
 _SEQUENTIAL = "sequential"  # the paradigm of systems without tasks
 
-NonEmpty = Annotated[str, Field(min_length=1)]
-
 
 def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> str:
-    for name in _PLACEHOLDER.findall(text):
+    for name in PLACEHOLDER.findall(text):
         if name not in there_are:
             known = " ".join(f"{{{known}}}" for known in there_are)
             raise ValueError(f"{{{name}}} is no placeholder; there are {known}")
@@ -54,73 +52,6 @@ def _check_placeholders(text: str, there_are: Sequence[str] = PLACEHOLDERS) -> s
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-
-class Elsewhere(_Strict):
-    """Under which names a system is in package managers that Teff does not run."""
-
-    spack: NonEmpty | None = None
-    conda: NonEmpty | None = None  # of conda-forge
-    vcpkg: NonEmpty | None = None
-    nix: NonEmpty | None = None  # of nixpkgs
-
-    @property
-    def text(self) -> str:
-        """`name in Spack, conda-forge`; empty where none has it."""
-        said = {"Spack": self.spack, "conda-forge": self.conda, "vcpkg": self.vcpkg, "nixpkgs": self.nix}
-        managers: dict[str, list[str]] = {}
-        for manager, name in said.items():
-            if name:
-                managers.setdefault(name, []).append(manager)
-        return ", ".join(f"{name} in {', '.join(those)}" for name, those in managers.items())
-
-
-class Install(_Strict):
-    """What has to be there before a system builds and runs. `a | b` means the first that can be had."""
-
-    apt: list[NonEmpty] = []
-    pip: list[NonEmpty] = []
-    fetch: list[Annotated[list[NonEmpty], Field(min_length=1)]] = []  # commands of other registries' own clients
-    on_request: bool = False  # only by `teff install`; what is not is set up by every command that wants the system
-    apart: bool = False  # the Python packages in an environment of the system's own: they clash with others'
-    licence: NonEmpty | None = None
-    megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about
-    seconds: Annotated[float, Field(gt=0)] | None = None  # to install it, about
-    elsewhere: Elsewhere = Elsewhere()
-
-    @model_validator(mode="after")
-    def _can_be_done(self) -> Self:
-        if self.on_request and not (self.licence and self.megabytes and self.seconds):
-            raise ValueError("on_request needs licence, megabytes and seconds, which are said before it starts")
-        if self.on_request and not self.registries:
-            raise ValueError("on_request needs packages of a registry")
-        if self.apart and not (self.on_request and self.pip):
-            raise ValueError("apart is about the packages of pip that come on_request")
-        if self.fetch and not self.on_request:
-            raise ValueError("fetch is done on_request only")
-        if self.on_request and self.pip and not self.apart:
-            raise ValueError("pip on_request needs apart = true: what is in the lab's own environment can't be removed")
-        return self
-
-    @field_validator("fetch")
-    @classmethod
-    def _fetch_knows_its_placeholders(cls, commands: list[list[str]]) -> list[list[str]]:
-        for word in itertools.chain(*commands):
-            if other := [name for name in _PLACEHOLDER.findall(word) if name not in ("folder", "installed")]:
-                raise ValueError(f"{{{other[0]}}} can't stand in it; {{folder}} and {{installed}} can")
-        return commands
-
-    @property
-    def registries(self) -> list[str]:
-        """By whose clients its packages come: `apt`, `pip`, `cargo`."""
-        own = ["apt"] * bool(self.apt) + ["pip"] * bool(self.pip)
-        return list(dict.fromkeys([*own, *(command[0] for command in self.fetch)]))
-
-    @property
-    def cost(self) -> str:
-        """`79 MB, Apache-2.0`, as far as it is said."""
-        size = f"{self.megabytes:g} MB" if self.megabytes else ""
-        return ", ".join(filter(None, [size, self.licence]))
 
 
 class Attribution(_Strict):
@@ -156,11 +87,12 @@ class Program(_Strict):
     _folder: Path = PrivateAttr(Path())
     _measured: str = PrivateAttr("")
     _apart: bool = PrivateAttr(False)
+    _asked: Asked | None = PrivateAttr(None)
 
     @field_validator("program")
     @classmethod
     def _program_names_the_benchmark_alone(cls, program: str) -> str:
-        if other := [name for name in _PLACEHOLDER.findall(program) if name != "benchmark"]:
+        if other := [name for name in PLACEHOLDER.findall(program) if name != "benchmark"]:
             raise ValueError(f"{{{other[0]}}} can't stand in it; {{benchmark}} can")
         return program
 
@@ -194,17 +126,30 @@ class Program(_Strict):
     @property
     def id(self) -> str:
         """What tables and stores call it, and `--systems` takes for it: `SYSTEM/NAME`; the system's name alone for its
-        first program of a benchmark, unless another is the best of them, for which that name stands."""
+        first program of a benchmark, unless another is the best of them, for which that name stands. Behind it stands
+        `@VERSION`, where one was asked for."""
         return self._id
 
     @property
     def long_name(self) -> str:
         """`SYSTEM/NAME`, by which each can be named, the first, too."""
-        return f"{self.system_name}/{self.name}"
+        named = parsed(self._id)
+        return str(Named(named.system, self.name, named.version))
 
     @property
     def system_name(self) -> str:
-        return self._id.partition("/")[0]
+        """With the version, where one was asked for."""
+        return owner_of(self._id)
+
+    @property
+    def identity(self) -> str:
+        """The system that its program says it is, whatever the version."""
+        return parsed(self._id).system
+
+    @property
+    def asked(self) -> Asked | None:
+        """The version that was asked for."""
+        return self._asked
 
     @property
     def is_python(self) -> bool:
@@ -214,7 +159,12 @@ class Program(_Strict):
     @property
     def executable(self) -> str:
         """The program's name, the kind that is measured filled in."""
-        return self.program.replace("{benchmark}", self._measured or self.benchmark)
+        return self.program.replace("{benchmark}", self.measured)
+
+    @property
+    def measured(self) -> str:
+        """The kind of benchmark that it runs."""
+        return self._measured or self.benchmark
 
     def measuring(self, benchmark: str) -> Self:
         """This program as it stands for a kind of benchmark that runs on the adapters of its own."""
@@ -223,7 +173,11 @@ class Program(_Strict):
         return one
 
     def program_path(self, root: Path) -> Path:
-        return self._folder / self.executable if self.is_python else root / BUILD_FOLDER / "bin" / self.executable
+        return (self._folder if self.is_python else self.build_folder(root) / "bin") / self.executable
+
+    def build_folder(self, root: Path) -> Path:
+        """What CMake built it in."""
+        return Path(place.build) if (place := self._place(root)) else root / BUILD_FOLDER
 
     def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
         """The words that start the program with `workers` workers; flags are to be appended. `ranks` where the user
@@ -236,12 +190,17 @@ class Program(_Strict):
         return [self.python(root), *filled] if script_first else filled
 
     def python(self, root: Path) -> str:
-        """The interpreter of its scripts: the lab's own, or that of its system's own environment."""
+        """The interpreter of its scripts: the lab's own, or that of its system's or version's own environment."""
+        if place := self._place(root):
+            return place.python
         return str(self.installed(root) / "venv/bin/python") if self._apart else sys.executable
 
     def installed(self, root: Path) -> Path:
         """Where `teff install` puts what its system needs."""
-        return root / INSTALLED_FOLDER / self.system_name
+        return self._asked.home(root) if self._asked else root / INSTALLED_FOLDER / self.system_name
+
+    def _place(self, root: Path) -> Place | None:
+        return self._asked.place(root) if self._asked else None
 
     def environment_for(self, root: Path, workers: int) -> dict[str, str]:
         """The variables to be set besides those that are there."""
@@ -250,14 +209,14 @@ class Program(_Strict):
     def _fill(self, text: str, root: Path, workers: int) -> str:
         values = {
             "program": str(self.program_path(root)),
-            "benchmark": self._measured or self.benchmark,
+            "benchmark": self.measured,
             "workers": str(workers),
             "python": self.python(root),
             "folder": str(self._folder),
-            "build": str(root / BUILD_FOLDER),
+            "build": str(self.build_folder(root)),
             "installed": str(self.installed(root)),
         }
-        return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
+        return PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 class System(_Strict):
@@ -272,9 +231,19 @@ class System(_Strict):
     homepage: Annotated[str, Field(pattern=r"^(https?://|docs/)\S+$")]  # or a page of ours
     color: Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
     install: Install = Install()
+    versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
 
     _folder: Path = PrivateAttr(Path())
+    _asked: Asked | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _versions_are_of_its_programs(self) -> Self:
+        there = {program.name for program in self.programs}
+        for version in self.versions:
+            if other := [name for name in version.programs if name not in there]:
+                raise ValueError(f"version {version.name}: no program is named {other[0]!r}")
+        return self
 
     @model_validator(mode="after")
     def _programs_of_a_benchmark_have_names_of_their_own(self) -> Self:
@@ -316,6 +285,34 @@ class System(_Strict):
         """What it asks for, as its stamp says it."""
         return self.install.model_dump_json(include={"apt", "pip", "fetch"})
 
+    @property
+    def asked(self) -> Asked | None:
+        """The version that was asked for."""
+        return self._asked
+
+    def at(self, version: str) -> Self:
+        """This system in a version, beside which others of it can be measured. TeffError where that is unknown."""
+        asked = self._version_asked(Named(self.name, "", version))
+        one = self.model_copy(deep=True)
+        one.name, one._asked = str(asked.named), asked
+        if asked.rule and asked.rule.programs:
+            one.programs = [each for each in one.programs if each.name in asked.rule.programs]
+        return one.placed_in(self._folder)
+
+    def _version_asked(self, named: Named) -> Asked:
+        if named.folder:
+            if Path(named.folder).is_dir():
+                return Asked(named)
+            way = named.version.rpartition("/")[2]
+            is_way = any(program.name == way for program in self.programs)
+            hint = f"; a way stands before the version: {self.name}/{way}@VERSION" if is_way else ""
+            raise TeffError(f"{named}: there is no folder {named.folder}{hint}", exit_code=BAD_INPUT)
+        for rule in self.versions:
+            if (number := rule.number_of(named.version)) is not None:
+                return Asked(named, number, rule.filled(number))
+        there = known(self.name, self.versions)
+        raise TeffError(f"{self.name} has no version {named.version!r}; there are: {there}", exit_code=BAD_INPUT)
+
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
         self._folder = folder
@@ -324,9 +321,11 @@ class System(_Strict):
             is_short = program is first.setdefault(program.benchmark, program) and program is best_of(
                 [each for each in self.programs if each.benchmark == program.benchmark]
             )
-            program._id = self.name if is_short else f"{self.name}/{program.name}"
+            named = parsed(self.name)
+            program._id = str(named if is_short else Named(named.system, program.name, named.version))
             program._folder = folder
             program._apart = self.install.apart
+            program._asked = self._asked
         return self
 
 
@@ -351,9 +350,15 @@ def load_system(path: Path) -> System:
     return system.placed_in(path.parent)
 
 
-def load_systems(root: Path) -> list[System]:
-    """Every system of the checkout at `root`, by name."""
-    return [load_system(path) for path in sorted((root / SYSTEMS_FOLDER).glob("*/system.toml"))]
+def load_systems(root: Path, wanted: Iterable[str] = ()) -> list[System]:
+    """Every system of the checkout at `root`, by name; behind each the versions of it that `wanted` names. TeffError
+    for a version that there is not."""
+    every = [load_system(path) for path in sorted((root / SYSTEMS_FOLDER).glob("*/system.toml"))]
+    versions: dict[str, list[str]] = {}
+    for named in dict.fromkeys(map(parsed, wanted)):
+        if named.version and named.version not in versions.setdefault(named.system, []):
+            versions[named.system].append(named.version)
+    return [each for one in every for each in (one, *map(one.at, versions.get(one.name, [])))]
 
 
 def usable_cores() -> int:

@@ -41,7 +41,7 @@ def command(
             output().print(experiment_list(project_root()))
         return
     asked = Options(
-        systems=options.names(systems),
+        systems=options.systems(systems),
         seconds=60 * (minutes or 0.0),
         rounds=rounds or 0,
         workers=(workers,) if workers else (),

@@ -36,7 +36,7 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
         _refuse_misspelled(context)
         own = {each.name: said[each.name] for each in command.options}
         asked = Options(
-            systems=options.names(said["systems"]),
+            systems=options.systems(said["systems"]),
             workers=options.numbers(said["workers"]),
             seconds=60 * said["minutes"],
             rounds=said["rounds"],

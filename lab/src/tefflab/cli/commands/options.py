@@ -24,7 +24,7 @@ Systems = Annotated[
     str,
     typer.Option(
         "--systems",
-        help="NAME: a system, in its best way; NAME/WAY: in this one. By commas. [all here]",
+        help="NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]",
         autocompletion=completion.systems,
         callback=not_empty,
     ),
@@ -68,6 +68,13 @@ def share(text: str) -> float:
     if not (text.endswith("%") and 0 < found <= 1):
         raise TeffError(f"--slower-than {text}: a percentage above 0 and up to 100, as 5%", exit_code=BAD_INPUT)
     return found
+
+
+def systems(text: str) -> tuple[str, ...]:
+    """The names of a list by commas, each once, as rows have them."""
+    from tefflab.systems.naming import canonical
+
+    return tuple(dict.fromkeys(map(canonical, names(text))))
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def command(
 
     failed = False
     root = project_root()
-    wanted = options.names(systems)
+    wanted = options.systems(systems)
     able = [each.name for each in load_systems(root) if any(program.profile for program in BENCHMARK.programs(each))]
     prepare(root, BENCHMARK, wanted or able)
     programs = [each.program for each in whoever_is_here(root, BENCHMARK, wanted or able)]

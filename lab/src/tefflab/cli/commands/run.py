@@ -36,14 +36,15 @@ def command(
     from tefflab import project_root
     from tefflab.benchmarks.task_graph import BENCHMARK
     from tefflab.cli.single_runs import command_of, run_each
+    from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
 
     root = project_root()
-    names = [name for name in system.split(",") if name]
+    names = [canonical(name) for name in system.split(",") if name]
     if system == "all" or len(names) > 1:
         run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json)
         return
-    program = find_program(root, BENCHMARK.name, system)
+    program = find_program(root, BENCHMARK.name, canonical(system))
     flags = context.args if as_json else ["--report", *context.args]
     (first, *rest), environment = command_of(root, program, flags, ranks)
     call_program(root, first, rest, environment, program, context.command_path)

@@ -13,10 +13,15 @@ SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_opti
 def command(
     context: typer.Context,
     system: Annotated[
-        str, typer.Option("--system", help="What may have become slower.", autocompletion=completion.systems)
+        str,
+        typer.Option(
+            "--system",
+            help="What may have become slower: a system or way, or @VERSION of one.",
+            autocompletion=completion.systems,
+        ),
     ],
     against: Annotated[
-        str, typer.Option("--against", help="The baseline: a system or way.", autocompletion=completion.systems)
+        str, typer.Option("--against", help="The baseline, named likewise.", autocompletion=completion.systems)
     ],
     slower_than: Annotated[str, typer.Option("--slower-than", help="The slowdown that counts.")] = "5%",
     benchmark: Annotated[
@@ -38,6 +43,7 @@ def command(
     from tefflab import project_root
     from tefflab.cli.session import Options
     from tefflab.cli.watching import watch
+    from tefflab.systems.naming import canonical
 
     asked = Options(
         workers=options.numbers(workers),
@@ -47,4 +53,4 @@ def command(
         as_json=as_json,
         flags=tuple(context.args),
     )
-    watch(project_root(), benchmark, system, against, options.share(slower_than), asked)
+    watch(project_root(), benchmark, canonical(system), canonical(against), options.share(slower_than), asked)

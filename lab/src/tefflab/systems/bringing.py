@@ -1,0 +1,191 @@
+"""Brings the versions of systems that somebody asks for: installs them, compiles their adapters, asks what was linked.
+
+The usual build is left alone: a version's programs stand in a build folder of its own, `.teff/versions/ID/build`, whose
+CMake sees the version first. A version that the usual build has anyway is taken from there.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from rich.console import Console
+
+from tefflab.errors import TeffError
+from tefflab.systems.building import run_ninja, working_tool
+from tefflab.systems.installing import telling
+from tefflab.systems.logged import Step, run_logged
+from tefflab.systems.prefixes import search_environment
+from tefflab.systems.probing import probe
+from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
+from tefflab.systems.setup import alone
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, load_systems
+from tefflab.systems.versions import PLACE, Asked, Place
+
+_LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
+
+
+def bring_version(root: Path, usual: System, system: System, programs: Sequence[Program], console: Console) -> None:
+    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError where it can't be
+    had, or where what was linked is another."""
+    asked = system.asked
+    assert asked is not None
+    with alone(root, console):
+        if not _is_usual(root, usual, asked, programs):
+            _bring(root, asked, programs, console)
+    for program in programs:
+        found = probe(program, system, root)
+        if not found.found:
+            raise TeffError(f"{program.id}: {found.reason}")
+
+
+def bring_program(root: Path, program: Program, console: Console) -> None:
+    """The same for one program alone, where it is of a version."""
+    if program.asked:
+        usual = next(each for each in load_systems(root) if each.name == program.identity)
+        bring_version(root, usual, usual.at(program.asked.named.version), [program], console)
+
+
+def _is_usual(root: Path, usual: System, asked: Asked, programs: Sequence[Program]) -> bool:
+    """Whether the usual programs are of this version, as they say themselves: then they are its programs."""
+    if asked.rule is None or not asked.number or _has_own(root, asked):
+        return False
+    for program in programs:
+        twin = next(each for each in usual.programs if (each.benchmark, each.name) == (program.benchmark, program.name))
+        found = probe(twin.measuring(program.measured), usual, root)
+        if not found.found or asked.refusal(found.version):
+            return False
+    twin = usual.programs[0]
+    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(root / BUILD_FOLDER), python=twin.python(root)))
+    return True
+
+
+def _has_own(root: Path, asked: Asked) -> bool:
+    place = asked.place(root)
+    return place.wanted == _wanted(root, asked) and place.build != str(root / BUILD_FOLDER)
+
+
+def _wanted(root: Path, asked: Asked) -> str:
+    """What a place is made for: another is made where that has changed, or the checkout was moved."""
+    presets = root / "CMakePresets.json"
+    flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
+    return json.dumps([asked.wanted, str(root), flags])
+
+
+def _keep(root: Path, asked: Asked, place: Place) -> None:
+    home = asked.home(root)
+    home.mkdir(parents=True, exist_ok=True)
+    part = home / f"{PLACE}.new"
+    part.write_text(place.model_dump_json(), encoding="utf-8")
+    part.replace(home / PLACE)
+
+
+def _bring(root: Path, asked: Asked, programs: Sequence[Program], console: Console) -> None:
+    home = asked.home(root)
+    log = root / ".teff" / "log" / f"version-{asked.named.slug}.log"
+    log.unlink(missing_ok=True)
+    prefix = Path(asked.named.folder or (home / "venv" if asked.rule and asked.rule.pip else ""))
+    if not _has_own(root, asked):
+        shutil.rmtree(home, ignore_errors=True)
+        if asked.rule:
+            _install(root, asked, asked.rule.apt, asked.rule.pip, log, console)
+    compiled = [program for program in programs if not program.is_python]
+    if compiled:
+        _build(root, asked, compiled, prefix, log, console)
+    python = prefix / "bin/python" if prefix != Path() else Path(sys.executable)
+    if not compiled and not python.exists():
+        raise TeffError(f"{asked.named}: there is no {python}, which would run it")
+    # Its scripts call the core, which is the usual build's.
+    build = home / "build" if compiled else root / BUILD_FOLDER
+    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(build), python=str(python), prefix=str(prefix)))
+    if compiled and prefix != Path():
+        for program in compiled:
+            if reason := _foreign(program.program_path(root), prefix, home / "build"):
+                raise TeffError(f"{program.id}: {reason}")
+
+
+def _install(root: Path, asked: Asked, apt: Sequence[str], pip: Sequence[str], log: Path, console: Console) -> None:
+    name = str(asked.named)
+    outcome = provide_apt(root, {name: apt}, console)
+    if outcome.command:
+        raise TeffError(f"{name}: only root may install packages; type: {outcome.command}")
+    if name in outcome.problems:
+        raise TeffError(f"{name}: {outcome.problems[name]}")
+    if not pip:
+        return
+    venv = asked.home(root) / "venv"
+    with Step(console, f"installing {name} by pip") as step:
+        step.show()
+        for command in (
+            [sys.executable, "-m", "venv", str(venv)],
+            [str(venv / "bin/python"), "-m", "pip", "install", *PIP_QUIETLY, *pip],
+        ):
+            if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
+                shutil.rmtree(asked.home(root), ignore_errors=True)
+                raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
+
+
+def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
+    """Configures and compiles the programs; what the system has besides is left out."""
+    folder = asked.home(root) / "build"
+    ninja = working_tool("ninja")
+    with Step(console, f"building {asked.named}") as step:
+        if not (folder / "build.ninja").is_file():
+            step.show()
+            words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
+            settings = _settings(asked, prefix) | {"CMAKE_MAKE_PROGRAM": ninja}
+            words += [f"-D{name}={value}" for name, value in settings.items()]
+            if run_logged(words, log, folder=root, environment=search_environment(), append=True):
+                shutil.rmtree(folder, ignore_errors=True)
+                raise TeffError(f"{asked.named}: CMake failed{telling(log)}")
+        skipped = folder / SKIPPED_FOLDER.name
+        for program in programs:
+            for reason in (skipped / program.identity, skipped / program.executable):
+                if reason.is_file():
+                    where = f" in {prefix}" if prefix != Path() else ""
+                    shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
+                    raise TeffError(f"{program.id}: CMake did not find it{where}: {_text(reason)}")
+        targets = [program.executable for program in programs]
+        if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
+            raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
+
+
+def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
+    """What makes a build that of one system in one version."""
+    own = {
+        "TEFF_VERSION_OF": asked.named.system,
+        "TEFF_WERROR": "OFF",  # what a version's headers warn of is no matter of ours
+        "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its own libraries, whatever LD_LIBRARY_PATH says
+    }
+    if prefix != Path():
+        own["CMAKE_PREFIX_PATH"] = str(prefix)
+    return own | (asked.rule.cmake if asked.rule else {})
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8").strip()
+
+
+def _foreign(program: Path, prefix: Path, build: Path) -> str:
+    """What of a program is not of the folder that was asked for; empty where all is that could be."""
+    own = (str(prefix), str(prefix.resolve()))
+    linked = dict(_LINKED.findall(_said("ldd", str(program))))
+    for library, path in linked.items():
+        if not path.startswith(own) and (twin := next(prefix.glob(f"lib*/{library}"), None)):
+            return f"its {library} is {path}, not {twin}"
+    if any(path.startswith(own) for path in linked.values()):
+        return ""
+    headers = _said(working_tool("ninja"), "-C", str(build), "-t", "deps").split()
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace").splitlines()
+    found = [line.partition("=")[2] for line in cache if not line.startswith("CMAKE_PREFIX_PATH")]
+    if any(path.startswith(own) for path in (*headers, *found)):
+        return ""
+    return f"nothing of {prefix} is in {program.name}: CMake found the system elsewhere"
+
+
+def _said(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
