@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 WORKERS = 2
+VERSION = os.environ.get("SIMULATED_VERSION", "1")
 FLOPS_PER_ITERATION = 128
 ROUND_TRIP = 50e-9  # seconds, of cores that are near to each other
 FAR = 3.0  # times as long it takes, and an empty task, where they are not
@@ -72,7 +73,7 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
         "benchmark": "task_graph",
         "system": name,
         "variant": "simulated",
-        "version": "1",
+        "version": VERSION,
         "graphs": [graph],
         "nodes": 0,
         "workers": WORKERS,
@@ -108,7 +109,7 @@ def main() -> None:
     name, overhead, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
     rest = sys.argv[4:]
     if rest == ["--identity"]:
-        print(json.dumps({"system": name, "variant": "simulated", "version": "1"}))
+        print(json.dumps({"system": name, "variant": "simulated", "version": VERSION}))
         return
     if "--batch" not in rest:
         if fault == "refuses":

@@ -96,9 +96,10 @@ def _bring(root: Path, asked: Asked, programs: Sequence[Program], console: Conso
     compiled = [program for program in programs if not program.is_python]
     if compiled:
         _build(root, asked, compiled, prefix, log, console)
-    python = prefix / "bin/python" if prefix != Path() else Path(sys.executable)
-    if not compiled and not python.exists():
-        raise TeffError(f"{asked.named}: there is no {python}, which would run it")
+    own = prefix / "bin/python"
+    if not compiled and not own.exists():
+        raise TeffError(f"{asked.named}: there is no {own}, which would run it")
+    python = own if prefix != Path() and own.exists() else sys.executable
     # Its scripts call the core, which is the usual build's.
     build = home / "build" if compiled else root / BUILD_FOLDER
     _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(build), python=str(python), prefix=str(prefix)))
@@ -147,8 +148,9 @@ def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, 
             for reason in (skipped / program.identity, skipped / program.executable):
                 if reason.is_file():
                     where = f" in {prefix}" if prefix != Path() else ""
+                    said = reason.read_text(encoding="utf-8").strip()
                     shutil.rmtree(folder, ignore_errors=True)  # it may be there next time
-                    raise TeffError(f"{program.id}: CMake did not find it{where}: {_text(reason)}")
+                    raise TeffError(f"{program.id}: CMake did not find it{where}: {said}")
         targets = [program.executable for program in programs]
         if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
             raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
@@ -164,10 +166,6 @@ def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
     if prefix != Path():
         own["CMAKE_PREFIX_PATH"] = str(prefix)
     return own | (asked.rule.cmake if asked.rule else {})
-
-
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8").strip()
 
 
 def _foreign(program: Path, prefix: Path, build: Path) -> str:

@@ -12,7 +12,6 @@ import typer
 
 from tefflab.errors import TeffError, shortened
 from tefflab.host.terminal import progress
-from tefflab.systems.bringing import bring_program
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, best_of, load_systems, no_such_system, usable_cores
@@ -59,8 +58,6 @@ def call_program(
     TeffError where that is to start a system's program that could not be built: `started`.
     """
     ensure(root, load_systems(root), console=progress())
-    if started:
-        bring_program(root, started, progress())
     if started and (reason := why_not_there(started, root)):
         raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]

@@ -115,6 +115,4 @@ def _agree(a: str, b: str) -> bool:
 def known(system: str, rules: Sequence[Version]) -> str:
     """What to say of the versions that there are."""
     names = [f"{each.example} ({each.title})" for each in rules]
-    return ", ".join([*names, f"or a folder in which it is installed, as {system}@/opt/{system}"]).replace(
-        "), or", ") or"
-    )
+    return ", ".join([*names, f"any folder in which it is installed, as {system}@/opt/{system}"])

@@ -14,7 +14,7 @@ def command(
     system: Annotated[
         str,
         typer.Argument(
-            help="An id that `teff systems` shows, several by commas, or all: whoever is here.",
+            help="An id that `teff systems` shows, @VERSION of it, several by commas, or all: whoever is here.",
             autocompletion=completion.systems,
         ),
     ],
@@ -41,10 +41,10 @@ def command(
 
     root = project_root()
     names = [canonical(name) for name in system.split(",") if name]
-    if system == "all" or len(names) > 1:
+    if system == "all" or len(names) > 1 or "@" in system:
         run_each(root, [] if system == "all" else names, context.args, ranks, as_json=as_json)
         return
-    program = find_program(root, BENCHMARK.name, canonical(system))
+    program = find_program(root, BENCHMARK.name, system)
     flags = context.args if as_json else ["--report", *context.args]
     (first, *rest), environment = command_of(root, program, flags, ranks)
     call_program(root, first, rest, environment, program, context.command_path)
