@@ -11,6 +11,7 @@ from tefflab.host.terminal import output, progress
 from tefflab.output.table import Column, Table
 from tefflab.systems.installing import absent, install, offered, remove, report
 from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems
+from tefflab.systems.versions import VERSIONS_FOLDER
 
 
 def list_offers(root: Path, *, as_json: bool) -> None:
@@ -65,6 +66,12 @@ def _chosen(root: Path, names: Sequence[str]) -> list[System]:
     if not names:
         return list(offers.values())
     for name in names:
+        if "@" in name:
+            raise TeffError(
+                f"{name}: the command that measures a version brings it; to remove it, remove its folder of "
+                f"{VERSIONS_FOLDER}",
+                exit_code=BAD_INPUT,
+            )
         if name not in known:
             there = " ".join(offers) or "none"
             raise TeffError(f"no system is called {name!r}; on request there are: {there}", exit_code=BAD_INPUT)

@@ -105,7 +105,8 @@ def _measure(
     """`again` is the command that goes on with the sitting."""
     name = checked_name(options.store)
     if options.install_missing:
-        bring_missing(root, asked_for(root, kind, options.systems), progress())
+        usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
+        bring_missing(root, usual, progress())
     store = Store.create(root / RESULTS_FOLDER / name)
     if options.resume:
         head = _unfinished(store, kind, experiment)
