@@ -16,6 +16,10 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
+// oneTBB 2022.3 looks into the handle that a task returns even where it is empty, and crashes; 2023 asks first. There no
+// task is handed on.
+constexpr bool hands_on = TBB_INTERFACE_VERSION != 12170;
+
 /// A workload while it runs.
 class execution {
  public:
@@ -40,7 +44,14 @@ class execution {
   };
 
   tbb::task_handle task(std::size_t index, std::int64_t timestep, std::int64_t point) {
-    return tasks_.defer([this, index, timestep, point] { return execute(index, timestep, point); });
+    return tasks_.defer([this, index, timestep, point] {
+      if constexpr (hands_on) {
+        return execute(index, timestep, point);
+      } else {
+        tbb::task_handle following = execute(index, timestep, point);
+        if (following) tasks_.run(std::move(following));
+      }
+    });
   }
 
   /// Executes a task, starts those that it sets free but one, and returns that one.
