@@ -1,13 +1,18 @@
 """The documentation against what it documents."""
 
+import json
+from pathlib import Path
+
 import pytest
 import typer
 
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.errors import TeffError
+from tefflab.systems.systems import load_systems
 from tools.declarations import contract, declarations, find
 from tools.site import DIRECTIVE, on_page_markdown
+from tools.system_pages import Source, comments, pages
 
 DOCS = project_root() / "docs"
 HEADERS = project_root() / "runtime" / "include" / "teff"
@@ -110,3 +115,82 @@ def test_a_definition_is_shown_as_it_stands() -> None:
 def test_a_name_that_is_not_public_in_the_header_is_an_error(name: str) -> None:
     with pytest.raises(TeffError, match=f"tea.hpp declares no '{name}'"):
         find(HEADER, name, file="tea.hpp")
+
+
+# --- a page for each system
+
+
+def test_every_system_has_a_page_that_says_how_it_is_measured() -> None:
+    root = project_root()
+    made = {page.place: page.markdown for page in pages(root)}
+    for system in load_systems(root):
+        page = made[f"systems/{system.name}.md"]
+        assert f"[{system.title}]({system.name}.md)" in made["systems/index.md"]
+        for program in system.programs:
+            assert f"| `{program.id}` | {program.title} |" in page
+            assert all(f"`{name}`" in page for name in program.environment)
+        for version in system.versions:
+            assert f"`{system.name}@{version.example}`" in page
+    assert len(made) == 1 + len(load_systems(root))
+
+
+def test_a_comment_stands_with_what_it_is_about() -> None:
+    toml = """name = "lake"
+# Of the next line only.
+color = "#000000"
+
+# Tried:
+# two lines.
+
+[[version]]
+name = "1"
+
+# Slower.
+[[program]]
+benchmark = "spawn"
+name = "deep"
+"""
+    assert list(comments(toml)) == [("", "Tried: two lines."), ("deep", "Slower.")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines", "comment"),
+    [
+        (
+            "a.cpp",
+            "// Tasks of the lake.\n// All.\n#pragma once\n\nint x; // one\n  // not this\nint y;\n",
+            3,
+            "Tasks of the lake. All.",
+        ),
+        ("a.hpp", "#pragma once\n#include <x>\n\n/// The lake.\nclass lake {};\n", 3, "The lake."),
+        ("a.cpp", "int x;\n// Below the code.\n", 1, ""),
+        ("a.py", '# mypy: strict\n"""The lake,\nby hand.\n"""\n\nx = 1  # one\n', 1, "The lake, by hand."),
+    ],
+)
+def test_lines_of_an_adapter_are_those_of_code(tmp_path: Path, name: str, text: str, lines: int, comment: str) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    assert (Source(file).lines, Source(file).comment) == (lines, comment)
+
+
+def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
+    system = tmp_path / "bench/systems/lake/system.toml"
+    system.parent.mkdir(parents=True)
+    system.write_text(
+        'name = "lake"\ntitle = "Lake"\nparadigm = "none"\nparallelism = "both"\ndistributed = false\nlanguage = "C"\n'
+        'homepage = "https://example.org"\ncolor = "#000000"\n[[program]]\nbenchmark = "task_graph"\nname = "a"\n'
+        'title = "A"\nprogram = "a"\n'
+    )
+    line = {"benchmark": "task_graph", "system_id": "lake@2.1", "version": "2.1.3", "configuration": "-type fft"}
+    stored = [
+        line | {"sitting": sitting, "metg": {"value": metg, "low": 0.9 * metg, "high": high}}
+        for sitting, metg, high in (("2026-01", 5e-6, 6e-6), ("2026-02", 2e-6, 3e-6), ("2026-02", 4e-6, None))
+    ]
+    results = tmp_path / "results/mine"
+    results.mkdir(parents=True)
+    (results / "sittings.jsonl").touch()
+    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
+    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    assert "| `lake@2.1` | 2.1.3 | 2.00 µs | 1.80 µs – 3.00 µs | `-type fft` | `mine:2026-02` |" in page
+    assert "| 4.00 µs | too few runs |" in page
+    assert "5.00 µs" not in page

@@ -3,15 +3,45 @@
     ::: runtime/include/teff/join.hpp join
 
 stands for the contract of `teff::join`, made from the header. Of a .cpp file it is the definition as it stands.
+Besides, the site has a page for each system (`system_pages`).
 """
 
 import re
+from functools import cache
 from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 
 from tefflab import project_root
 from tools.declarations import contract, find
+from tools.system_pages import Page, pages
 
 DIRECTIVE = re.compile(r"^::: (?P<file>\S+) (?P<name>\S+)$", re.MULTILINE)
+
+
+_BEFORE = "Explanation"  # the part of the site before which the systems stand
+
+
+@cache
+def _systems() -> list[Page]:
+    return pages(project_root())
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Lists the pages of the systems."""
+    nav: list[Any] = list(config.nav or [])
+    place = next((number for number, part in enumerate(nav) if _BEFORE in part), len(nav))
+    nav.insert(place, {"Systems": [{each.title: each.place} for each in _systems()]})
+    config.nav = nav
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages of the systems."""
+    for each in _systems():
+        files.append(File.generated(config, each.place, content=each.markdown))
+    return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

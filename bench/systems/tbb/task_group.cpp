@@ -16,8 +16,8 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-// oneTBB 2022.3 looks into the handle that a task returns even where it is empty, and crashes; 2023 asks first. There no
-// task is handed on.
+// oneTBB 2022.3 looks into the handle that a task returns even where it is empty, and crashes; 2023 asks
+// first. There no task is handed on.
 constexpr bool hands_on = TBB_INTERFACE_VERSION != 12170;
 
 /// A workload while it runs.

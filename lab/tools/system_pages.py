@@ -1,0 +1,321 @@
+"""A page for each system: what its system.toml, the comments of its adapter and the checkout's stores say of it."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
+from tefflab.output import quantities
+from tefflab.records.store import RESULTS_FOLDER, file_of, stores_in
+from tefflab.systems.naming import parsed
+from tefflab.systems.needs import Install
+from tefflab.systems.packages import alternatives
+from tefflab.systems.systems import Program, System, load_systems
+
+FOLDER = "systems"  # of the site
+_KIND = "task_graph"  # whose estimates are METG
+_SHEBANG_OR_PRAGMA = re.compile(r"^(#!|#pragma once$|#include|$|# mypy:|# ruff:)")
+_COMMENT = re.compile(r"^\s*(?://+!?|#)\s?(.*)$")
+_DOCSTRING = re.compile(r'^\s*"""(.*?)"""', re.DOTALL | re.MULTILINE)
+_SOURCES = {".cpp", ".hpp", ".c", ".h", ".py", ".go", ".rs", ".java", ".js"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the site that is made from files."""
+
+    place: str  # from the folder of all pages
+    title: str
+    markdown: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of an adapter."""
+
+    file: Path
+
+    @cached_property
+    def text(self) -> str:
+        return self.file.read_text(encoding="utf-8")
+
+    @property
+    def lines(self) -> int:
+        """Without empty lines and comments."""
+        code = _DOCSTRING.sub("", self.text) if self.file.suffix == ".py" else self.text
+        said = (line.strip() for line in code.splitlines())
+        return sum(
+            bool(line) and not line.startswith(("//", "/*", "*", "#!")) and not self._is_note(line) for line in said
+        )
+
+    def _is_note(self, line: str) -> bool:
+        return self.file.suffix == ".py" and line.startswith("#")
+
+    @property
+    def comment(self) -> str:
+        """What stands above the code, or in the docstring of a script."""
+        if self.file.suffix == ".py":
+            found = _DOCSTRING.search(self.text)
+            return " ".join(found[1].split()) if found else ""
+        return " ".join(_first_block(self.text.splitlines()))
+
+
+def _first_block(lines: Sequence[str]) -> list[str]:
+    """The first comment, if nothing but directives stands above it."""
+    block: list[str] = []
+    for line in lines:
+        found = _COMMENT.match(line) if line.lstrip().startswith("//") else None
+        if found:
+            block.append(found[1].strip())
+        elif block or not _SHEBANG_OR_PRAGMA.match(line.strip()):
+            break
+    return block
+
+
+def pages(root: Path) -> list[Page]:
+    """The list of all systems, then a page each, by name."""
+    systems = sorted(load_systems(root), key=lambda each: each.title.lower())
+    measured = metg_rows(root)
+    return [
+        Page(f"{FOLDER}/index.md", "All systems", _index(systems)),
+        *(Page(f"{FOLDER}/{each.name}.md", each.title, _page(each, measured.get(each.name, []))) for each in systems),
+    ]
+
+
+def _index(systems: Sequence[System]) -> str:
+    rows = [
+        [
+            f"[{each.title}]({each.name}.md)",
+            f"`{each.name}`",
+            each.paradigm,
+            each.language,
+            _where(each),
+            _ways_in(each),
+        ]
+        for each in systems
+    ]
+    head = ["system", "name", "paradigm", "language", "runs on", "measured by"]
+    return f"# Systems\n\nEach page is made from the system's folder in `bench/systems`.\n\n{_table(head, rows)}\n"
+
+
+def _page(system: System, measured: Sequence["MetgLine"]) -> str:
+    homepage = system.homepage if system.homepage.startswith("http") else f"../{system.homepage.removeprefix('docs/')}"
+    parts = [
+        f"# {system.title}",
+        f"`{system.name}` in all commands: {system.paradigm}, parallelism {_parallelism(system)}, "
+        f"in {system.language}, on {_where(system)}. [Homepage]({homepage}).",
+        "## How to get it",
+        "\n\n".join(_how_to_get(system)),
+        "## Versions",
+        _versions(system),
+        "## How it is measured",
+        _ways(system),
+        *_notes(system),
+        *_environment(system),
+        "## The adapter",
+        _adapter(system),
+        *_metg(measured),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _parallelism(system: System) -> str:
+    return "implicit and explicit" if system.parallelism == "both" else system.parallelism
+
+
+def _where(system: System) -> str:
+    return "many machines" if system.distributed else "one machine"
+
+
+def _kinds(system: System) -> Iterator[tuple[AnyBenchmark, list[Program]]]:
+    for kind in benchmarks():
+        if programs := kind.programs(system):
+            yield kind, programs
+
+
+def _ways_in(system: System) -> str:
+    return ", ".join(f"`{kind.commands[0].name}`" for kind, _ in _kinds(system))
+
+
+# --- how to get it
+
+
+def _how_to_get(system: System) -> Iterator[str]:
+    asked = system.install
+    if asked.on_request:
+        yield f"`./teff install {system.name}` brings it: {asked.cost}, about {asked.seconds:g} s, by " + (
+            f"{' and '.join(asked.registries)}."
+        )
+    elif asked.registries:
+        licence = f" ({asked.licence})" if asked.licence else ""
+        yield f"Every command that measures sets it up by itself, by {' and '.join(asked.registries)}{licence}."
+    elif asked.elsewhere.text:
+        yield f"In no registry that Teff asks; it is found where you have it: {asked.elsewhere.text}."
+    else:
+        yield "Nothing is installed for it."
+    yield from _packages(asked)
+
+
+def _packages(asked: Install) -> Iterator[str]:
+    said = {"Debian": asked.apt, "PyPI": asked.pip, "others": [" ".join(words) for words in asked.fetch]}
+    rows = [
+        [where, ", ".join(" or ".join(f"`{_cell(one)}`" for one in alternatives(each)) for each in those)]
+        for where, those in said.items()
+        if those
+    ]
+    if rows:
+        yield _table(["from", "packages"], rows)
+
+
+def _versions(system: System) -> str:
+    rows = [[f"`{system.name}@{each.example}`", each.title, f"`{system.name}@{each.name}`"] for each in system.versions]
+    rows.append(
+        [f"`{system.name}@/opt/{system.name}`", "whatever is installed in that folder", f"`{system.name}@FOLDER`"]
+    )
+    link = "[Versions side by side](../how-to/versions.md) are rows of one sitting."
+    return f"{link}\n\n{_table(['for example', 'is', 'in general'], rows)}"
+
+
+# --- how it is measured
+
+
+def _ways(system: System) -> str:
+    rows = [
+        [
+            f"`{kind.commands[0].name}`",
+            f"`{program.id}`",
+            _cell(program.title),
+            "best" if _is_best(program, ways) else "",
+        ]
+        for kind, ways in _kinds(system)
+        for program in ways
+    ]
+    return _table(["command", "row", "what runs", ""], rows)
+
+
+def _is_best(program: Program, ways: Sequence[Program]) -> bool:
+    best = next((each for each in ways if each.best), ways[0])
+    return len(ways) > 1 and program.name == best.name
+
+
+def _notes(system: System) -> Iterator[str]:
+    """The comments of system.toml, of the system or of a program or version: what was tried, and why it is done so."""
+    said = list(comments((system.folder / "system.toml").read_text(encoding="utf-8")))
+    if said:
+        yield "\n".join(f"- {f'`{name}`: ' if name else ''}{_plain(text)}" for name, text in said)
+
+
+def comments(toml: str) -> Iterator[tuple[str, str]]:
+    """Each comment above a `[[table]]`, with that table's name, and each that stands alone, with none."""
+    lines = toml.splitlines()
+    block: list[str] = []
+    for number, line in enumerate(lines):
+        if line.startswith("#"):
+            block.append(line.lstrip("# "))
+        elif block:
+            names = (found[1] for each in lines[number:] if (found := re.match(r'name = "(.*)"', each)))
+            if line.startswith("[["):
+                yield next(names, ""), " ".join(block)
+            elif not line:
+                yield "", " ".join(block)
+            block = []
+
+
+def _environment(system: System) -> Iterator[str]:
+    rows: dict[tuple[str, str, str], None] = {}
+    for program in system.programs:
+        for name, value in program.environment.items():
+            rows[f"`{name}`", f"`{_cell(value)}`", _cell(_plain(program.why[name]))] = None
+    if rows:
+        yield _table(["variable", "is set to", "because"], [list(row) for row in rows])
+
+
+def _adapter(system: System) -> str:
+    every = [Source(file) for file in sorted(system.folder.rglob("*")) if file.suffix in _SOURCES and file.is_file()]
+    rows = [
+        [f"`{each.file.relative_to(system.folder)}`", str(each.lines), _cell(_plain(each.comment))] for each in every
+    ]
+    rows.append(["all", str(sum(each.lines for each in every)), ""])
+    table = _table(["file", "lines", "what it does"], rows, "-:-")
+    return f"In `bench/systems/{system.name}`; lines without comments and empty ones.\n\n{table}"
+
+
+# --- METG
+
+
+@dataclass(frozen=True)
+class MetgLine:
+    """An estimate of METG as a store has it."""
+
+    row: str
+    version: str
+    value: str
+    interval: str
+    case: str
+    sitting: str
+
+
+def metg_rows(root: Path) -> dict[str, list[MetgLine]]:
+    """By system, of the last sitting of METG of each store below `results`."""
+    found: dict[str, list[MetgLine]] = {}
+    for store in stores_in(root / RESULTS_FOLDER):
+        file = file_of(root / RESULTS_FOLDER / store, "estimates")
+        lines = [json.loads(line) for line in _lines(file)]
+        known = [line for line in lines if line.get("benchmark") == _KIND and line.get("metg")]
+        last = max((line["sitting"] for line in known), default="")
+        for line in known:
+            if line["sitting"] == last:
+                found.setdefault(parsed(line["system_id"]).system, []).append(_metg_line(store, line))
+    return found
+
+
+def _lines(file: Path) -> list[str]:
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return [line for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
+
+
+def _metg_line(store: str, line: dict[str, Any]) -> MetgLine:
+    metg = line["metg"]
+    low, high = (metg[end] for end in ("low", "high"))
+    interval = f"{_time(low)} – {_time(high)}" if low and high else "too few runs"
+    case = str(line.get("configuration", ""))
+    return MetgLine(
+        line["system_id"], line["version"], _time(metg["value"]), interval, case, f"{store}:{line['sitting']}"
+    )
+
+
+def _time(seconds: float) -> str:
+    return quantities.duration(seconds)
+
+
+def _metg(measured: Sequence[MetgLine]) -> Iterator[str]:
+    if measured:
+        yield "## METG here"
+        rows = [
+            [f"`{each.row}`", each.version, each.value, each.interval, f"`{each.case}`", f"`{each.sitting}`"]
+            for each in measured
+        ]
+        yield "Of the last sitting of each store of this checkout ([how METG is made](../explanation/metg.md))."
+        yield _table(["row", "version", "METG(50 %)", "95 % interval", "graph", "sitting"], rows)
+
+
+# --- Markdown
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str = "") -> str:
+    marks = [{"-": "---", ":": "---:"}.get(align[number : number + 1], "---") for number in range(len(head))]
+    lines = [head, marks, *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _plain(text: str) -> str:
+    """Text of a comment, in which Markdown is to see no markup."""
+    return re.sub(r"([\\*_<\[\]{}])", r"\\\1", text)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
