@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from rich.console import Console
@@ -198,6 +199,15 @@ def test_a_way_of_a_version_is_named_before_it(
 
 
 @pytest.mark.usefixtures("sitting")
+def test_a_version_is_brought_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    once = Mock(wraps=bringing._install)
+    monkeypatch.setattr(bringing, "_install", once)
+    for _ in range(2):
+        assert teff(monkeypatch, "metg", "--systems", "lake@2.1", "--rounds", "2", "--workers", "2") == 0
+    assert once.call_count == 1
+
+
+@pytest.mark.usefixtures("sitting")
 def test_what_the_usual_build_is_anyway_is_not_brought(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bringing, "_install", lambda *_: pytest.fail("was brought"))
     assert teff(monkeypatch, "metg", "--systems", "lake@1", "--rounds", "2", "--workers", "2") == 0
@@ -344,11 +354,18 @@ def brought(root: Path, version: str) -> str:
     return subprocess.run([system.programs[0].program_path(root)], capture_output=True, text=True, check=True).stdout
 
 
-def test_the_same_adapter_is_built_against_each_folder(small: Path, tmp_path: Path) -> None:
+def test_the_same_adapter_is_built_against_each_folder_once(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one, other = library(tmp_path / "one", "3"), library(tmp_path / "other", "4")
     assert "Water 3" in brought(small, str(one))
     assert "Water 4" in brought(small, str(other))
-    assert "Water 3" in brought(small, str(one))
+    monkeypatch.setattr(
+        bringing,
+        "working_tool",
+        Mock(side_effect=lambda name: pytest.fail("is configured again") if name == "cmake" else name),
+    )
+    assert "Water 3" in brought(small, str(one))  # is there
     assert not (small / ".teff/build").exists()
 
 

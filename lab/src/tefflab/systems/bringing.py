@@ -60,13 +60,14 @@ def _is_usual(root: Path, usual: System, asked: Asked, programs: Sequence[Progra
         if not found.found or asked.refusal(found.version):
             return False
     twin = usual.programs[0]
-    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(root / BUILD_FOLDER), python=twin.python(root)))
+    build, python = str(root / BUILD_FOLDER), twin.python(root)
+    _keep(root, asked, Place(wanted=_wanted(root, asked), build=build, python=python, is_usual=True))
     return True
 
 
 def _has_own(root: Path, asked: Asked) -> bool:
     place = asked.place(root)
-    return place.wanted == _wanted(root, asked) and place.build != str(root / BUILD_FOLDER)
+    return place.wanted == _wanted(root, asked) and not place.is_usual
 
 
 def _wanted(root: Path, asked: Asked) -> str:
@@ -94,18 +95,18 @@ def _bring(root: Path, asked: Asked, programs: Sequence[Program], console: Conso
         if asked.rule:
             _install(root, asked, asked.rule.apt, asked.rule.pip, log, console)
     compiled = [program for program in programs if not program.is_python]
-    if compiled:
-        _build(root, asked, compiled, prefix, log, console)
     own = prefix / "bin/python"
     if not compiled and not own.exists():
         raise TeffError(f"{asked.named}: there is no {own}, which would run it")
     python = own if prefix != Path() and own.exists() else sys.executable
     # Its scripts call the core, which is the usual build's.
     build = home / "build" if compiled else root / BUILD_FOLDER
-    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(build), python=str(python), prefix=str(prefix)))
+    _keep(root, asked, Place(wanted=_wanted(root, asked), build=str(build), python=str(python)))
+    if compiled:
+        _build(root, asked, compiled, prefix, log, console)
     if compiled and prefix != Path():
         for program in compiled:
-            if reason := _foreign(program.program_path(root), prefix, home / "build"):
+            if reason := _foreign(program.program_path(root), prefix, build):
                 raise TeffError(f"{program.id}: {reason}")
 
 

@@ -99,12 +99,12 @@ class Asked:
 
 
 class Place(BaseModel):
-    """Where a version is: the folder it was built in, the Python of its scripts, and the folder it is installed in."""
+    """Where a version is: the folder its programs are built in, and the Python of its scripts."""
 
-    wanted: str
+    wanted: str  # what it was made for
     build: str
     python: str
-    prefix: str = ""
+    is_usual: bool = False  # nothing was brought: these are the usual programs
 
 
 def _agree(a: str, b: str) -> bool:
