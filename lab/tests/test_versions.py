@@ -403,6 +403,15 @@ def test_headers_of_one_folder_and_a_library_of_another_are_an_error(
     assert f"its libwater.so is {other}/lib/libwater.so, not {mine}/lib/libwater.so" in str(caught.value)
 
 
+def test_a_compiler_library_of_the_folder_is_no_matter(small: Path, tmp_path: Path) -> None:
+    mine = library(tmp_path / "mine", "3")
+    kept = mine / "lib/x86_64-linux-gnu"
+    kept.mkdir()
+    (kept / "libstdc++.so.6").touch()
+    (kept / "libc.so.6").touch()
+    assert "Water 3" in brought(small, str(mine))
+
+
 def test_a_library_that_changed_is_measured_as_it_is_now(small: Path, tmp_path: Path) -> None:
     mine = library(tmp_path / "mine", "3")
     assert "Water 3" in brought(small, str(mine))

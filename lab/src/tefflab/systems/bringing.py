@@ -27,6 +27,9 @@ from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, Syste
 from tefflab.systems.versions import PLACE, Asked, Place
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
+_LIBRARIES = ("lib", "lib64", "lib/*-linux-gnu")  # where a folder has them
+# The compiler's and the C library: the ones here do for whatever is installed in a folder, which may have others.
+_OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|librt|ld-linux[\w-]*)\.so")
 
 
 def bring_version(root: Path, usual: System, system: System, programs: Sequence[Program], console: Console) -> None:
@@ -172,11 +175,15 @@ def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
 def _foreign(program: Path, prefix: Path, build: Path) -> str:
     """What of a program is not of the folder that was asked for; empty where all is that could be."""
     own = (str(prefix), str(prefix.resolve()))
-    linked = dict(_LINKED.findall(_said("ldd", str(program))))
-    for library, path in linked.items():
-        if not path.startswith(own) and (twin := next(prefix.glob(f"lib*/{library}"), None)):
-            return f"its {library} is {path}, not {twin}"
-    if any(path.startswith(own) for path in linked.values()):
+    said = _LINKED.findall(_said("ldd", str(program)))
+    linked = {library: path for library, path in said if not _OF_COMPILER.match(library)}
+    ours = {
+        library for library, path in linked.items() if path.startswith(own) or str(Path(path).resolve()).startswith(own)
+    }
+    for library in linked.keys() - ours:
+        if twin := next((file for each in _LIBRARIES for file in prefix.glob(f"{each}/{library}")), None):
+            return f"its {library} is {linked[library]}, not {twin}"
+    if ours:
         return ""
     headers = _said(working_tool("ninja"), "-C", str(build), "-t", "deps").split()
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace").splitlines()
