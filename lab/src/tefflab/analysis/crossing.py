@@ -6,6 +6,7 @@ crossing slowdown = level + slope / ideal, where slope is the overhead of a task
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -91,37 +92,48 @@ def robust_line(x: Floats, y: Floats, kernel: Floats) -> Line:
     level, slope = _repeated_medians(x, y)
     least = 1e-3 * float(y.min())
     freedom = min(max(len(y) - (2 if slope else 1), 1), _FREEDOM)
+    powers = np.stack([np.ones_like(x), x, x * x, x, x])  # 1, x, x*x, y, x*y: the last two as of each step
     for _ in range(_STEPS):
         fitted = np.maximum(level + slope * x, least)
         residual = np.log(y / fitted)
         # Rousseeuw and Leroy's small-sample factor: few runs look closer to a line through them than they are
-        scale = max(1.4826 * (1 + 5 / freedom) * float(np.median(np.abs(residual))), _LEAST_SCALE)
+        scale = max(1.4826 * (1 + 5 / freedom) * _median(np.abs(residual)), _LEAST_SCALE)
         distance = np.minimum((residual / (_BISQUARE * scale)) ** 2, 1.0)
         trust = kernel * (1 - distance) ** 2
         weight = trust / fitted**2
         inlying = np.where(distance < 1, residual, 0.0)
-        working = fitted * (1 + inlying)
-        moments = np.stack([weight, weight * x, weight * x * x, weight * working, weight * x * working], axis=1)
-        levels, slopes, _solvable = _solve(moments.sum(axis=0, keepdims=True))
+        powers[3] = fitted * (1 + inlying)
+        powers[4] = powers[3] * x
+        moments = weight * powers
+        levels, slopes, _solvable = _solve(moments.sum(axis=1)[np.newaxis])
         level, slope = float(levels[0]), float(slopes[0])
     bend = float(np.sum(kernel * (1 - distance) * (1 - 5 * distance)))
     total = float(np.sum(trust))
-    return Line(level, slope, moments, trust, inlying, total / max(bend, total / 2), least)
+    return Line(level, slope, moments.T, trust, inlying, total / max(bend, total / 2), least)
 
 
 def _repeated_medians(x: Floats, y: Floats) -> tuple[float, float]:
     run, rise = np.subtract.outer(x, x), np.subtract.outer(y, y)
     apart = np.abs(run) > 1e-9 * np.abs(x).max()
     if not apart.any():
-        return float(np.median(y)), 0.0
-    slopes = np.where(apart, rise / np.where(apart, run, 1.0), np.nan)
-    slope = float(np.median(np.nanmedian(slopes, axis=1)))
-    return float(np.median(y - slope * x)), slope
+        return _median(y), 0.0
+    # np.nanmedian of each row, which takes three times as long: sorted, what is not a number comes last
+    slopes = np.sort(np.where(apart, rise / np.where(apart, run, 1.0), np.nan))
+    of, numbers = np.arange(len(x)), np.count_nonzero(apart, axis=1)
+    slope = _median((slopes[of, (numbers - 1) // 2] + slopes[of, numbers // 2]) / 2)
+    return _median(y - slope * x), slope
+
+
+def _median(values: Floats) -> float:
+    """np.median of a row of numbers, in a tenth of its time where they are few."""
+    half = len(values) // 2
+    middle = np.partition(values, [(len(values) - 1) // 2, half])
+    return float(middle[(len(values) - 1) // 2] + middle[half]) / 2
 
 
 def _solve(sums: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Weighted least squares from rows of summed moments; where x hardly varies the slope is 0."""
-    weight, x, xx, y, xy = np.moveaxis(sums, -1, 0)
+    weight, x, xx, y, xy = sums.T
     safe = np.where(weight > 0, weight, 1.0)
     determinant = weight * xx - x * x
     solvable = determinant > 1e-4 * weight * xx
@@ -137,10 +149,13 @@ def widening(samples: float, confidence: float) -> float:
     return student * float(np.sqrt(samples / (samples - 1)))
 
 
+@lru_cache(maxsize=32)  # a sitting asks again and again for as many as its rounds and its runs are
 def draw(clusters: int, seed: int) -> Floats:
-    """How often each cluster comes in a resample, a row a resample."""
+    """How often each cluster comes in a resample, a row a resample. Not to be written to."""
     generator = np.random.default_rng(seed)
-    return generator.multinomial(clusters, np.full(clusters, 1 / clusters), RESAMPLES).astype(np.float64)
+    drawn = generator.multinomial(clusters, np.full(clusters, 1 / clusters), RESAMPLES).astype(np.float64)
+    drawn.flags.writeable = False
+    return drawn
 
 
 @dataclass(frozen=True, slots=True)
