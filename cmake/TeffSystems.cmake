@@ -55,12 +55,15 @@ endfunction()
 # teff_add_foreign_program(NAME DEPENDS what...)
 #
 # A program that CMake does not compile: a file of CMAKE_RUNTIME_OUTPUT_DIRECTORY that a command of the system's makes,
-# with what else it needs. As of other programs, builds with a sanitizer make it only when it is asked for by name.
+# with what else it needs. As of other programs, builds with a sanitizer make it only when it is asked for by name; clang++,
+# which links nothing, reads no more than the targets that it needs.
 function(teff_add_foreign_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "DEPENDS")
   set(all ALL)
   if(TEFF_SANITIZE)
     set(all "")
+  elseif(TEFF_CLANG)
+    list(FILTER program_DEPENDS EXCLUDE REGEX "/")
   endif()
   add_custom_target(${name} ${all} DEPENDS ${program_DEPENDS})
 endfunction()
