@@ -10,12 +10,14 @@
 
 namespace teff::detail {
 
-// Returns when done(), which becomes true before the bell is rung. The bell has one sleeper.
-template <class System, class Done>
-void sleep_on(bell<System>& own, Done done) noexcept {
+// Returns when done(), which becomes true before the bell is rung. The bell has one sleeper. barrier() has all
+// who may ring it execute a full fence: of the store that makes done() true and the last look, that one sees
+// the other, or who rings sees that the bell was listened to.
+template <class System, class Done, class Barrier>
+void sleep_on(bell<System>& own, Done done, Barrier barrier) noexcept {
   for (;;) {
     own.listen();
-    // The last look, after listen(): of it and the store before ring(), one sees the other.
+    barrier();
     if (done()) break;
     System::wait(own.word(), bell<System>::quiet);
   }

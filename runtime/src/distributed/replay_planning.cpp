@@ -4,6 +4,7 @@
 
 #include "distributed/replay_planning.hpp"
 #include "distributed/replay_memory.hpp"
+#include "platform/process_fence.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -180,7 +181,7 @@ void replay_ranks::exchange_needs(planned& all) {
         there.waited_for = std::move(words);
       } else if (there.is_peer) {
         if (all.name.size != 0 && there.name.size != 0) there.memory = transport_.map_memory(to, there.name);
-        all.send_needs.send(to, own_rank, there.memory ? 1 : 0, words);
+        all.send_needs.send(to, own_rank, there.memory != nullptr, own_fence().available(), words);
       }
     }
   });
@@ -198,8 +199,10 @@ replay_ranks::planned::planned(communicator& messages, int ranks)
         there.tasks = tasks;
         there.table = table;
       })),
-      send_needs(messages.on([this](int sender, int has_mapped, const std::vector<planned::awaited>& waited_for) {
-        at(sender).has_mapped = has_mapped != 0;
+      send_needs(messages.on([this](int sender, bool has_mapped, bool has_fence,
+                                    const std::vector<planned::awaited>& waited_for) {
+        at(sender).has_mapped = has_mapped;
+        at(sender).has_fence = has_fence;
         at(sender).waited_for = waited_for;
       })),
       from(static_cast<std::size_t>(ranks)) {}
@@ -246,6 +249,7 @@ void replay_ranks::compile(planned& all) {
 // Ranks that share memory both ways are near; of all others there is a copy here that packets keep.
 void replay_ranks::meet_peers(planned& all) {
   peer_of_.resize(all.from.size());
+  fences_are_light_ = own_fence().available();
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
     auto& there = all.at(rank);
     if (!there.is_peer) continue;
@@ -269,6 +273,7 @@ void replay_ranks::meet_peers(planned& all) {
       for (std::uint64_t k = 0; !met.is_near && k < each.kept; ++k) ::new (&met.slots.back().stamp(k)) replay_stamp<>;
     }
     has_far_ = has_far_ || !met.is_near;
+    fences_are_light_ = fences_are_light_ && (!met.is_near || there.has_fence);
   }
   // Where nobody can wake who sleeps here, or only by the bell of the transport.
   polls_ = has_far_ && (channel_->is_polled() || channel_->rings());

@@ -47,6 +47,7 @@ struct replay_ranks::planned {
     std::vector<table_entry> sent;     // of this rank's tasks, to it
     numbers number;                    // in that
     bool has_mapped = false;           // this rank's memory
+    bool has_fence = false;            // as of process_fence
     std::shared_ptr<std::byte> memory;
     std::vector<awaited> waited_for;   // of this rank's tasks
   };
@@ -77,7 +78,7 @@ struct replay_ranks::planned {
 
   message<int, std::vector<reader>> send_readers;
   message<int, std::array<std::uint64_t, 3>, std::vector<std::uint32_t>, std::vector<table_entry>> send_table;
-  message<int, int, std::vector<awaited>> send_needs;
+  message<int, bool, bool, std::vector<awaited>> send_needs;
 
   rank_lists lists;
   std::vector<known_rank> from;

@@ -6,6 +6,7 @@
 #include "distributed/part_sleep.hpp"
 #include "distributed/replay_memory.hpp"
 #include "distributed/replay_planning.hpp"
+#include "platform/process_fence.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
@@ -20,6 +21,20 @@ namespace teff::detail {
 replay_ranks::shared_bell& replay_ranks::bell_of(const std::byte* memory, std::size_t worker) noexcept {
   return *reinterpret_cast<shared_bell*>(
       const_cast<std::byte*>(memory + sizeof(shared_head) + worker * sizeof(shared_bell)));
+}
+
+// Has all workers of near ranks execute a fence; where that can't be, they do so by themselves.
+void replay_ranks::fence_everywhere() const noexcept {
+  if (fences_are_light_) {
+    own_fence().everywhere();
+  } else {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+}
+
+const process_fence& replay_ranks::own_fence() noexcept {
+  static const process_fence registered;
+  return registered;
 }
 
 void replay_ranks::ring_own() noexcept {
@@ -107,13 +122,13 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
         const auto done = [&] {
           while (me.all.has_far_ && me.all.take_packets()) {
           }
-          // seq_cst: after listen(), against spread_failure().
+          // Acquire would do, as for the stamp; it is read as rarely.
           return me.wait.reached(me.iteration) || me.all.failed_->load(std::memory_order_seq_cst) != 0;
         };
         if (me.all.polls_) {
           sleep_and_look<shared_futex>(me.own, done);
         } else {
-          sleep_on<shared_futex>(me.own, done);
+          sleep_on<shared_futex>(me.own, done, [&me] { me.all.fence_everywhere(); });
         }
       },
       &what);
@@ -125,7 +140,15 @@ void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t itera
   const auto& own = parts_[part].steps[step];
   const auto& tell = signals_[part].steps[step];
   own.output.stamp(iteration).raise(iteration + 1);
-  for (auto* const each : tell.bells) each->ring();
+  if (!tell.bells.empty()) {
+    // Between the stamp and the looks at the bells; pairs with fence_everywhere() of who is about to sleep.
+    if (fences_are_light_) {
+      process_fence::here();
+    } else {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    for (auto* const each : tell.bells) each->ring();
+  }
   if (tell.far.empty()) return;
   try {
     for (const auto& each : tell.far)
@@ -145,8 +168,8 @@ void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexce
 void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
   const auto tell = [](std::byte* memory, std::size_t workers) {
-    // seq_cst: before the looks at the bells.
-    reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_seq_cst);
+    reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // as in ended()
     for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
   };
   tell(memory_.get(), 0);
@@ -189,7 +212,10 @@ bool replay_ranks::take_packets() noexcept {
   } catch (...) {
     fail(std::current_exception(), "teff::distributed_replay: ");
   }
-  if (any) ring_own();
+  if (any) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);  // as in ended()
+    ring_own();
+  }
   return any;
 }
 

@@ -103,6 +103,8 @@ class replay_ranks {
   [[nodiscard]] kept_slots slots_of(const rank_task& task, const planned& all) const;
 
   [[nodiscard]] static shared_bell& bell_of(const std::byte* memory, std::size_t worker) noexcept;
+  [[nodiscard]] static const class process_fence& own_fence() noexcept;
+  void fence_everywhere() const noexcept;
   void ring_own() noexcept;
   bool take_packets() noexcept;
   void take(int from, const packet& bytes) noexcept;
@@ -128,6 +130,8 @@ class replay_ranks {
   std::vector<peer*> peer_of_;  // by rank, or null
   bool has_far_ = false;
   bool polls_ = false;
+  // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
+  bool fences_are_light_ = false;
 
   std::uint64_t iterations_ = 0;
   bool broken_ = false;  // the replay before has failed

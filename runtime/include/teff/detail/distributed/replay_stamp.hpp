@@ -13,14 +13,14 @@ template <template <class> class Atomic = std::atomic>
 class replay_stamp {
  public:
   void raise(std::uint64_t count) noexcept {
-    // Release: the output, and that the inputs have been read; pairs with reached(). seq_cst: before the look
-    // at the bells of those who may sleep.
-    value_.store(count, std::memory_order_seq_cst);
+    // Release: the output, and that the inputs have been read; pairs with reached(). That the look at the
+    // bells of those who may sleep comes after it, the caller sees to.
+    value_.store(count, std::memory_order_release);
   }
   // Of an iteration before the first one, `count` is below 1: there was none to wait for.
   [[nodiscard]] bool reached(std::int64_t count) const noexcept {
-    // Acquire: as raise() says. seq_cst: after who is about to sleep has said so.
-    return static_cast<std::int64_t>(value_.load(std::memory_order_seq_cst)) >= count;
+    // Acquire: as raise() says.
+    return static_cast<std::int64_t>(value_.load(std::memory_order_acquire)) >= count;
   }
   // While no other thread of any rank uses it.
   void reset() noexcept { value_.store(0, std::memory_order_relaxed); }
