@@ -83,7 +83,8 @@ struct ranks {
     for (std::uint64_t i = 0; i < times; ++i) {
       wait(me, 0, static_cast<std::int64_t>(i));
       if (failed.load() != 0) return;
-      if (of[0][i % kept].output[me - 1].read() != static_cast<int>(i)) checker::fail("the output of another iteration");
+      if (of[0][i % kept].output[me - 1].read() != static_cast<int>(i))
+        checker::fail("the output of another iteration");
       tell(me, i, {0});
     }
   }
@@ -126,8 +127,8 @@ checker::outcome check(const std::vector<std::function<void(World&)>>& threads, 
 template <class World = ranks<>>
 checker::outcome check_one_way(std::uint64_t times, int preemptions, fault with = fault::none,
                                std::uint64_t kept = 2) {
-  return check<World>(
-      {[=](World& w) { w.produce(times, 1); }, [=](World& w) { w.consume(1, times); }}, preemptions, with, kept);
+  return check<World>({[=](World& w) { w.produce(times, 1); }, [=](World& w) { w.consume(1, times); }},
+                      preemptions, with, kept);
 }
 
 TEST(rank_replay_model, a_reader_finds_each_output_and_none_is_overwritten_before_that) {
@@ -145,8 +146,8 @@ TEST(rank_replay_model, two_readers_of_one_output_do_as_well) {
 }
 
 TEST(rank_replay_model, ranks_that_read_each_other_need_two_outputs_and_no_word_more) {
-  expect_no_fault(
-      check<ranks<>>({[](auto& w) { w.exchange(0, 4); }, [](auto& w) { w.exchange(1, 4); }}, 3), 1000);
+  expect_no_fault(check<ranks<>>({[](auto& w) { w.exchange(0, 4); }, [](auto& w) { w.exchange(1, 4); }}, 3),
+                  1000);
   EXPECT_NE((check<ranks<>>({[](auto& w) { w.exchange(0, 3); }, [](auto& w) { w.exchange(1, 3); }}, 3,
                             fault::none, 1)
                  .fault),

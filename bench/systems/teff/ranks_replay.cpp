@@ -124,10 +124,7 @@ class planned_graph {
 class execution {
  public:
   execution(teff::communicator& comm, workload& work, const team& all)
-      : work_(work),
-        all_(all),
-        scratch_(static_cast<std::size_t>(comm.workers().workers())),
-        tasks_(comm) {
+      : work_(work), all_(all), scratch_(static_cast<std::size_t>(comm.workers().workers())), tasks_(comm) {
     for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i), all.workers());
     length_ = 1;
     for (const planned_graph& each : graphs_)

@@ -271,7 +271,8 @@ class distributed_replay {
       bool threw = false;
       detail::catch_all(
           [&] {
-            std::invoke(body, key, replayed_task{i, {step.output.at(i), step.bytes}, input_views(input, end)});
+            std::invoke(body, key,
+                        replayed_task{i, {step.output.at(i), step.bytes}, input_views(input, end)});
           },
           [&] {
             threw = true;

@@ -92,8 +92,8 @@ class transport {
 
   // ---- Memory that ranks share, where there is such a thing ----
 
-  // Memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: none can.
-  // It is there as long as one of those who have it keeps it. Throws std::bad_alloc.
+  // Memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: none
+  // can. It is there as long as one of those who have it keeps it. Throws std::bad_alloc.
   [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name);
   // What rank `of` shares under this name, while that keeps it. Null: this rank can't use it.
   [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);

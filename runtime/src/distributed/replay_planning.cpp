@@ -2,8 +2,8 @@
 // begins (replay.md).
 #include <teff/error.hpp>
 
-#include "distributed/replay_planning.hpp"
 #include "distributed/replay_memory.hpp"
+#include "distributed/replay_planning.hpp"
 #include "platform/process_fence.hpp"
 
 #include <algorithm>
@@ -120,7 +120,8 @@ void replay_ranks::exchange_tables(planned& all) {
   const int own_rank = transport_.rank();
   std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> of_rank(all.from.size());
   all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
-    for (const auto& each : task.reads) of_rank[static_cast<std::size_t>(each.from.on.rank)].insert({worker, index});
+    for (const auto& each : task.reads)
+      of_rank[static_cast<std::size_t>(each.from.on.rank)].insert({worker, index});
   });
   for (std::size_t rank = 0; rank < all.from.size(); ++rank) {
     for (const auto& each : all.from[rank].readers) of_rank[rank].insert({each.of_worker, each.of_index});
@@ -135,8 +136,8 @@ void replay_ranks::exchange_tables(planned& all) {
         there.number.emplace(std::pair(worker, index), static_cast<std::uint32_t>(there.sent.size()));
         there.sent.push_back({worker, index, own.kept, all.lists[worker][index].bytes, own.offset});
       }
-      all.send_table.send(to, own_rank, {all.name.owner, all.name.number, all.name.size}, all.tasks_of_workers(),
-                          there.sent);
+      all.send_table.send(to, own_rank, {all.name.owner, all.name.number, all.name.size},
+                          all.tasks_of_workers(), there.sent);
     }
   });
 }
@@ -171,7 +172,8 @@ void replay_ranks::exchange_needs(planned& all) {
   all.needs = reduced(std::move(needs), tasks);
   std::vector<std::set<planned::awaited>> of_rank(all.from.size());
   for (const auto& each : all.needs)
-    of_rank[static_cast<std::size_t>(each.on.on.rank)].insert({each.on.on.worker, each.on.index, each.worker});
+    of_rank[static_cast<std::size_t>(each.on.on.rank)].insert(
+        {each.on.on.worker, each.on.index, each.worker});
   messages_.run([&] {
     for (int to = 0; to < transport_.ranks(); ++to) {
       auto& there = all.at(to);
@@ -188,17 +190,16 @@ void replay_ranks::exchange_needs(planned& all) {
 }
 
 replay_ranks::planned::planned(communicator& messages, int ranks)
-    : send_readers(messages.on([this](int sender, const std::vector<reader>& of_own) {
-        at(sender).readers = of_own;
-      })),
-      send_table(messages.on([this](int sender, const std::array<std::uint64_t, 3>& its_name,
-                                    const std::vector<std::uint32_t>& tasks,
-                                    const std::vector<table_entry>& table) {
-        auto& there = at(sender);
-        there.name = {its_name[0], its_name[1], its_name[2]};
-        there.tasks = tasks;
-        there.table = table;
-      })),
+    : send_readers(messages.on(
+          [this](int sender, const std::vector<reader>& of_own) { at(sender).readers = of_own; })),
+      send_table(
+          messages.on([this](int sender, const std::array<std::uint64_t, 3>& its_name,
+                             const std::vector<std::uint32_t>& tasks, const std::vector<table_entry>& table) {
+            auto& there = at(sender);
+            there.name = {its_name[0], its_name[1], its_name[2]};
+            there.tasks = tasks;
+            there.table = table;
+          })),
       send_needs(messages.on([this](int sender, bool has_mapped, bool has_fence,
                                     const std::vector<planned::awaited>& waited_for) {
         at(sender).has_mapped = has_mapped;
@@ -270,7 +271,8 @@ void replay_ranks::meet_peers(planned& all) {
       met.slots.push_back(slots_at(met.memory.get() + offsets[i], each.bytes, each.kept));
       met.bytes.push_back(each.bytes);
       there.numbers_there.emplace(std::pair(each.worker, each.index), i);
-      for (std::uint64_t k = 0; !met.is_near && k < each.kept; ++k) ::new (&met.slots.back().stamp(k)) replay_stamp<>;
+      for (std::uint64_t k = 0; !met.is_near && k < each.kept; ++k)
+        ::new (&met.slots.back().stamp(k)) replay_stamp<>;
     }
     has_far_ = has_far_ || !met.is_near;
     fences_are_light_ = fences_are_light_ && (!met.is_near || there.has_fence);
@@ -321,9 +323,10 @@ void replay_ranks::list_inputs(const planned& all, rank_part& part) const {
     for (const auto& task : all.lists[part.worker]) {
       for (const auto& [from, before] : task.reads) {
         const auto rank = static_cast<std::size_t>(from.on.rank);
-        const auto bytes = from.on.rank == transport_.rank()
-                               ? all.lists[from.on.worker][from.index].bytes
-                               : all.from[rank].table[all.from[rank].numbers_there.at({from.on.worker, from.index})].bytes;
+        const auto bytes =
+            from.on.rank == transport_.rank()
+                ? all.lists[from.on.worker][from.index].bytes
+                : all.from[rank].table[all.from[rank].numbers_there.at({from.on.worker, from.index})].bytes;
         part.inputs.push_back({slots_of(from, all).at(phase - before), bytes});
       }
     }

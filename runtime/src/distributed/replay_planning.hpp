@@ -49,7 +49,7 @@ struct replay_ranks::planned {
     bool has_mapped = false;           // this rank's memory
     bool has_fence = false;            // as of process_fence
     std::shared_ptr<std::byte> memory;
-    std::vector<awaited> waited_for;   // of this rank's tasks
+    std::vector<awaited> waited_for;  // of this rank's tasks
   };
   struct own_task {
     std::uint32_t most_before = 0;  // of its readers
@@ -72,7 +72,8 @@ struct replay_ranks::planned {
   template <class Use>
   void for_each_task(Use use) const {
     for (std::uint32_t worker = 0; worker < lists.size(); ++worker) {
-      for (std::uint32_t index = 0; index < lists[worker].size(); ++index) use(worker, index, lists[worker][index]);
+      for (std::uint32_t index = 0; index < lists[worker].size(); ++index)
+        use(worker, index, lists[worker][index]);
     }
   }
 

@@ -28,7 +28,7 @@ void replay_ranks::fence_everywhere() const noexcept {
   if (fences_are_light_) {
     own_fence().everywhere();
   } else {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    process_fence::own_core();
   }
 }
 
@@ -145,7 +145,7 @@ void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t itera
     if (fences_are_light_) {
       process_fence::here();
     } else {
-      std::atomic_thread_fence(std::memory_order_seq_cst);
+      process_fence::own_core();
     }
     for (auto* const each : tell.bells) each->ring();
   }
@@ -169,7 +169,7 @@ void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
   const auto tell = [](std::byte* memory, std::size_t workers) {
     reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // as in ended()
+    process_fence::own_core();  // as in ended()
     for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
   };
   tell(memory_.get(), 0);
@@ -213,7 +213,7 @@ bool replay_ranks::take_packets() noexcept {
     fail(std::current_exception(), "teff::distributed_replay: ");
   }
   if (any) {
-    std::atomic_thread_fence(std::memory_order_seq_cst);  // as in ended()
+    process_fence::own_core();  // as in ended()
     ring_own();
   }
   return any;

@@ -17,12 +17,15 @@ class process_fence {
       : available_(::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0) {}
 
   // Whether the kernel has it (4.16) and lets this process use it. Where it is not so for each process that
-  // takes part, all of them are to use seq_cst instead of here().
+  // takes part, all of them are to use own_core() instead of both halves.
   [[nodiscard]] bool available() const noexcept { return available_; }
 
   // The half that costs nothing: keeps this thread's stores before its later loads, for who calls
   // everywhere().
   static void here() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+  // A full fence of this thread alone.
+  static void own_core() noexcept { __sync_synchronize(); }
 
   // When this returns, every thread of these processes has executed a full fence since it was called. A
   // thread that is not running has, by being switched out.

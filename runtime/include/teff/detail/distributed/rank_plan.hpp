@@ -46,8 +46,8 @@ struct rank_need {
   std::int64_t before;
 };
 
-// How many outputs are kept of a task with so many bytes, whose readers are at most so many iterations behind:
-// a power of two.
+// How many outputs are kept of a task with so many bytes, whose readers are at most so many iterations
+// behind: a power of two.
 [[nodiscard]] std::uint32_t outputs_kept(std::size_t bytes, std::uint32_t most_before) noexcept;
 
 // Drops what a worker knows when it gets there, since it has waited for the same or a later task of the same

@@ -56,8 +56,8 @@ class replay_ranks {
   [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
   [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
 
-  // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on a
-  // rank where a task reads what its worker makes later.
+  // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
+  // a rank where a task reads what its worker makes later.
   void plan(rank_lists lists);
 
   // What the worker of a part calls.
@@ -124,7 +124,7 @@ class replay_ranks {
   std::vector<signals> signals_;  // by part, then step
   std::uint64_t phase_mask_ = 0;
   std::uint64_t most_before_ = 0;
-  std::shared_ptr<std::byte> memory_;  // the outputs of this rank
+  std::shared_ptr<std::byte> memory_;             // the outputs of this rank
   std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> peer_of_;  // by rank, or null
