@@ -105,7 +105,8 @@ void replay_ranks::lay_out(planned& all) {
     memory_ = own_memory(size);
   }
   failed_ = &(::new (memory_.get()) shared_head)->failed;
-  for (std::size_t worker = 0; worker < all.lists.size(); ++worker)
+  bells_ = all.lists.size();
+  for (std::size_t worker = 0; worker < bells_; ++worker)
     ::new (memory_.get() + sizeof(shared_head) + worker * sizeof(shared_bell)) shared_bell;
   all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
     auto& own = all.own[worker][index];

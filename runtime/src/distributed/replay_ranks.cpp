@@ -1,5 +1,6 @@
 // A distributed replay while it runs (replay.md).
 #include <teff/detail/distributed/replay_ranks.hpp>
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
@@ -37,8 +38,9 @@ const process_fence& replay_ranks::own_fence() noexcept {
   return registered;
 }
 
+// Another rank's thread may call it as soon as that one has planned, while this one is still about to.
 void replay_ranks::ring_own() noexcept {
-  for (const auto& part : parts_) bell_of(memory_.get(), part.worker).ring();
+  for (std::size_t worker = 0; worker < bells_; ++worker) bell_of(memory_.get(), worker).ring();
 }
 
 void replay_ranks::replay(std::uint64_t times, part_runner runner) {
@@ -51,11 +53,13 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   broken_ = true;
   messages_.run([&] {
     if (times == 0) return;
-    core_->replay({&what, [](void* given, std::size_t part) noexcept {
-                     const auto& me = *static_cast<context*>(given);
-                     me.runner.run(me.runner.what, part);
-                     if (me.all.failed()) me.all.spread_failure();
-                   }});
+    const auto run_part = [](void* given, std::size_t part) noexcept {
+      const auto& me = *static_cast<context*>(given);
+      me.runner.run(me.runner.what, part);
+      if (me.all.failed()) me.all.spread_failure();
+    };
+    // If the parts can't even begin, those of other ranks wait for them.
+    undo_if_thrown([&] { core_->replay({&what, run_part}); }, [&] { spread_failure(); });
   });
   broken_ = false;
   iterations_ += times;

@@ -124,7 +124,8 @@ class replay_ranks {
   std::vector<signals> signals_;  // by part, then step
   std::uint64_t phase_mask_ = 0;
   std::uint64_t most_before_ = 0;
-  std::shared_ptr<std::byte> memory_;             // the outputs of this rank
+  std::shared_ptr<std::byte> memory_;  // the outputs of this rank
+  std::size_t bells_ = 0;              // one for each worker, in it; as memory_, before other ranks are told
   std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
   std::vector<std::unique_ptr<peer>> peers_;
   std::vector<peer*> peer_of_;  // by rank, or null
