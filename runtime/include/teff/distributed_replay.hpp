@@ -105,13 +105,14 @@ class distributed_replay {
   // already, or no such worker, or if all is planned.
   void add(const Key& key, std::size_t output_bytes, std::vector<replay_input<Key>> inputs,
            unsigned worker = 0) {
-    if (is_planned_) throw misuse("teff::distributed_replay::add: called after plan()");
+    if (is_planned_) detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
     if (worker >= own_.size())
-      throw misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
-                   std::to_string(own_.size()) + ": they are counted from 0");
+      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
+                                 std::to_string(own_.size()) + ": they are counted from 0"));
     auto& list = own_[worker];
     if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
-      throw misuse("teff::distributed_replay::add: the task " + detail::key_text(key) + " was added before");
+      detail::throw_error(
+          misuse("teff::distributed_replay::add: the task " + detail::key_text(key) + " was added before"));
     list.push_back({key, output_bytes, std::move(inputs)});
   }
 
