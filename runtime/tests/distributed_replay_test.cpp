@@ -129,11 +129,11 @@ TEST(distributed_replay, each_task_of_random_graphs_finds_the_outputs_that_it_re
 // ---- A ring of columns ----
 
 // Each column adds its neighbours of the iteration before.
-class ring {
+class ring_of_columns {
  public:
   static constexpr int width = 8;
 
-  ring(communicator& comm, unsigned workers) : rank_(comm.rank()), tasks(comm) {
+  ring_of_columns(communicator& comm, unsigned workers) : rank_(comm.rank()), tasks(comm) {
     const auto owner = [ranks = comm.ranks()](int column) { return column * ranks / width; };
     tasks.rank(owner);
     for (int column = 0; column < width; ++column) {
@@ -183,10 +183,10 @@ class ring {
 TEST(distributed_replay, replays_continue_where_the_one_before_has_ended) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
-    ring columns(comm, rt.workers());
+    ring_of_columns columns(comm, rt.workers());
     columns.expect(1, 1);
     columns.expect(30, 31);
-    columns.tasks.replay(0, ring::step);
+    columns.tasks.replay(0, ring_of_columns::step);
     columns.expect(2, 33);
   });
 }
@@ -199,7 +199,7 @@ TEST(distributed_replay, ranks_that_sleep_at_once_are_woken) {
       threads.emplace_back([&, i] {
         runtime rt{{.workers = workers, .spin = std::chrono::microseconds{0}}};
         communicator comm(rt, job.rank(i));
-        ring columns(comm, workers);
+        ring_of_columns columns(comm, workers);
         columns.expect(under_thread_sanitizer ? 50 : 500, under_thread_sanitizer ? 50 : 500);
       });
     }
@@ -210,8 +210,8 @@ TEST(distributed_replay, ranks_that_sleep_at_once_are_woken) {
 TEST(distributed_replay, two_replays_a_graph_and_messages_never_mix) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
-    ring one(comm, rt.workers());
-    ring other(comm, rt.workers());
+    ring_of_columns one(comm, rt.workers());
+    ring_of_columns other(comm, rt.workers());
     distributed_graph<int> g(comm);
     std::atomic<int> came{0};
     g.rank([&](int k) { return k % comm.ranks(); }).indegree([](int) { return 1; }).body([&](int) {
@@ -230,16 +230,16 @@ TEST(distributed_replay, a_step_allocates_nothing_where_ranks_share_memory) {
   loopback job(1);
   runtime rt{{.workers = 2}};
   communicator comm(rt, job.rank(0));
-  ring columns(comm, 2);
-  columns.tasks.replay(2, ring::step);
+  ring_of_columns columns(comm, 2);
+  columns.tasks.replay(2, ring_of_columns::step);
   const auto few = [&] {
     const auto before = allocations();
-    columns.tasks.replay(10, ring::step);
+    columns.tasks.replay(10, ring_of_columns::step);
     return allocations() - before;
   };
   const auto of_ten = few();
   const auto before = allocations();
-  columns.tasks.replay(1000, ring::step);
+  columns.tasks.replay(1000, ring_of_columns::step);
   EXPECT_LE(allocations() - before, of_ten);
 }
 
@@ -248,15 +248,15 @@ TEST(distributed_replay, a_step_allocates_nothing_where_ranks_share_memory) {
 TEST(distributed_replay, a_body_that_throws_ends_it_on_all_ranks_which_are_told_rank_and_key) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
-    ring columns(comm, rt.workers());
-    const int bad = ring::width - 1;  // on the last rank
+    ring_of_columns columns(comm, rt.workers());
+    const int bad = ring_of_columns::width - 1;  // on the last rank
     for (int round = 0; round < 3; ++round) {
       const std::uint64_t at = round == 0 ? 5 : 15;  // ten were run after the failure before
       try {
         columns.tasks.replay(10000, [&](int column, const replayed_task& task) {
           if (column == bad && task.iteration == at) throw std::out_of_range("as asked");
-          ring::step(column, task);
-          EXPECT_LT(task.iteration, at + ring::width);  // nobody gets further without it
+          ring_of_columns::step(column, task);
+          EXPECT_LT(task.iteration, at + ring_of_columns::width);  // nobody gets further without it
         });
         ADD_FAILURE() << "nothing thrown on rank " << comm.rank();
       } catch (const std::out_of_range& e) {
