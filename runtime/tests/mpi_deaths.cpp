@@ -1,6 +1,7 @@
 // A job of processes of which the last is killed while the others wait for it. Started by mpiexec, which is
 // told to go on without it: that they end at all is what the test looks at, and that they name who has died.
 // Or its host is cut off from the others (hosts.sh); or it is stopped for a while, and they wait for it.
+#include <teff/distributed_replay.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 
@@ -53,6 +54,17 @@ void wait_for_a_dead_rank(teff::communicator& comm, state how) {
   std::fprintf(stderr, "rank %d: run() has returned\n", comm.rank());
 }
 
+// The last rank dies in the middle of a replay, in which the others wait for it.
+void replay_with_a_dead_rank(teff::communicator& comm) {
+  teff::distributed_replay<int> g(comm);
+  g.rank([](int rank) { return rank; });
+  g.add(comm.rank(), 8, {{comm.ranks() - 1, 1}});
+  g.replay(1000, [&](int rank, const teff::replayed_task& task) {
+    if (rank == comm.ranks() - 1 && task.iteration == 500) kill(getpid(), SIGKILL);
+  });
+  std::fprintf(stderr, "rank %d: replay() has returned\n", comm.rank());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -64,5 +76,10 @@ int main(int argc, char** argv) {
                                             {"sending", state::sending},
                                             {"cut_off", state::cut_off},
                                             {"stopped", state::stopped}};
-  wait_for_a_dead_rank(comm, states.at(argc > 1 ? argv[1] : "asleep"));
+  const std::string how = argc > 1 ? argv[1] : "asleep";
+  if (how == "replaying") {
+    replay_with_a_dead_rank(comm);
+  } else {
+    wait_for_a_dead_rank(comm, states.at(how));
+  }
 }

@@ -2,6 +2,7 @@
 // says by its exit status whether what it saw was right. With the argument "messages" all go by MPI's
 // messages, with "mpi_blocks" the data of large ones.
 #include <teff/distributed_graph.hpp>
+#include <teff/distributed_replay.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 
@@ -159,6 +160,49 @@ void stencil(teff::communicator& comm) {
   expect(ran == steps * columns, "the number of tasks");
 }
 
+// Each rank sums what all others have made in the iteration before, which is large, or one number.
+void replay(teff::communicator& comm, std::size_t size) {
+  teff::distributed_replay<int> g(comm);
+  g.rank([](int rank) { return rank; });
+  std::vector<teff::replay_input<int>> all;
+  for (int i = 0; i < comm.ranks(); ++i) all.push_back({i, 1});
+  g.add(comm.rank(), size * sizeof(long), all, 1);
+  const auto step = [&](int rank, const teff::replayed_task& task) {
+    long sum = rank;
+    for (std::size_t i = 0; i < task.inputs.size() && task.iteration != 0; ++i) {
+      expect(task.input_as<long>(i).front() == task.input_as<long>(i).back(), "the ends of an output");
+      sum += task.input_as<long>(i)[size / 2] % 1000;
+    }
+    std::ranges::fill(task.output_as<long>(), sum);
+  };
+  std::vector<long> expected;
+  for (int i = 0; i < comm.ranks(); ++i) expected.push_back(i);
+  constexpr int steps = 200;
+  for (int i = 1; i < steps; ++i) {
+    long sum = 0;
+    for (const long each : expected) sum += each % 1000;
+    for (int k = 0; k < comm.ranks(); ++k) expected[static_cast<std::size_t>(k)] = sum + k;
+  }
+  const auto bad = comm.ranks() - 1;
+  try {
+    g.replay(steps, [&](int rank, const teff::replayed_task& task) {
+      if (rank == bad && task.iteration == 17) throw std::out_of_range("as asked");
+      step(rank, task);
+    });
+    expect(false, "nothing was thrown in a replay");
+  } catch (const std::out_of_range&) {
+    expect(comm.rank() == bad, "the rank whose replay throws the exception itself");
+  } catch (const teff::rank_failed& e) {
+    expect(comm.rank() != bad && e.rank == bad, "the rank whose replay has failed");
+  }
+  g.replay(steps / 2, step);
+  g.replay(steps / 2, [&](int rank, const teff::replayed_task& task) {
+    step(rank, task);
+    if (task.iteration + 1 == steps)
+      expect(task.output_as<long>()[0] == expected[static_cast<std::size_t>(rank)], "what a replay has made");
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -169,6 +213,8 @@ int main(int argc, char** argv) {
     teff::communicator comm(rt, job);
     flood(comm);
     stencil(comm);
+    replay(comm, 1);
+    replay(comm, 9000);
   }
   teff::communicator comm(rt, job, {.window = 4096});
   flood(comm);

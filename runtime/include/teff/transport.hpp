@@ -70,6 +70,13 @@ class channel {
   virtual void supply(int to, int number, std::span<const std::byte> bytes, packet then);
 };
 
+// Where memory that a rank shares is to be found: of use to transport::map_memory() only.
+struct memory_name {
+  std::uint64_t owner = 0;
+  std::uint64_t number = 0;
+  std::uint64_t size = 0;
+};
+
 // One rank's way to the others. It outlives its channels.
 class transport {
  public:
@@ -82,6 +89,14 @@ class transport {
   [[nodiscard]] virtual int ranks() const noexcept = 0;
   // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
   [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
+
+  // ---- Memory that ranks share, where there is such a thing ----
+
+  // Memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: none
+  // can. It is there as long as one of those who have it keeps it. Throws std::bad_alloc.
+  [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name);
+  // What rank `of` shares under this name, while that keeps it. Null: this rank can't use it.
+  [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
 };
 
 }  // namespace teff

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -46,10 +47,28 @@ class loopback::job {
     }
     return *boxes[static_cast<std::size_t>(rank)];
   }
+  std::shared_ptr<std::byte> share(std::size_t size, memory_name& name) {
+    constexpr std::align_val_t page{4096};
+    const std::shared_ptr<std::byte> made(static_cast<std::byte*>(::operator new(size, page)),
+                                          [](std::byte* at) { ::operator delete(at, page); });
+    std::memset(made.get(), 0, size);
+    const std::lock_guard lock(mutex_);
+    std::erase_if(shared_, [](const auto& each) { return each.second.expired(); });
+    name = {0, shares_++, size};
+    shared_[name.number] = made;
+    return made;
+  }
+  std::shared_ptr<std::byte> map(const memory_name& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = shared_.find(name.number);
+    return found == shared_.end() ? nullptr : found->second.lock();
+  }
 
  private:
   const int ranks_;
   std::mutex mutex_;
+  std::map<std::uint64_t, std::weak_ptr<std::byte>> shared_;
+  std::uint64_t shares_ = 0;
   std::map<std::size_t, std::vector<std::unique_ptr<detail::mailbox>>> channels_;
 };
 
@@ -60,6 +79,12 @@ class loopback::end final : public transport {
   [[nodiscard]] int ranks() const noexcept override { return job_->ranks(); }
   [[nodiscard]] std::unique_ptr<channel> open() override {
     return std::make_unique<line>(job_, opened_.fetch_add(1), rank_);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name) override {
+    return job_->share(size, name);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> map_memory(int /*of*/, const memory_name& name) override {
+    return job_->map(name);
   }
 
  private:

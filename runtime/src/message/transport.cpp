@@ -19,4 +19,12 @@ void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*by
   throw misuse("teff::channel: this transport carries no large messages");
 }
 
+std::shared_ptr<std::byte> transport::share_memory(std::size_t /*size*/, memory_name& /*name*/) {
+  return nullptr;
+}
+
+std::shared_ptr<std::byte> transport::map_memory(int /*of*/, const memory_name& /*name*/) {
+  return nullptr;
+}
+
 }  // namespace teff

@@ -5,6 +5,7 @@
 
 #include "mpi/node.hpp"
 #include "mpi/process_memory.hpp"
+#include "mpi/shared_pages.hpp"
 #include "platform/futex.hpp"
 
 #include <mpi.h>
@@ -316,6 +317,17 @@ int mpi::ranks() const noexcept {
 
 std::unique_ptr<channel> mpi::open() {
   return std::make_unique<line>(job_);
+}
+
+std::shared_ptr<std::byte> mpi::share_memory(std::size_t size, memory_name& name) {
+  if (!job_->near || !job_->near->knows_processes()) return nullptr;
+  return detail::make_shared_pages(size, name);
+}
+
+std::shared_ptr<std::byte> mpi::map_memory(int of, const memory_name& name) {
+  if (!job_->near || !job_->near->knows_processes()) return nullptr;
+  if (!job_->on_node[static_cast<std::size_t>(of)]) return nullptr;
+  return detail::map_shared_pages(name);
 }
 
 }  // namespace teff

@@ -34,6 +34,8 @@ class node {
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   // Also by that number.
   [[nodiscard]] pid_t process(std::size_t number) const noexcept { return processes_[number]; }
+  // Whether all of them number processes alike.
+  [[nodiscard]] bool knows_processes() const noexcept { return sees_processes_; }
   // Whether this process may read the others' memory.
   [[nodiscard]] bool reads() const noexcept { return reads_; }
 

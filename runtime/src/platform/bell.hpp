@@ -25,6 +25,8 @@ class bell {
   static constexpr std::uint32_t quiet = 1;  // somebody may sleep
 
   void listen() noexcept { word_.store(quiet, std::memory_order_seq_cst); }
+  // The only sleeper is awake, and need not be woken.
+  void rise() noexcept { word_.store(0, std::memory_order_relaxed); }
   void ring() noexcept {
     // The load alone where nobody sleeps, since the line stays with all of its readers.
     if (word_.load(std::memory_order_seq_cst) != quiet) return;

@@ -114,6 +114,14 @@ class futex_vector {
   static constexpr std::uint32_t of_32_bits = 2;
 };
 
+// As futex_wait(), on a word that processes share; not longer than `most`, unless that is 0.
+inline void futex_wait_processes(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                                 std::chrono::nanoseconds most = {}) noexcept {
+  const timespec limit{.tv_sec = static_cast<time_t>(most / std::chrono::seconds(1)),
+                       .tv_nsec = static_cast<long>((most % std::chrono::seconds(1)).count())};
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, expected, most.count() == 0 ? nullptr : &limit, nullptr, 0);
+}
+
 // The futex as idle_gate and bell want it.
 struct futex {
   template <class T>

@@ -90,6 +90,8 @@ class worker {
   bool run_source(source& each, may_run limit) noexcept;
   // Spins, then sleeps on the calling worker until `done(what)`.
   static void block_until(bool (*done)(const void*), const void* what) noexcept;
+  // As detail::sleep_by().
+  static void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept;
 
   // Runs other tasks until `pending` is 0.
   void wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept;

@@ -49,6 +49,10 @@ void block_until(bool (*done)(const void*), const void* what) noexcept {
   worker::block_until(done, what);
 }
 
+void sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
+  worker::sleep_by(wait, what);
+}
+
 void worker::work_until_stopped() noexcept {
   work_until([this] { return all_.stopping(); }, may_run::everything, {}, waits::at_top);
 }
@@ -149,6 +153,18 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     }
     if (gate.stop_search()) me.hand_over();
   }
+}
+
+void worker::sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
+  auto& me = current_or_leave();
+  me.stolen_.tell();
+  me.all_.requests().begin_sleep();
+  ++me.parks_;
+  me.parked_.start();
+  wait(what);
+  const auto began = me.parked_.stop();
+  if (me.ring_ != nullptr) record(*me.ring_, event_kind::parked, nullptr, began);
+  me.all_.requests().end_sleep();
 }
 
 // Gives up after the time that a worker looks for work before it parks.

@@ -1,0 +1,145 @@
+// What a rank has of a distributed replay, as far as the type of its keys does not matter
+// (src/distributed/replay.md).
+#pragma once
+
+#include <teff/detail/distributed/rank_plan.hpp>
+#include <teff/detail/distributed/replay_stamp.hpp>
+#include <teff/detail/replay/replay_core.hpp>
+#include <teff/message.hpp>
+#include <teff/transport.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+// A task as its worker runs it.
+struct rank_step {
+  // Where its waits and inputs end; they begin where those of the task before it end.
+  std::uint32_t waits_end = 0;
+  std::uint32_t inputs_end = 0;
+  bool is_awaited = false;  // somebody is to be told of its end
+  std::size_t bytes = 0;
+  kept_slots output;
+};
+
+// What one worker of this rank does in an iteration.
+struct rank_part {
+  unsigned worker = 0;
+  std::vector<rank_step> steps;
+  std::vector<rank_wait> waits;
+  // By step; once for each phase of the kept outputs: input i of phase p lies at p * inputs + i.
+  std::vector<std::span<const std::byte>> inputs;
+  std::size_t inputs_of_phase = 0;
+  std::vector<std::uint32_t> befores;  // of the inputs of a phase: how many iterations before they were made
+};
+
+class replay_ranks {
+ public:
+  // All ranks make one, in the same order.
+  explicit replay_ranks(communicator& like);
+  ~replay_ranks();
+  replay_ranks(const replay_ranks&) = delete;
+  replay_ranks& operator=(const replay_ranks&) = delete;
+
+  // For messages of its own: the phases of planning, and the ends of replays, are its epochs.
+  [[nodiscard]] communicator& messages() noexcept { return messages_; }
+  [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
+  [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
+
+  // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
+  // a rank where a task reads what its worker makes later.
+  void plan(rank_lists lists);
+
+  // What the worker of a part calls.
+  using part_runner = replay_core::part_runner;
+  // So many iterations on all ranks. Throws what a part failed with, or rank_failed.
+  void replay(std::uint64_t times, part_runner runner);
+
+  // Of iterations that have ended.
+  [[nodiscard]] std::uint64_t iterations() const noexcept { return iterations_; }
+  [[nodiscard]] const std::vector<rank_part>& parts() const noexcept { return parts_; }
+  [[nodiscard]] std::uint64_t phase_mask() const noexcept { return phase_mask_; }
+  // The iterations from this one on have all of their inputs.
+  [[nodiscard]] std::uint64_t first_whole() const noexcept { return most_before_; }
+
+  // ---- For a part, on its worker ----
+
+  // Relaxed: a body that is called all the same is no harm.
+  [[nodiscard]] bool failed() const noexcept { return failed_->load(std::memory_order_relaxed) != 0; }
+  // Returns when the awaited task has ended; false: when the replay has failed.
+  [[nodiscard]] bool wait_for(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
+  // Those who wait for this task are told.
+  void ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept;
+  // The first failure is what replay() throws, here; the other ranks are told `where`, and what it says.
+  void fail(std::exception_ptr why, const std::string& where) noexcept;
+
+ private:
+  struct shared_bell;
+  struct shared_head;
+  struct table_entry;
+  struct peer;
+  struct signals;
+  struct planned;
+
+  void exchange_readers(planned& all);
+  void lay_out(planned& all);
+  void exchange_tables(planned& all);
+  void exchange_needs(planned& all);
+  void compile(planned& all);
+  void meet_peers(planned& all);
+  void tell_far(planned& all, int rank, std::vector<signals>& told) const;
+  [[nodiscard]] rank_part waits_of(const planned& all, std::uint32_t worker) const;
+  void list_inputs(const planned& all, rank_part& part) const;
+  [[nodiscard]] kept_slots slots_of(const rank_task& task, const planned& all) const;
+
+  [[nodiscard]] static shared_bell& bell_of(const std::byte* memory, std::size_t worker) noexcept;
+  [[nodiscard]] static const class process_fence& own_fence() noexcept;
+  void fence_everywhere() const noexcept;
+  void ring_own() noexcept;
+  bool take_packets() noexcept;
+  void take(int from, const packet& bytes) noexcept;
+  void send(int to, std::uint32_t entry, std::uint64_t iteration, std::span<const std::byte> output);
+  void spread_failure() noexcept;
+  void restart();
+  void sleep_until_told(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
+
+  runtime& runtime_;
+  transport& transport_;
+  communicator messages_;
+  std::unique_ptr<channel> channel_;  // of packets to ranks that share no memory with this one
+  std::unique_ptr<planned> planning_;
+
+  std::optional<replay_core> core_;  // how the parts begin and end
+  std::vector<rank_part> parts_;
+  std::vector<signals> signals_;  // by part, then step
+  std::uint64_t phase_mask_ = 0;
+  std::uint64_t most_before_ = 0;
+  std::shared_ptr<std::byte> memory_;  // the outputs of this rank
+  std::size_t bells_ = 0;              // one for each worker, in it; as memory_, before other ranks are told
+  std::atomic<std::uint32_t>* failed_ = nullptr;  // in it: 1, a part of this rank or another one has failed
+  std::vector<std::unique_ptr<peer>> peers_;
+  std::vector<peer*> peer_of_;  // by rank, or null
+  bool has_far_ = false;
+  bool polls_ = false;
+  // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
+  bool fences_are_light_ = false;
+
+  std::uint64_t iterations_ = 0;
+  bool broken_ = false;  // the replay before has failed
+  // Of replays since a failure: packets of others are dropped.
+  std::uint32_t generation_ = 0;
+  std::atomic<bool> failure_spread_{false};
+  std::mutex receiving_;  // of packets
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,302 @@
+// distributed_replay: a task graph over the ranks of a job that is planned once, and run again and again.
+#pragma once
+
+#include <teff/detail/distributed/replay_ranks.hpp>
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/function_of.hpp>
+#include <teff/detail/graph/key_text.hpp>
+#include <teff/detail/graph/traced_body.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
+#include <teff/graph_key.hpp>
+#include <teff/message.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace teff {
+
+// Whose output a task reads: that which the task `from` has made `before` iterations ago. 0: in the same one.
+template <class Key>
+struct replay_input {
+  Key from;
+  unsigned before = 0;
+};
+
+// What the body of a task in a distributed_replay gets.
+struct replayed_task {
+  // Counted from 0 over all calls of replay().
+  std::uint64_t iteration;
+  // To be filled in: where the readers look for it, be they on other ranks. Aligned to 128 bytes.
+  std::span<std::byte> output;
+  // In the order of the task's inputs. Of an iteration before the first one: empty.
+  std::span<const std::span<const std::byte>> inputs;
+
+  // The output as values of a type that travels by its bytes.
+  template <class T>
+  [[nodiscard]] std::span<T> output_as() const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<T*>(output.data()), output.size() / sizeof(T)};
+  }
+  // Input i, likewise.
+  template <class T>
+  [[nodiscard]] std::span<const T> input_as(std::size_t i) const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<const T*>(inputs[i].data()), inputs[i].size() / sizeof(T)};
+  }
+};
+
+// The tasks of an iteration, over the ranks of a job, and which outputs they read: planned once, and run as
+// often as asked, at hardly any cost a task.
+//
+//   teff::distributed_replay<int> steps{comm};        // a task for each column: a step is an iteration
+//   steps.rank([&](int column) { return owner(column); });
+//   for (int column : columns_of(comm.rank()))
+//     steps.add(column, sizeof(double), {{column - 1, 1}, {column, 1}, {column + 1, 1}});
+//   steps.replay(1000, [&](int column, const teff::replayed_task& task) {
+//     task.output_as<double>()[0] = relax(column, task);   // reads task.input_as<double>(0 to 2)
+//   });
+//
+// - Each rank makes one, in the same order as its communicators, and adds its own tasks: the key, the size of
+//   the output, whose outputs it reads, and which worker runs it. Each worker runs its tasks in the order in
+//   which they were added, iteration by iteration; it waits where a task reads an output of another worker or
+//   rank that is not there yet, or would overwrite one that is still read, and nowhere else. A task reads no
+//   output that its worker makes later in the same iteration, nor one that would wait for its own.
+// - An output lies where its readers find it: on a node in memory that the ranks share, so that nothing is
+//   copied; else it is sent when the task has ended. As many outputs are kept as the readers need.
+// - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
+// - All ranks call plan() and replay() equally often, and replay several of these in the same order. Each
+//   rank has a runtime of its own. Runtime and transport outlive the replay.
+// - `Key` can be the argument of a message.
+template <std::copyable Key>
+class distributed_replay {
+ public:
+  explicit distributed_replay(communicator& like)
+      : own_(like.workers().workers()),
+        found_(static_cast<std::size_t>(like.ranks())),
+        ranks_(like),
+        answer_(ranks_.messages().on(
+            [this](int from, const std::vector<place>& found) { found_[at(from)] = found; })),
+        ask_(ranks_.messages().on([this](int from, const std::vector<Key>& keys) {
+          answer_.send(from, ranks_.messages().rank(), places_of(keys, from));
+        })) {}
+  distributed_replay(const distributed_replay&) = delete;
+  distributed_replay& operator=(const distributed_replay&) = delete;
+
+  // Sets on which rank a task is, for all tasks whose outputs this rank reads. Without it, all are on rank 0.
+  template <class F>
+    requires std::is_invocable_r_v<int, F&, const Key&>
+  distributed_replay& rank(F&& f) {
+    rank_.set(std::forward<F>(f));
+    return *this;
+  }
+
+  // Adds a task of this rank, to the end of the list of a worker. Throws misuse if there is such a task
+  // already, or no such worker, or if all is planned.
+  void add(const Key& key, std::size_t output_bytes, std::vector<replay_input<Key>> inputs,
+           unsigned worker = 0) {
+    if (is_planned_) detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
+    if (worker >= own_.size())
+      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
+                                 std::to_string(own_.size()) + ": they are counted from 0"));
+    auto& list = own_[worker];
+    if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
+      detail::throw_error(
+          misuse("teff::distributed_replay::add: the task " + detail::key_text(key) + " was added before"));
+    list.push_back({key, output_bytes, std::move(inputs)});
+  }
+
+  // Has all ranks agree on who waits for whom, and who writes where; replay() does it if nobody has. Throws
+  // misuse if a task reads the output of one that was not added, or that its worker runs later; rank_failed
+  // on the other ranks. Then this can't be used any more.
+  void plan() {
+    if (is_planned_) return;
+    is_planned_ = true;
+    ask_for_places();
+    detail::rank_lists lists;
+    for (const auto& list : own_) {
+      auto& planned = lists.emplace_back();
+      for (const task& each : list) {
+        auto& reads = planned.emplace_back(detail::rank_planned_task{each.bytes, {}}).reads;
+        for (const auto& [key, before] : each.inputs) reads.push_back({read_from_.at(key), before});
+      }
+    }
+    ranks_.plan(std::move(lists));
+    for (const auto& part : ranks_.parts()) keys_.push_back(keys_of(own_[part.worker]));
+    own_.clear();
+    read_from_.clear();
+    places_.clear();
+  }
+
+  // Runs the iteration so many times: calls body(key, task) for each task of this rank, on its worker.
+  // Returns when all ranks have. 0 times: waits until all ranks are here.
+  //
+  // Throws the first exception of a body, and rank_failed with its rank and key on all other ranks: no
+  // further body is called then, and outputs are forgotten. It can be replayed again, from iteration 0.
+  // Throws misuse on a worker that is in the middle of a replay, runtime_was_shut_down.
+  template <class Body>
+    requires std::is_invocable_v<Body&, const Key&, const replayed_task&>
+  void replay(std::uint64_t times, Body&& body) {
+    plan();
+    detail::traced_body<std::remove_reference_t<Body>&> traced{body};
+    struct {
+      distributed_replay& all;
+      std::remove_reference_t<Body>& body;
+      decltype(traced)& traced_body;
+      std::uint64_t times;
+    } what{*this, body, traced, times};
+    using context = decltype(what);
+    ranks_.replay(times, {&what, [](void* given, std::size_t part) noexcept {
+                            auto& me = *static_cast<context*>(given);
+                            if (detail::ring_here() == nullptr) [[likely]] {
+                              me.all.run_part(part, me.times, me.body);
+                            } else {
+                              const detail::traced_span span(detail::event_kind::run, "replay");
+                              me.all.run_part(part, me.times, me.traced_body);
+                            }
+                          }});
+  }
+
+ private:
+  using place = std::array<std::uint32_t, 2>;  // worker, index in its list
+  using input_views = std::span<const std::span<const std::byte>>;
+  struct task {
+    Key key;
+    std::size_t bytes;
+    std::vector<replay_input<Key>> inputs;
+  };
+  template <class T>
+  using by_key = std::unordered_map<Key, T, key_hash<Key>>;
+
+  static constexpr std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+  static std::vector<Key> keys_of(const std::vector<task>& list) {
+    std::vector<Key> keys;
+    for (const task& each : list) keys.push_back(each.key);
+    return keys;
+  }
+  // Of tasks of this rank, which rank `from` reads. Throws misuse.
+  std::vector<place> places_of(const std::vector<Key>& keys, int from) const {
+    std::vector<place> found;
+    for (const Key& key : keys) {
+      const auto where = places_.find(key);
+      if (where == places_.end())
+        detail::throw_error(misuse("teff::distributed_replay: rank " + std::to_string(from) +
+                                   " reads the output of the task " + detail::key_text(key) +
+                                   ", which was not added on rank " +
+                                   std::to_string(ranks_.messages().rank())));
+      found.push_back(where->second);
+    }
+    return found;
+  }
+  [[nodiscard]] int checked_rank(const Key& key) {
+    const int where = rank_ ? rank_(key) : 0;
+    if (where < 0 || where >= ranks_.messages().ranks())
+      detail::throw_error(misuse("teff::distributed_replay: rank() of the key " + detail::key_text(key) +
+                                 " is " + std::to_string(where) + ", and the ranks are 0 to " +
+                                 std::to_string(ranks_.messages().ranks() - 1)));
+    return where;
+  }
+  // Which tasks the keys are that this rank's tasks read.
+  void ask_for_places() {
+    const int self = ranks_.messages().rank();
+    std::vector<std::vector<Key>> asked(found_.size());
+    ranks_.messages().run([&] {
+      for (const auto& list : own_) {
+        for (const task& each : list) {
+          for (const auto& [key, before] : each.inputs) {
+            if (!read_from_.try_emplace(key).second) continue;
+            asked[at(checked_rank(key))].push_back(key);
+          }
+        }
+      }
+      for (int to = 0; to < ranks_.messages().ranks(); ++to) {
+        if (to == self) {
+          found_[at(to)] = places_of(asked[at(to)], self);
+        } else if (!asked[at(to)].empty()) {
+          ask_.send(to, self, asked[at(to)]);
+        }
+      }
+    });
+    for (int rank = 0; rank < ranks_.messages().ranks(); ++rank) {
+      for (std::size_t i = 0; i < asked[at(rank)].size(); ++i) {
+        const auto& [worker, index] = found_[at(rank)][i];
+        read_from_[asked[at(rank)][i]] = {{rank, worker}, index};
+      }
+    }
+  }
+
+  // On the worker of the part.
+  template <class Body>
+  void run_part(std::size_t index, std::uint64_t times, Body& body) {
+    const detail::rank_part& part = ranks_.parts()[index];
+    const auto first = ranks_.iterations();
+    std::vector<std::span<const std::byte>> some;
+    for (std::uint64_t i = first; i < first + times; ++i) {
+      const auto* all = part.inputs.data() + (i & ranks_.phase_mask()) * part.inputs_of_phase;
+      if (i < ranks_.first_whole()) [[unlikely]] {
+        some.assign(all, all + part.inputs_of_phase);
+        for (std::size_t k = 0; k < some.size(); ++k)
+          if (part.befores[k] > i) some[k] = {};
+        all = some.data();
+      }
+      if (!run_iteration(index, i, all, body)) return;
+    }
+  }
+  // False: the replay has failed.
+  template <class Body>
+  bool run_iteration(std::size_t index, std::uint64_t i, const std::span<const std::byte>* input,
+                     Body& body) {
+    const detail::rank_part& part = ranks_.parts()[index];
+    const auto* const first_input = input;
+    const auto* wait = part.waits.data();
+    for (std::size_t n = 0; n < part.steps.size(); ++n) {
+      const detail::rank_step& step = part.steps[n];
+      for (const auto* const end = part.waits.data() + step.waits_end; wait != end; ++wait) {
+        if (!wait->reached(i) && !ranks_.wait_for(*wait, i, index)) return false;
+      }
+      if (ranks_.failed()) [[unlikely]]
+        return false;
+      const auto* const end = first_input + step.inputs_end;
+      const Key& key = keys_[index][n];
+      bool threw = false;
+      detail::catch_all(
+          [&] {
+            std::invoke(body, key,
+                        replayed_task{i, {step.output.at(i), step.bytes}, input_views(input, end)});
+          },
+          [&] {
+            threw = true;
+            ranks_.fail(std::current_exception(), "task " + detail::key_text(key) + ": ");
+          });
+      if (threw) [[unlikely]]
+        return false;
+      input = end;
+      if (step.is_awaited) ranks_.ended(index, n, i);
+    }
+    return true;
+  }
+
+  bool is_planned_ = false;
+  std::vector<std::vector<task>> own_;  // by worker, in their order
+  by_key<place> places_;                // of these
+  detail::function_of<int, Key> rank_;
+  by_key<detail::rank_task> read_from_;
+  std::vector<std::vector<place>> found_;  // by rank, where what was asked for is
+  std::vector<std::vector<Key>> keys_;     // by part
+  detail::replay_ranks ranks_;             // nothing runs any more when the rest goes
+  message<int, std::vector<place>> answer_;
+  message<int, std::vector<Key>> ask_;
+};
+
+}  // namespace teff

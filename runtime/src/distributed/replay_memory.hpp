@@ -1,0 +1,94 @@
+// What lies in the memory of a rank that others share, or that packets from it keep up to date; and how a
+// worker of a replay sleeps until another rank wakes it (replay.md).
+#pragma once
+
+#include <teff/detail/distributed/replay_ranks.hpp>
+
+#include "platform/bell.hpp"
+#include "platform/futex.hpp"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace teff::detail {
+
+// The futex of bells that other processes ring.
+struct shared_futex {
+  template <class T>
+  using atomic = std::atomic<T>;
+  static void wait(const atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+    futex_wait_processes(word, expected);
+  }
+  static void wait_at_most(const atomic<std::uint32_t>& word, std::uint32_t expected,
+                           std::chrono::nanoseconds most) noexcept {
+    futex_wait_processes(word, expected, most);
+  }
+  static void wake_all(const atomic<std::uint32_t>& word) noexcept { futex_wake_processes(word); }
+};
+
+// At the beginning of a rank's memory; its workers' bells follow, then the outputs of its tasks.
+struct alignas(128) replay_ranks::shared_head {
+  std::atomic<std::uint32_t> failed{0};  // 1: a part has failed, on this rank or another one
+};
+struct alignas(128) replay_ranks::shared_bell : bell<shared_futex> {};
+
+// A task of one rank, as another one has to know it.
+struct replay_ranks::table_entry {
+  std::uint32_t worker;
+  std::uint32_t index;
+  std::uint32_t kept;
+  std::uint64_t bytes;
+  std::uint64_t offset;  // in the rank's memory
+};
+
+// Another rank from which or to which outputs go.
+struct replay_ranks::peer {
+  int rank = 0;
+  std::size_t workers = 0;
+  bool is_near = false;
+  std::shared_ptr<std::byte> memory;  // the rank's; or what packets from it have brought
+  std::vector<kept_slots> slots;      // in it, by number of the entry
+  std::vector<std::uint64_t> bytes;
+};
+
+// Who is told when a task has ended.
+struct replay_ranks::signals {
+  struct far_rank {
+    int rank;
+    std::uint32_t entry;
+    bool with_output;
+  };
+  struct of_step {
+    std::vector<shared_bell*> bells;
+    std::vector<far_rank> far;
+  };
+  std::vector<of_step> steps;
+};
+
+// Before the output in a packet.
+struct replay_packet {
+  static constexpr std::uint32_t failure = 0xffff'ffff;  // in the place of an entry
+  std::uint32_t generation;
+  std::uint32_t entry;
+  std::uint64_t iteration;
+};
+
+[[nodiscard]] constexpr std::size_t rounded_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+// The outputs of a task with so many bytes, of which so many are kept, from here on.
+[[nodiscard]] inline kept_slots slots_at(std::byte* first, std::size_t bytes, std::uint32_t kept) noexcept {
+  const auto stamp_at = rounded_up(bytes, alignof(replay_stamp<>));
+  return {first, rounded_up(stamp_at + sizeof(replay_stamp<>), 128), stamp_at, kept - 1};
+}
+[[nodiscard]] inline std::size_t bytes_of(const kept_slots& slots) noexcept {
+  return slots.stride * (slots.mask + 1);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,238 @@
+// A distributed replay while it runs (replay.md).
+#include <teff/detail/distributed/replay_ranks.hpp>
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/scheduler/gang.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+
+#include "distributed/part_sleep.hpp"
+#include "distributed/replay_memory.hpp"
+#include "distributed/replay_planning.hpp"
+#include "platform/process_fence.hpp"
+#include "platform/relax.hpp"
+#include "scheduler/scheduler.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace teff::detail {
+
+replay_ranks::shared_bell& replay_ranks::bell_of(const std::byte* memory, std::size_t worker) noexcept {
+  return *reinterpret_cast<shared_bell*>(
+      const_cast<std::byte*>(memory + sizeof(shared_head) + worker * sizeof(shared_bell)));
+}
+
+// Has all workers of near ranks execute a fence; where that can't be, they do so by themselves.
+void replay_ranks::fence_everywhere() const noexcept {
+  if (fences_are_light_) {
+    own_fence().everywhere();
+  } else {
+    process_fence::own_core();
+  }
+}
+
+const process_fence& replay_ranks::own_fence() noexcept {
+  static const process_fence registered;
+  return registered;
+}
+
+// Another rank's thread may call it as soon as that one has planned, while this one is still about to.
+void replay_ranks::ring_own() noexcept {
+  for (std::size_t worker = 0; worker < bells_; ++worker) bell_of(memory_.get(), worker).ring();
+}
+
+void replay_ranks::replay(std::uint64_t times, part_runner runner) {
+  if (broken_) restart();
+  struct {
+    replay_ranks& all;
+    part_runner& runner;
+  } what{*this, runner};
+  using context = decltype(what);
+  broken_ = true;
+  messages_.run([&] {
+    if (times == 0) return;
+    const auto run_part = [](void* given, std::size_t part) noexcept {
+      const auto& me = *static_cast<context*>(given);
+      me.runner.run(me.runner.what, part);
+      if (me.all.failed()) me.all.spread_failure();
+    };
+    // If the parts can't even begin, those of other ranks wait for them.
+    undo_if_thrown([&] { core_->replay({&what, run_part}); }, [&] { spread_failure(); });
+  });
+  broken_ = false;
+  iterations_ += times;
+}
+
+// After a failure, which all ranks know of: as if nothing had run. Nobody writes into this rank's memory now,
+// and nobody does before all ranks have been here.
+void replay_ranks::restart() {
+  ++generation_;
+  iterations_ = 0;
+  failure_spread_.store(false, std::memory_order_relaxed);
+  failed_->store(0, std::memory_order_relaxed);
+  const auto reset = [](const kept_slots& slots) {
+    for (std::uint64_t i = 0; i <= slots.mask; ++i) slots.stamp(i).reset();
+  };
+  for (const auto& part : parts_) {
+    for (const auto& step : part.steps) reset(step.output);
+  }
+  for (const auto& each : peers_) {
+    if (!each->is_near) std::ranges::for_each(each->slots, reset);
+  }
+  messages_.run([] {});
+}
+
+// ---- Waiting ----
+
+bool replay_ranks::wait_for(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept {
+  const traced_span span(event_kind::waiting, nullptr);
+  using clock = std::chrono::steady_clock;
+  const auto done = [&] { return wait.reached(iteration) || failed(); };
+  // At first without a thought of others, as long as a line takes from core to core, and some tasks more.
+  // Then those have the core who want it: there may be more ranks than cores.
+  constexpr unsigned looks_alone = 64;
+  constexpr unsigned looks_between_clock_readings = 16;
+  auto deadline = clock::time_point::max();
+  for (unsigned look = 1; !done(); ++look) {
+    if (has_far_ && take_packets()) continue;
+    if (look < looks_alone) {
+      relax();
+      continue;
+    }
+    std::this_thread::yield();
+    if (look % looks_between_clock_readings != 0) continue;
+    const auto now = clock::now();
+    if (look == looks_alone) deadline = now + workers().settings().spin;
+    if (now < deadline) continue;
+    sleep_until_told(wait, iteration, part);
+    break;
+  }
+  return !failed();
+}
+
+void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iteration,
+                                    std::size_t part) noexcept {
+  struct context {
+    replay_ranks& all;
+    const rank_wait& wait;
+    std::uint64_t iteration;
+    shared_bell& own;
+  } what{*this, wait, iteration, bell_of(memory_.get(), parts_[part].worker)};
+  sleep_by(
+      [](void* given) noexcept {
+        auto& me = *static_cast<context*>(given);
+        const auto done = [&] {
+          while (me.all.has_far_ && me.all.take_packets()) {
+          }
+          // Acquire would do, as for the stamp; it is read as rarely.
+          return me.wait.reached(me.iteration) || me.all.failed_->load(std::memory_order_seq_cst) != 0;
+        };
+        if (me.all.polls_) {
+          sleep_and_look<shared_futex>(me.own, done);
+        } else {
+          sleep_on<shared_futex>(me.own, done, [&me] { me.all.fence_everywhere(); });
+        }
+      },
+      &what);
+}
+
+// ---- Telling ----
+
+void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept {
+  const auto& own = parts_[part].steps[step];
+  const auto& tell = signals_[part].steps[step];
+  own.output.stamp(iteration).raise(iteration + 1);
+  if (!tell.bells.empty()) {
+    // Between the stamp and the looks at the bells; pairs with fence_everywhere() of who is about to sleep.
+    if (fences_are_light_) {
+      process_fence::here();
+    } else {
+      process_fence::own_core();
+    }
+    for (auto* const each : tell.bells) each->ring();
+  }
+  if (tell.far.empty()) return;
+  try {
+    for (const auto& each : tell.far)
+      send(each.rank, each.entry, iteration,
+           {own.output.at(iteration), each.with_output ? own.bytes : std::size_t{0}});
+  } catch (...) {
+    fail(std::current_exception(), "teff::distributed_replay: ");
+  }
+}
+
+void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexcept {
+  messages_.internals().fail(std::move(why), where);
+  spread_failure();
+}
+
+// Who waits for this rank goes on waiting for nothing; each that is told tells those that may wait for it.
+void replay_ranks::spread_failure() noexcept {
+  if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
+  const auto tell = [](std::byte* memory, std::size_t workers) {
+    reinterpret_cast<shared_head*>(memory)->failed.store(1, std::memory_order_release);
+    process_fence::own_core();  // as in ended()
+    for (std::size_t worker = 0; worker < workers; ++worker) bell_of(memory, worker).ring();
+  };
+  tell(memory_.get(), 0);
+  ring_own();
+  for (const auto& each : peers_) {
+    if (each->is_near) {
+      tell(each->memory.get(), each->workers);
+      continue;
+    }
+    try {
+      send(each->rank, replay_packet::failure, 0, {});
+    } catch (...) {
+      std::terminate();  // no memory for a few bytes, and others would wait for ever
+    }
+  }
+}
+
+// ---- Packets, between ranks that share no memory ----
+
+void replay_ranks::send(int to, std::uint32_t entry, std::uint64_t iteration,
+                        std::span<const std::byte> output) {
+  const replay_packet head{generation_, entry, iteration};
+  packet bytes;
+  auto* const at = bytes.append(sizeof head + output.size());
+  std::memcpy(at, &head, sizeof head);
+  if (!output.empty()) std::memcpy(at + sizeof head, output.data(), output.size());
+  channel_->send(to, std::move(bytes));
+}
+
+// One thread at a time. Another one that comes meanwhile is rung if something has come for it.
+bool replay_ranks::take_packets() noexcept {
+  const std::unique_lock lock(receiving_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  bool any = false;
+  try {
+    while (const auto came = channel_->receive()) {
+      take(came->from, came->bytes);
+      any = true;
+    }
+  } catch (...) {
+    fail(std::current_exception(), "teff::distributed_replay: ");
+  }
+  if (any) {
+    process_fence::own_core();  // as in ended()
+    ring_own();
+  }
+  return any;
+}
+
+// The slot is free: who made the output waited for those who read what lay there (replay.md).
+void replay_ranks::take(int from, const packet& bytes) noexcept {
+  replay_packet head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  if (head.generation != generation_) return;
+  if (head.entry == replay_packet::failure) return spread_failure();
+  const auto& slots = peer_of_[static_cast<std::size_t>(from)]->slots[head.entry];
+  const auto output = bytes.bytes().subspan(sizeof head);
+  if (!output.empty()) std::memcpy(slots.at(head.iteration), output.data(), output.size());
+  slots.stamp(head.iteration).raise(head.iteration + 1);
+}
+
+}  // namespace teff::detail

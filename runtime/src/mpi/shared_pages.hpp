@@ -1,0 +1,17 @@
+// Memory that processes of one machine share: one of them makes it, the others find it by that process and
+// the number of its file there.
+#pragma once
+
+#include <teff/transport.hpp>
+
+#include <cstddef>
+#include <memory>
+
+namespace teff::detail {
+
+// All zero. Null: the system gives no such memory.
+[[nodiscard]] std::shared_ptr<std::byte> make_shared_pages(std::size_t size, memory_name& name);
+// Null: the system does not let this process have it, or it is not there.
+[[nodiscard]] std::shared_ptr<std::byte> map_shared_pages(const memory_name& name);
+
+}  // namespace teff::detail

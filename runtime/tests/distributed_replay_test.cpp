@@ -1,0 +1,322 @@
+// Replays over ranks, over loopback, where ranks share memory, and over a simulated network.
+#include <teff/distributed_graph.hpp>
+#include <teff/distributed_replay.hpp>
+#include <teff/loopback.hpp>
+#include <teff/message.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "allocations.hpp"
+#include "ranks.hpp"
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+using key = std::array<int, 2>;
+
+// ---- Random graphs, whose tasks find in their inputs what they expect ----
+
+// The same on all ranks. Of each task: where it runs, how much it makes, and what it reads.
+class random_replay {
+ public:
+  random_replay(std::uint64_t seed, int ranks, unsigned workers) {
+    std::mt19937_64 random(seed);
+    layers_ = 1 + static_cast<int>(random() % 3);
+    width_ = 1 + static_cast<int>(random() % 6);
+    for (int layer = 0; layer < layers_; ++layer) {
+      for (int at = 0; at < width_; ++at) {
+        task made{.rank = static_cast<int>(random() % static_cast<unsigned>(ranks)),
+                  .worker = static_cast<unsigned>(random() % workers),
+                  .bytes = sizes[random() % std::size(sizes)],
+                  .inputs = {}};
+        for (int from_layer = 0; from_layer < layers_; ++from_layer) {
+          for (int from = 0; from < width_; ++from) {
+            if (random() % 4 != 0) continue;
+            // Of an earlier layer, or an earlier iteration.
+            const unsigned least = from_layer < layer ? 0 : 1;
+            made.inputs.push_back({{from_layer, from}, least + static_cast<unsigned>(random() % 3)});
+          }
+        }
+        tasks_.push_back(std::move(made));
+      }
+    }
+  }
+
+  void add_to(distributed_replay<key>& g, int rank) const {
+    g.rank([this](key k) { return of(k).rank; });
+    for (int layer = 0; layer < layers_; ++layer) {
+      for (int at = 0; at < width_; ++at) {
+        const auto& each = of({layer, at});
+        if (each.rank == rank) g.add({layer, at}, each.bytes, each.inputs, each.worker);
+      }
+    }
+  }
+  // Returns whether the inputs are right; makes the output.
+  [[nodiscard]] bool run(key k, const replayed_task& now) const {
+    const auto& own = of(k);
+    bool right = now.output.size() == own.bytes && now.inputs.size() == own.inputs.size();
+    for (std::size_t i = 0; right && i < own.inputs.size(); ++i) {
+      const auto& [from, before] = own.inputs[i];
+      if (before > now.iteration) {
+        right = now.inputs[i].empty();
+        continue;
+      }
+      const auto expected = value(from, now.iteration - before);
+      right = now.inputs[i].size() == of(from).bytes &&
+              std::ranges::all_of(now.inputs[i], [&](std::byte each) { return each == expected; });
+    }
+    std::ranges::fill(now.output, value(k, now.iteration));
+    return right;
+  }
+  [[nodiscard]] int tasks_of(int rank) const {
+    return static_cast<int>(std::ranges::count(tasks_, rank, &task::rank));
+  }
+
+ private:
+  static constexpr std::size_t sizes[] = {0, 1, 8, 100, 5000};
+  struct task {
+    int rank;
+    unsigned worker;
+    std::size_t bytes;
+    std::vector<replay_input<key>> inputs;
+  };
+  [[nodiscard]] const task& of(key k) const { return tasks_[static_cast<std::size_t>(k[0] * width_ + k[1])]; }
+  static std::byte value(key k, std::uint64_t iteration) {
+    return static_cast<std::byte>(static_cast<std::uint64_t>(k[0]) * 31 +
+                                  static_cast<std::uint64_t>(k[1]) * 7 + iteration * 13);
+  }
+
+  int layers_;
+  int width_;
+  std::vector<task> tasks_;
+};
+
+TEST(distributed_replay, each_task_of_random_graphs_finds_the_outputs_that_it_reads) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  for (std::uint64_t graph = 0; graph < (under_thread_sanitizer ? 2U : 6U); ++graph) {
+    on_jobs([&](transport& through, runtime& rt) {
+      communicator comm(rt, through);
+      const random_replay random(seed + graph, comm.ranks(), rt.workers());
+      distributed_replay<key> g(comm);
+      random.add_to(g, comm.rank());
+      std::atomic<int> ran{0};
+      std::atomic<int> wrong{0};
+      std::uint64_t iterations = 0;
+      for (const std::uint64_t times : {1U, 20U, 7U}) {
+        g.replay(times, [&](key k, const replayed_task& task) {
+          ++ran;
+          if (!random.run(k, task)) ++wrong;
+        });
+        iterations += times;
+      }
+      EXPECT_EQ(wrong, 0);
+      EXPECT_EQ(ran, random.tasks_of(comm.rank()) * static_cast<int>(iterations));
+    });
+  }
+}
+
+// ---- A ring of columns ----
+
+// Each column adds its neighbours of the iteration before.
+class ring_of_columns {
+ public:
+  static constexpr int width = 8;
+
+  ring_of_columns(communicator& comm, unsigned workers) : rank_(comm.rank()), tasks(comm) {
+    const auto owner = [ranks = comm.ranks()](int column) { return column * ranks / width; };
+    tasks.rank(owner);
+    for (int column = 0; column < width; ++column) {
+      if (owner(column) != rank_) continue;
+      tasks.add(column, sizeof(std::uint64_t),
+                {{(column + width - 1) % width, 1}, {column, 1}, {(column + 1) % width, 1}},
+                static_cast<unsigned>(column) % workers);
+    }
+  }
+  static void step(int column, const replayed_task& task) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < 3; ++i)
+      sum += task.iteration == 0 ? static_cast<std::uint64_t>(column) : task.input_as<std::uint64_t>(i)[0];
+    task.output_as<std::uint64_t>()[0] = sum;
+  }
+  static std::array<std::uint64_t, width> after(int steps) {
+    std::array<std::uint64_t, width> now{};
+    for (int i = 0; i < width; ++i) now[at(i)] = 3 * static_cast<std::uint64_t>(i);
+    for (int step = 1; step < steps; ++step) {
+      const auto before = now;
+      for (int i = 0; i < width; ++i)
+        now[at(i)] = before[at((i + width - 1) % width)] + before[at(i)] + before[at((i + 1) % width)];
+    }
+    return now;
+  }
+  // Replays, and finds the last outputs.
+  void expect(std::uint64_t times, int steps) {
+    const auto expected = after(steps);
+    std::atomic<int> wrong{0};
+    tasks.replay(times, [&](int column, const replayed_task& task) {
+      step(column, task);
+      if (task.iteration + 1 == static_cast<std::uint64_t>(steps) &&
+          task.output_as<std::uint64_t>()[0] != expected[at(column)])
+        ++wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+  }
+
+ private:
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  int rank_;
+
+ public:
+  distributed_replay<int> tasks;
+};
+
+TEST(distributed_replay, replays_continue_where_the_one_before_has_ended) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    ring_of_columns columns(comm, rt.workers());
+    columns.expect(1, 1);
+    columns.expect(30, 31);
+    columns.tasks.replay(0, ring_of_columns::step);
+    columns.expect(2, 33);
+  });
+}
+
+TEST(distributed_replay, ranks_that_sleep_at_once_are_woken) {
+  for (const unsigned workers : {1U, 3U}) {
+    loopback job(5);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < job.ranks(); ++i) {
+      threads.emplace_back([&, i] {
+        runtime rt{{.workers = workers, .spin = std::chrono::microseconds{0}}};
+        communicator comm(rt, job.rank(i));
+        ring_of_columns columns(comm, workers);
+        columns.expect(under_thread_sanitizer ? 50 : 500, under_thread_sanitizer ? 50 : 500);
+      });
+    }
+    for (auto& each : threads) each.join();
+  }
+}
+
+TEST(distributed_replay, two_replays_a_graph_and_messages_never_mix) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    ring_of_columns one(comm, rt.workers());
+    ring_of_columns other(comm, rt.workers());
+    distributed_graph<int> g(comm);
+    std::atomic<int> came{0};
+    g.rank([&](int k) { return k % comm.ranks(); }).indegree([](int) { return 1; }).body([&](int) {
+      ++came;
+    });
+    one.expect(5, 5);
+    g.fulfill((comm.rank() + 1) % comm.ranks());
+    other.expect(7, 7);
+    g.wait();
+    EXPECT_EQ(came, 1);
+    one.expect(3, 8);
+  });
+}
+
+TEST(distributed_replay, a_step_allocates_nothing_where_ranks_share_memory) {
+  loopback job(1);
+  runtime rt{{.workers = 2}};
+  communicator comm(rt, job.rank(0));
+  ring_of_columns columns(comm, 2);
+  columns.tasks.replay(2, ring_of_columns::step);
+  const auto few = [&] {
+    const auto before = allocations();
+    columns.tasks.replay(10, ring_of_columns::step);
+    return allocations() - before;
+  };
+  const auto of_ten = few();
+  const auto before = allocations();
+  columns.tasks.replay(1000, ring_of_columns::step);
+  EXPECT_LE(allocations() - before, of_ten);
+}
+
+// ---- What goes wrong ----
+
+TEST(distributed_replay, a_body_that_throws_ends_it_on_all_ranks_which_are_told_rank_and_key) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    ring_of_columns columns(comm, rt.workers());
+    const int bad = ring_of_columns::width - 1;  // on the last rank
+    for (int round = 0; round < 3; ++round) {
+      const std::uint64_t at = round == 0 ? 5 : 15;  // ten were run after the failure before
+      try {
+        columns.tasks.replay(10000, [&](int column, const replayed_task& task) {
+          if (column == bad && task.iteration == at) throw std::out_of_range("as asked");
+          ring_of_columns::step(column, task);
+          EXPECT_LT(task.iteration, at + ring_of_columns::width);  // nobody gets further without it
+        });
+        ADD_FAILURE() << "nothing thrown on rank " << comm.rank();
+      } catch (const std::out_of_range& e) {
+        EXPECT_EQ(comm.rank(), comm.ranks() - 1);
+        EXPECT_EQ(std::string(e.what()), "as asked");
+      } catch (const rank_failed& e) {
+        EXPECT_EQ(e.rank, comm.ranks() - 1);
+        EXPECT_EQ(std::string(e.what()),
+                  "teff: rank " + std::to_string(e.rank) + ": task " + std::to_string(bad) + ": as asked");
+      }
+      columns.expect(10, 10);  // from the beginning
+    }
+  });
+}
+
+TEST(distributed_replay, an_output_that_nobody_makes_is_named) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    distributed_replay<key> g(comm);
+    g.rank([&](key k) { return k[0]; });
+    g.add({comm.rank(), 0}, 8, {{{0, 7}, 1}});
+    try {
+      g.plan();
+      ADD_FAILURE() << "nothing thrown on rank " << comm.rank();
+    } catch (const misuse& e) {
+      EXPECT_EQ(comm.rank(), 0);
+      EXPECT_NE(std::string(e.what()).find("(0, 7), which was not added on rank 0"), std::string::npos)
+          << e.what();
+    } catch (const rank_failed& e) {
+      EXPECT_EQ(e.rank, 0);
+    }
+  });
+}
+
+TEST(distributed_replay, what_can_not_be_planned_is_refused) {
+  loopback job(1);
+  runtime rt{{.workers = 2}};
+  communicator comm(rt, job.rank(0));
+  {
+    distributed_replay<int> g(comm);
+    g.add(1, 8, {});
+    EXPECT_THROW(g.add(1, 8, {}), misuse);
+    EXPECT_THROW(g.add(2, 8, {}, 2), misuse);
+    g.plan();
+    EXPECT_THROW(g.add(3, 8, {}), misuse);
+  }
+  {
+    distributed_replay<int> g(comm);
+    g.add(1, 8, {{2, 0}});
+    g.add(2, 8, {});
+    EXPECT_THROW(g.plan(), misuse);
+  }
+  {
+    distributed_replay<int> g(comm);
+    g.rank([](int) { return 3; });
+    g.add(1, 8, {{1, 1}});
+    EXPECT_EQ(text_of<misuse>([&] { g.plan(); }),
+              "teff::distributed_replay: rank() of the key 1 is 3, and the ranks are 0 to 0");
+  }
+}
+
+}  // namespace
+}  // namespace teff::test
