@@ -16,6 +16,7 @@ from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.messages import BENCHMARK as MESSAGES
+from tefflab.benchmarks.apps import BENCHMARK as APPS
 from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
@@ -55,7 +56,7 @@ def test_the_keys_of_task_graphs() -> None:
 
 def rows() -> Iterator[dict[str, Any]]:
     one = Interval(1.0, 0.9, 1.1)
-    kinds: list[CaseBenchmark[Any]] = [SPAWN, WAKE, PROGRAMS, MESSAGES, MICRO]
+    kinds: list[CaseBenchmark[Any]] = [SPAWN, WAKE, PROGRAMS, MESSAGES, MICRO, APPS]
     for kind in kinds:
         facts = dict.fromkeys((fact.key for fact in kind.facts), 1.0)
         yield kind.row_type(variant("a"), "c", 2, one, one, "first", facts, 3, 0.0, "", kind.keys).to_json()
@@ -63,7 +64,7 @@ def rows() -> Iterator[dict[str, Any]]:
 
 def test_the_keys_of_cases() -> None:
     found = {key for row in rows() for key in row} | {"sitting"}
-    assert found == said("spawn, wake, programs, messages, micro")
+    assert found == said("spawn, wake, programs, messages, micro, apps")
 
 
 def test_the_verdicts_of_cases_are_all_said() -> None:

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "teff/apps/kernels.hpp"
+#include "teff/apps/residual.hpp"
+#include "teff/apps/setting.hpp"
+#include "teff/apps/tiled_matrix.hpp"
+#include "teff/apps/values.hpp"
+
+namespace teff::apps {
+
+/// A = L L^T, tile by tile, in place: of both the lower triangle counts. A task is what a step does to a
+/// tile. In step k, tile (k, k) is factorised, the tiles below it are solved against it, and from all tiles
+/// right of these the products of two of them are subtracted. A tile is final when the step of its column has
+/// been.
+class cholesky {
+ public:
+  struct task {
+    int step = 0;
+    int row = 0;
+    int column = 0;  ///< step <= column <= row
+    friend bool operator==(const task&, const task&) = default;
+  };
+
+  explicit cholesky(const setting& at);
+
+  [[nodiscard]] const setting& at() const { return at_; }
+  /// Of rows, of columns, and of steps.
+  [[nodiscard]] int tiles() const { return blocks_.count(); }
+  /// A, and L after the run.
+  [[nodiscard]] const tiled_matrix& a() const { return a_; }
+
+  void execute(const task& which) const;
+
+  /// The final tiles that a task reads, and its own tile as the step before left it.
+  [[nodiscard]] static int indegree(const task& which) {
+    const int final_tiles =
+        (which.row > which.step) + (which.column > which.step && which.row > which.column);
+    return final_tiles + (which.step > 0);
+  }
+  /// Whether its tile is final when it has run; else the task next() follows on that tile.
+  [[nodiscard]] static bool makes_final(const task& which) { return which.column == which.step; }
+  [[nodiscard]] static task next(const task& which) { return {which.step + 1, which.row, which.column}; }
+  /// Calls visit(task) for each task that reads a final tile.
+  template <class Visit>
+  void readers(int row, int column, Visit&& visit) const {
+    const int step = column;
+    if (row > column)
+      for (int j = step + 1; j <= row; ++j) visit(task{step, row, j});
+    const int own = row == column ? step : row;  // the column of the tasks that read it from below it
+    for (int i = row + 1; i < tiles(); ++i) visit(task{step, i, own});
+  }
+  /// The more tasks there are on the longest path from it to the end, the higher: from (k, i, j) there are
+  /// 3 tiles() - 2 - (i + j + k).
+  [[nodiscard]] static int priority(const task& which) { return -(which.step + which.row + which.column); }
+  /// A number of its own for each task, below tasks().
+  [[nodiscard]] std::size_t number(const task& which) const {
+    const auto row = static_cast<std::int64_t>(which.row - which.step);
+    const auto before = tasks() - pyramid(tiles() - which.step);
+    return static_cast<std::size_t>(before + row * (row + 1) / 2 + which.column - which.step);
+  }
+
+  /// Of all ranks.
+  [[nodiscard]] std::int64_t tasks() const { return pyramid(tiles()); }
+  [[nodiscard]] double flops() const {
+    const double n = at_.size;
+    return n * (n + 1) * (2 * n + 1) / 6;
+  }
+
+  /// Forgets the result of the run before.
+  void reset();
+  /// || L (L^T x) - A x || / (|| A || || x ||), the same on all ranks.
+  [[nodiscard]] double residual(const summation& add_up);
+
+ private:
+  struct expectation {
+    vector ax;
+    double scale;
+  };
+
+  /// Tasks of so many tiles in a row.
+  [[nodiscard]] static std::int64_t pyramid(std::int64_t n) { return n * (n + 1) * (n + 2) / 6; }
+
+  setting at_;
+  tiling blocks_;
+  values values_;
+  tiled_matrix a_;
+  vector x_;
+  std::optional<expectation> expected_;
+};
+
+}  // namespace teff::apps

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "teff/apps/system.hpp"
+#include "teff/bench/cores.hpp"
+
+namespace teff::apps {
+
+/// The main program of a system of one process; see bench::drive.
+int drive(int argc, char** argv, const std::function<std::unique_ptr<system>(int workers)>& make,
+          int workers = bench::usable_cores());
+
+/// The same of a class that is made of a number of workers.
+template <class System>
+int drive(int argc, char** argv, int workers = bench::usable_cores()) {
+  return drive(argc, argv, [](int count) { return std::make_unique<System>(count); }, workers);
+}
+
+}  // namespace teff::apps

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "teff/apps/system.hpp"
+
+namespace teff::apps {
+
+/// The main program of a system of several ranks, of which a launcher starts as many as there are workers.
+/// MPI is initialised at `thread_level`, as MPI_Init_thread takes it, and nobody else uses it during a run.
+int drive_ranks(int argc, char** argv, int thread_level,
+                const std::function<std::unique_ptr<system>()>& make);
+
+}  // namespace teff::apps

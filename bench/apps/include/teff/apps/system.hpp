@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "teff/apps/cholesky.hpp"
+#include "teff/apps/gemm.hpp"
+#include "teff/bench/identity.hpp"
+#include "teff/bench/noise.hpp"
+
+namespace teff::apps {
+
+/// What a rank counted in a run; nothing of what a library does not tell.
+struct counts {
+  std::optional<std::int64_t> tasks;
+  std::optional<std::int64_t> bytes_sent;  ///< of tiles, to other ranks
+};
+
+/// A system that runs the apps, with its workers, or one rank of it.
+class system {
+ public:
+  system() = default;
+  system(const system&) = delete;
+  system& operator=(const system&) = delete;
+  virtual ~system() = default;
+
+  /// Over ranks, it need not know how many there are, nor the release of their MPI.
+  [[nodiscard]] virtual bench::identity describe() const = 0;
+  /// How it takes its matrices.
+  [[nodiscard]] virtual layout storage() const { return layout::tiles; }
+  /// Computes it, between region.start() and region.stop(): from the call of one thread until all is there.
+  virtual counts run(gemm& product, bench::region_meter& region) = 0;
+  virtual counts run(cholesky& factors, bench::region_meter& region) = 0;
+};
+
+}  // namespace teff::apps

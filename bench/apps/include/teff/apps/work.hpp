@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace teff::apps {
+
+/// What is computed.
+enum class app : std::uint8_t {
+  gemm,      ///< C = A B
+  cholesky,  ///< A = L L^T
+};
+
+/// One run.
+struct work {
+  app what = app::gemm;
+  int size = 2048;  ///< rows and columns of a matrix
+  int block = 256;  ///< rows and columns of a tile; those at the end may be smaller
+};
+
+/// Reads the flags of a run, with one dash or two. Throws bench::usage_error.
+[[nodiscard]] work parse_work(std::span<const std::string> flags);
+/// The flags of a run, for people.
+[[nodiscard]] std::string work_help();
+/// An app as one types it.
+[[nodiscard]] std::string name_of(app what);
+
+}  // namespace teff::apps

@@ -1,0 +1,45 @@
+#include "apps_benchmark.hpp"
+
+#include <fmt/format.h>
+
+#include "teff/apps/work.hpp"
+
+namespace teff::apps {
+namespace {
+
+struct sizes {
+  app what;
+  int size;  ///< a run of it takes some tenths of a second
+  const char* title;
+};
+constexpr sizes usual[] = {{app::gemm, 2048, "C = A B"}, {app::cholesky, 4096, "A = L L^T"}};
+
+struct block {
+  int rows;
+  bool by_default;
+};
+constexpr block blocks[] = {{64, true}, {128, false}, {256, true}};
+
+}  // namespace
+
+std::string apps_benchmark::help() const {
+  return work_help();
+}
+
+std::vector<bench::benchmark_case> apps_benchmark::cases() const {
+  std::vector<bench::benchmark_case> all;
+  for (const auto& [what, size, title] : usual)
+    for (const auto& [rows, by_default] : blocks)
+      all.push_back({.name = fmt::format("{}-{}", name_of(what), rows),
+                     .title = fmt::format("{}, {} rows, tiles of {}", title, size, rows),
+                     .flags = fmt::format("-app {} -size {} -block {}", name_of(what), size, rows),
+                     .by_default = by_default,
+                     .group = name_of(what)});
+  return all;
+}
+
+void apps_benchmark::check(const bench::flags& of_run, bool /*in_batch*/) const {
+  static_cast<void>(parse_work(of_run));
+}
+
+}  // namespace teff::apps

@@ -1,0 +1,58 @@
+#include "teff/apps/cholesky.hpp"
+
+namespace teff::apps {
+
+cholesky::cholesky(const setting& at)
+    : at_(at),
+      blocks_(at.size, at.block),
+      values_(values::kind::positive_definite, at.size, 4),
+      a_(blocks_, at.grid, at.rank, at.how),
+      x_(random_vector(at.size)) {
+  reset();
+}
+
+void cholesky::execute(const task& which) const {
+  const auto& [step, row, column] = which;
+  const tile own = a_.at(row, column);
+  if (row == step)
+    kernels::factorise(own);
+  else if (column == step)
+    kernels::solve(a_.at(step, step), own);
+  else if (row == column)
+    kernels::subtract_square(a_.at(row, step), own);
+  else
+    kernels::subtract_product(a_.at(row, step), a_.at(column, step), own);
+}
+
+void cholesky::reset() {
+  a_.visit_own([&](int row, int column) {
+    if (row >= column) values_.fill(a_.at(row, column), blocks_.first(row), blocks_.first(column));
+  });
+}
+
+double cholesky::residual(const summation& add_up) {
+  if (!expected_) {
+    made_product product = multiply_made(values_, a_, x_, add_up);
+    expected_ = {std::move(product.ax), product.norm * norm(x_)};
+  }
+  const auto visit_lower = [&](auto visit) {
+    a_.visit_own([&](int row, int column) {
+      if (row >= column)
+        visit(a_.at(row, column), row == column ? part::lower : part::whole,
+              static_cast<std::size_t>(blocks_.first(row)), static_cast<std::size_t>(blocks_.first(column)));
+    });
+  };
+  vector ltx(x_.size());
+  visit_lower([&](const tile& l, part which, std::size_t row, std::size_t column) {
+    add_transposed_product(l, which, &x_[row], &ltx[column]);
+  });
+  add_up(ltx);
+  vector lltx(x_.size());
+  visit_lower([&](const tile& l, part which, std::size_t row, std::size_t column) {
+    add_product(l, which, &ltx[column], &lltx[row]);
+  });
+  add_up(lltx);
+  return distance(lltx, expected_->ax) / expected_->scale;
+}
+
+}  // namespace teff::apps

@@ -1,0 +1,95 @@
+#include "teff/apps/drive_ranks.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "apps_benchmark.hpp"
+#include "runner.hpp"
+#include "teff/apps/kernels.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
+
+namespace teff::apps {
+namespace {
+
+static_assert(std::is_trivially_copyable_v<outcome>);
+
+/// The ranks of the job, as the adapters of task graphs have them: the protocol of a batch, and how a failure
+/// on one rank ends it on all. There is no graph to run.
+class job final : public graphs::mpi_adapter {
+ public:
+  [[nodiscard]] bench::identity describe() const override { return identify({}, {}); }
+
+ private:
+  void prepare(graphs::workload& /*work*/) override {}
+  void execute(graphs::workload& /*work*/) override {}
+};
+
+void add(std::optional<std::int64_t>& to, const std::optional<std::int64_t>& more) {
+  if (more) to = to.value_or(0) + *more;
+}
+
+class company_of_ranks final : public company {
+ public:
+  [[nodiscard]] bench::ranks& protocol() override { return job_; }
+  [[nodiscard]] int rank() const override { return job_.rank(); }
+  [[nodiscard]] int size() const override { return job_.ranks(); }
+  [[nodiscard]] bench::identity identify(bench::identity who) const override {
+    bench::identity all = job_.describe();
+    all.system = std::move(who.system);
+    all.variant = std::move(who.variant);
+    all.version = std::move(who.version) + ", " + all.version;
+    return all;
+  }
+  void meet() const override { MPI_Barrier(MPI_COMM_WORLD); }
+  void add_up(std::span<double> values) const override {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM,
+                  MPI_COMM_WORLD);
+  }
+  [[nodiscard]] outcome united(const outcome& mine) const override {
+    std::vector<outcome> all(static_cast<std::size_t>(size()));
+    MPI_Gather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+    outcome one = all.front();
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      add(one.counted.tasks, all[i].counted.tasks);
+      add(one.counted.bytes_sent, all[i].counted.bytes_sent);
+      one.elapsed_seconds = std::max(one.elapsed_seconds, all[i].elapsed_seconds);
+      one.seen += all[i].seen;
+    }
+    return one;
+  }
+
+ private:
+  job job_;
+};
+
+}  // namespace
+
+int drive_ranks(int argc, char** argv, int thread_level,
+                const std::function<std::unique_ptr<system>()>& make) {
+  int given = 0;
+  int rank = 0;
+  int ranks = 1;
+  MPI_Init_thread(&argc, &argv, thread_level, &given);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (given < thread_level) {
+    fmt::print(stderr, "error: this MPI has not the support of threads that is needed\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  kernels::use_threads(1);
+  const apps_benchmark kind;
+  const auto start = [&](int /*workers*/) {
+    return std::make_unique<runner>(std::make_unique<company_of_ranks>(), make());
+  };
+  int code = 0;
+  if (rank == 0 || bench::needs_system(argc, argv, kind)) code = bench::drive(argc, argv, kind, start, ranks);
+  MPI_Finalize();
+  return code;
+}
+
+}  // namespace teff::apps

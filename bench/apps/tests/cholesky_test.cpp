@@ -1,0 +1,115 @@
+#include "teff/apps/cholesky.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "ranks_in_threads.hpp"
+
+namespace teff::apps {
+namespace {
+
+using task = cholesky::task;
+
+constexpr process_grid alone{};
+constexpr process_grid six{.down = 2, .across = 3};
+
+/// Calls visit(task) for all tasks, in the order of one thread.
+template <class Visit>
+void visit_all(int tiles, Visit&& visit) {
+  for (int step = 0; step < tiles; ++step)
+    for (int column = step; column < tiles; ++column)
+      for (int row = column; row < tiles; ++row) visit(task{step, row, column});
+}
+
+/// All tasks but one, each by its rank; final tiles go to all ranks.
+void run_all(std::vector<cholesky>& ranks, const task& left_out = {-1, 0, 0}) {
+  visit_all(ranks.front().tiles(), [&](const task& which) {
+    if (which == left_out) return;
+    ranks[static_cast<std::size_t>(ranks.front().at().grid.owner(which.row, which.column))].execute(which);
+    if (cholesky::makes_final(which))
+      spread(
+          ranks, [](const cholesky& each) -> const tiled_matrix& { return each.a(); }, which.row,
+          which.column);
+  });
+}
+
+TEST(cholesky, has_a_residual_that_rounding_explains) {
+  for (const process_grid& grid : {alone, six})
+    for (const auto& [size, block] : {std::pair{40, 8}, {41, 8}, {5, 8}, {1, 1}, {300, 32}}) {
+      auto ranks = on_grid<cholesky>(size, block, grid);
+      run_all(ranks);
+      for (const double each : residuals(ranks))
+        EXPECT_LE(each, residual_bound(size)) << size << "/" << block;
+    }
+}
+
+TEST(cholesky, without_any_one_of_its_updates_is_refused) {
+  visit_all(4, [](const task& which) {
+    if (cholesky::makes_final(which)) return;  // without these, others may find no positive diagonal
+    auto ranks = on_grid<cholesky>(30, 8, six);
+    run_all(ranks, which);
+    for (const double each : residuals(ranks)) EXPECT_GT(each, residual_bound(30));
+  });
+}
+
+TEST(cholesky, with_one_element_spoilt_is_refused) {
+  for (const double wrong : {1e-6, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    auto ranks = on_grid<cholesky>(200, 64, alone);
+    run_all(ranks);
+    ranks.front().a().at(2, 1).data[7] += wrong;
+    EXPECT_FALSE(residuals(ranks).front() <= residual_bound(200)) << wrong;
+  }
+}
+
+TEST(cholesky, that_was_right_in_the_run_before_is_refused_without_a_run) {
+  auto ranks = on_grid<cholesky>(40, 8, alone);
+  run_all(ranks);
+  ranks.front().reset();
+  EXPECT_GT(residuals(ranks).front(), residual_bound(40));
+}
+
+TEST(cholesky, fulfils_each_task_as_often_as_its_indegree_says) {
+  const cholesky factors({.size = 30, .block = 5});
+  std::map<std::tuple<int, int, int>, int> fulfilled;
+  const auto count = [&](const task& each) { ++fulfilled[{each.step, each.row, each.column}]; };
+  visit_all(factors.tiles(), [&](const task& which) {
+    if (cholesky::makes_final(which))
+      factors.readers(which.row, which.column, count);
+    else
+      count(cholesky::next(which));
+  });
+  visit_all(factors.tiles(), [&](const task& which) {
+    const auto found = fulfilled.find({which.step, which.row, which.column});
+    EXPECT_EQ(found == fulfilled.end() ? 0 : found->second, cholesky::indegree(which));
+    if (found != fulfilled.end()) fulfilled.erase(found);
+  });
+  EXPECT_TRUE(fulfilled.empty()) << "no task but these is fulfilled";
+}
+
+TEST(cholesky, gives_a_task_a_higher_priority_than_all_that_follow_it) {
+  const cholesky factors({.size = 30, .block = 5});
+  visit_all(factors.tiles(), [&](const task& which) {
+    const auto is_lower = [&](const task& after) {
+      EXPECT_LT(cholesky::priority(after), cholesky::priority(which));
+    };
+    if (cholesky::makes_final(which))
+      factors.readers(which.row, which.column, is_lower);
+    else
+      is_lower(cholesky::next(which));
+  });
+}
+
+TEST(cholesky, gives_each_task_a_number_of_its_own) {
+  const cholesky factors({.size = 30, .block = 5});
+  std::set<std::size_t> numbers;
+  visit_all(factors.tiles(), [&](const task& which) { numbers.insert(factors.number(which)); });
+  EXPECT_EQ(static_cast<std::int64_t>(numbers.size()), factors.tasks());
+  EXPECT_EQ(static_cast<std::int64_t>(*numbers.rbegin()), factors.tasks() - 1);
+}
+
+}  // namespace
+}  // namespace teff::apps

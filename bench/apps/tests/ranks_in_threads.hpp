@@ -1,0 +1,56 @@
+#pragma once
+
+#include <algorithm>
+#include <barrier>
+#include <cstddef>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "teff/apps/residual.hpp"
+#include "teff/apps/setting.hpp"
+
+namespace teff::apps {
+
+/// The residual that all ranks of a problem find, each on a thread of its own.
+template <class Problem>
+std::vector<double> residuals(std::vector<Problem>& ranks) {
+  std::vector<std::span<double>> parts(ranks.size());
+  std::vector<double> found(ranks.size());
+  std::barrier together(static_cast<std::ptrdiff_t>(ranks.size()));
+  std::vector<std::jthread> threads;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      found[rank] = ranks[rank].residual([&](std::span<double> mine) {
+        parts[rank] = mine;
+        together.arrive_and_wait();
+        vector sums(mine.size());
+        for (const auto& part : parts)
+          for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
+        together.arrive_and_wait();
+        std::ranges::copy(sums, mine.begin());
+      });
+    });
+  threads.clear();  // joins
+  return found;
+}
+
+/// One rank of each of a grid.
+template <class Problem>
+std::vector<Problem> on_grid(int size, int block, const process_grid& grid) {
+  std::vector<Problem> ranks;
+  for (int rank = 0; rank < grid.ranks(); ++rank)
+    ranks.emplace_back(setting{.size = size, .block = block, .grid = grid, .rank = rank});
+  return ranks;
+}
+
+/// Brings a tile from its rank to all others.
+template <class Problem, class Matrix>
+void spread(const std::vector<Problem>& ranks, const Matrix& matrix_of, int row, int column) {
+  const auto owner = static_cast<std::size_t>(ranks.front().at().grid.owner(row, column));
+  const auto source = matrix_of(ranks[owner]).at(row, column).elements();
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    if (rank != owner) std::ranges::copy(source, matrix_of(ranks[rank]).at(row, column).elements().begin());
+}
+
+}  // namespace teff::apps

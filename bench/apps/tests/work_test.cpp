@@ -1,0 +1,32 @@
+#include "teff/apps/work.hpp"
+
+#include <gtest/gtest.h>
+
+#include "teff/bench/failure.hpp"
+#include "teff/bench/flags.hpp"
+
+namespace teff::apps {
+namespace {
+
+work parsed(const std::string& line) {
+  return parse_work(bench::words_of(line));
+}
+
+TEST(work, is_what_the_flags_say) {
+  const work asked = parsed("-app cholesky --size=1000 -block 64");
+  EXPECT_EQ(asked.what, app::cholesky);
+  EXPECT_EQ(asked.size, 1000);
+  EXPECT_EQ(asked.block, 64);
+}
+
+TEST(work, refuses_flags_that_are_wrong) {
+  for (const auto* line : {"-app lu", "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8"})
+    EXPECT_THROW(static_cast<void>(parsed(line)), bench::usage_error) << line;
+}
+
+TEST(work, names_every_app_as_it_reads_it) {
+  for (const app each : {app::gemm, app::cholesky}) EXPECT_EQ(parsed("-app " + name_of(each)).what, each);
+}
+
+}  // namespace
+}  // namespace teff::apps

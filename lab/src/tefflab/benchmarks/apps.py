@@ -1,0 +1,176 @@
+"""Mini-apps on tiles of matrices, GEMM and Cholesky: time of a run, FLOP/s, and the share of what all cores could do.
+
+The ceiling is the rate of one core in one large multiplication by the library whose kernels all systems call. Each
+program measures it just before each of its runs, so that the machine's drift cancels.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar, Literal
+
+from matplotlib.figure import Figure
+from pydantic import ConfigDict, Field
+
+from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.benchmark import Command, Option, Request
+from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
+from tefflab.benchmarks.messages import against_of, noise_of, notes_of, others_of, ratio_text
+from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
+from tefflab.output.names import slug
+from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.table import Column
+from tefflab.records.plan import Plan, Variant
+from tefflab.records.record import Count, Record, RecordError, Strict, Validation
+from tefflab.records.run import Failure, Run, Sitting
+
+_RATE = "flops_per_second"
+_SHARE = "efficiency"
+_GIGA = 1e9
+
+
+class Parameters(Strict):
+    app: Annotated[str, Field(min_length=1)]
+    size: Annotated[int, Field(ge=1)]
+    block: Annotated[int, Field(ge=1)]
+    grid: tuple[int, int]  # of ranks, down and across
+
+
+class AppsValidation(Validation):
+    model_config = ConfigDict(extra="forbid")
+
+    residual: Annotated[float, Field(ge=0)] | None = None  # None where it is no number
+    bound: Annotated[float, Field(gt=0)]
+
+
+class AppsRecord(Record):
+    """One run of a mini-app."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needed: ClassVar[tuple[str, ...]] = ("parameters", "flops", "core_flops_per_second")
+
+    benchmark: Literal["apps"]
+    parameters: Parameters | None = None
+    flops: Annotated[float, Field(gt=0)] | None = None
+    core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
+    tasks: Annotated[int, Field(ge=1)] | None = None  # None of libraries, which have none or do not tell
+    bytes_sent: Count | None = None
+    validation: AppsValidation | None = None
+
+    def fault(self) -> str:
+        seen = self.validation
+        fine = seen and seen.passed and seen.residual is not None and seen.residual <= seen.bound
+        return "" if fine else "the residual is above its bound"
+
+    @property
+    def flops_per_second(self) -> float:
+        if not self.flops:
+            raise RecordError(f"a failed record has no numbers: {self.error}")
+        return self.flops / self.wall_seconds
+
+    @property
+    def efficiency(self) -> float:
+        """The share of the rate of as many cores, each as quick as one alone is with one large multiplication."""
+        if not self.core_flops_per_second or not self.workers:
+            raise RecordError(f"a failed record has no numbers: {self.error}")
+        return self.flops_per_second / (self.workers * self.core_flops_per_second)
+
+
+class AppsEstimates(ProgramEstimates):
+    """A table for each case, and one picture of ratios for each number of workers."""
+
+    def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
+        to = self.measure
+        if not self.measured or to is None:
+            yield self.plan.title, [], notes_of(self.rows)
+            return
+        places = [(group, case) for group in self.measured for case in group.rows]
+        for number, (group, case) in enumerate(places, 1):
+            title = f"{case}, {_counted(group.workers)}"
+            yield title, self._table(group, case, to), notes_of(self.rows) if number == len(places) else []
+
+    def pictures(self) -> Iterator[tuple[str, Figure]]:
+        to = self.measure
+        stem = self.plan.experiment or self.kind.name
+        for group in self.measured if to else ():
+            if to and (others := others_of(self.plan, group, to)):
+                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+                foot = signature(self.sitting, noise_of(self.rows))
+                title = f"{self.plan.title}, {_counted(group.workers)}"
+                name = slug(f"{stem} {_counted(group.workers)}")
+                yield name, ratios_chart(rows, to, others, title, self.kind.meaning, foot)
+
+    def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
+        """The quickest first."""
+        rows = sorted(group.rows[case].values(), key=lambda row: row.value.value if row.value else 0.0)
+        ratios = group.ratios(case, to.id)
+        return [
+            Column("system", [row.variant.id for row in rows], "left"),
+            Column("a run", [_time_text(row) for row in rows]),
+            Column(
+                f"/ {to.id}", ["1" if row.variant == to else ratio_text(ratios.get(row.variant.id)) for row in rows]
+            ),
+            Column("GFLOP/s", [digits((row.facts[_RATE] or 0.0) / _GIGA) for row in rows], priority=1),
+            Column("of the cores'", [_share_text(row) for row in rows]),
+        ]
+
+
+class Apps(CaseBenchmark[AppsRecord]):
+    name = "apps"
+    measured = "mini-apps"
+    record = AppsRecord
+    plan_type = ProgramsPlan
+    experiment_type = CaseExperiment
+    quantity = "a run"
+    meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
+    facts = (
+        Fact(_RATE, lambda record: record.flops_per_second if record.ok else None),
+        Fact(_SHARE, lambda record: record.efficiency if record.ok else None),
+        Fact("tasks", lambda record: record.tasks, whole=True),
+        Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),
+        Fact("residual", lambda record: record.validation.residual if record.validation else None),
+    )
+    case_options = (
+        *CaseBenchmark.case_options,
+        Option("--against", "The system by whose times the others' are divided. [the quickest]"),
+    )
+
+    def __init__(self) -> None:
+        self.commands = (
+            Command(
+                "apps",
+                "Measure mini-apps on tiles of matrices, GEMM and Cholesky, held against the cores' rate.",
+                "teff apps --cases cholesky --all-variants",
+                lambda request: self.plan(request, "Mini-apps"),
+                self.case_options,
+            ),
+        )
+
+    def value(self, record: AppsRecord) -> float:
+        return record.wall_seconds
+
+    def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
+        asked = super().plan(request, title, workers or (request.cores,))
+        return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against_of(request))
+
+    def estimate(self, head: Sitting, runs: Sequence[Run[AppsRecord]], failures: Sequence[Failure]) -> AppsEstimates:
+        return AppsEstimates(self, head, self.plan_of(head), runs, failures)
+
+    def notes(self, rows: Sequence[CaseRow]) -> list[str]:
+        return notes_of(rows)
+
+
+def _time_text(row: CaseRow) -> str:
+    return duration(row.value.value) if row.value else "-"
+
+
+def _share_text(row: CaseRow) -> str:
+    share = row.facts[_SHARE]
+    return "-" if share is None else percent(share)
+
+
+def _counted(workers: int) -> str:
+    return f"{workers} worker{'s' * (workers != 1)}"
+
+
+BENCHMARK = Apps()

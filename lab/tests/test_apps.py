@@ -1,0 +1,124 @@
+"""Mini-apps against systems that only simulate: the tables, the share of the cores' rate, and the command as a whole;
+and every system that is built runs them validated."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from conftest import answers, teff, write_system
+from schemas import validator
+from simulated_apps_program import BOUND, CASES, record
+from tefflab import project_root
+from tefflab.benchmarks.apps import BENCHMARK, AppsEstimates, AppsRecord
+from tefflab.measure.measurement import estimated
+from tefflab.records.record import RecordError, parse_record
+from tefflab.records.stored import open_sitting
+from tefflab.systems.systems import Program, load_systems
+
+PROGRAM = Path(__file__).parent / "simulated_apps_program.py"
+SCHEMA = validator("apps")
+PROGRAMS = [program for system in load_systems(project_root()) for program in system.programs_for("apps")]
+SHARES = {"quick": 0.9, "library": 0.45, "wrong": 0.8}
+
+
+@pytest.fixture
+def root(commanded: Path) -> Path:
+    for name, share in SHARES.items():
+        write_system(
+            commanded,
+            name,
+            f'[[program]]\nbenchmark = "apps"\nname = "one"\ntitle = "{name.title()}"\nprogram = "{PROGRAM}"\n'
+            f'command = ["{sys.executable}", "{{program}}", "{name}", "{share}"]\n',
+        )
+    return commanded
+
+
+def test_systems_are_held_against_the_quickest_and_against_the_cores(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "apps", "--workers", "2", "--rounds", "4") == 0
+    capsys.readouterr()
+    store, head = open_sitting(root, "default")
+    estimates = estimated(store, BENCHMARK, head)
+    assert isinstance(estimates, AppsEstimates)
+    console = Console(record=True, width=80, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
+    for table in estimates.tables():
+        console.print(table)
+    lines = console.export_text().splitlines()
+    assert [line for line in lines if line.endswith(", 2 workers")] == ["gemm-64, 2 workers", "cholesky-64, 2 workers"]
+    (gemm, cholesky) = (line for line in lines if line.startswith("library"))
+    assert gemm.split()[-2:] == ["45", "%"]
+    assert "2.0" in gemm
+    assert "ms" in cholesky
+    assert any(line.startswith("wrong: the residual is 1.0e-03") for line in lines)
+    assert sum(line.startswith("wrong ") for line in lines) == 1, "in the table of GEMM only"
+    (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
+    assert {file.name for file in folder.iterdir()} == {"apps-2-workers.png", "apps-2-workers.svg", "report.html"}
+    assert teff(monkeypatch, "report", "--json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert rows[0]["efficiency"] == pytest.approx(0.9, rel=0.03)
+    assert rows[0]["flops_per_second"] == pytest.approx(90e9, rel=0.03)
+    assert {row["system_id"]: row["tasks"] for row in rows if row["case"] == "gemm-64"}["library"] is None
+
+
+@pytest.mark.usefixtures("root")
+def test_a_group_has_its_usual_cases_and_a_name_any(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "apps", "--cases", "gemm-128", "--rounds", "3", "--workers", "1", "--json") == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {row["case"] for row in rows} == {"gemm-128"}
+
+
+def test_a_share_is_of_as_many_cores_as_there_are_workers() -> None:
+    one, two = (parse_record(json.dumps(record("quick", 0.9, n, CASES[0]["flags"], 0)), AppsRecord) for n in (1, 2))
+    assert one.efficiency == pytest.approx(two.efficiency)
+    assert two.flops_per_second == pytest.approx(2 * one.flops_per_second)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"flops": 0.0},
+        {"core_flops_per_second": None},
+        {"parameters": None},
+        {"surprise": 1},
+        {"validation": {"passed": True}},
+        {"validation": {"passed": True, "residual": 2 * BOUND, "bound": BOUND}},
+        {"validation": {"passed": True, "residual": None, "bound": BOUND}},
+    ],
+)
+def test_a_record_that_does_not_say_all_or_has_too_large_a_residual_is_none(change: dict[str, Any]) -> None:
+    good = record("quick", 0.9, 2, CASES[0]["flags"], 0)
+    SCHEMA.validate(good)
+    assert parse_record(json.dumps(good), AppsRecord).efficiency
+    with pytest.raises(RecordError):
+        parse_record(json.dumps(good | change), AppsRecord)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
+def test_a_system_runs_every_app_validated(program: Program, workers: int) -> None:
+    lines = [
+        f"-app {app} -size {size} -block {block}"
+        for app in ("gemm", "cholesky")
+        for size, block in ((128, 32), (100, 24), (30, 64), (1, 1))
+    ]
+    lines = [line for line in lines for _ in range(2)]
+    records = answers(program, workers, "--batch", lines=lines)
+    assert len(records) == len(lines)
+    for line, each in zip(lines, records, strict=True):
+        SCHEMA.validate(each)
+        assert "error" not in each, f"{line}: {each['error']}"
+        assert parse_record(json.dumps(each), AppsRecord).efficiency > 0
+        assert each["workers"] == workers
+
+
+def test_a_wrong_line_in_a_batch_is_answered_and_the_batch_goes_on() -> None:
+    wrong, right = answers(PROGRAMS[0], 1, "--batch", lines=("-app gemm -size 0", "-app gemm -size 10 -block 3"))
+    assert "--size" in wrong["error"]
+    assert "error" not in right
