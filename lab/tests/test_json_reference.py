@@ -14,9 +14,9 @@ from tefflab.analysis.comparison import Answer, Comparison, Side
 from tefflab.analysis.results import Verdict
 from tefflab.analysis.shift import Shift
 from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.apps import BENCHMARK as APPS
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.benchmarks.messages import BENCHMARK as MESSAGES
-from tefflab.benchmarks.apps import BENCHMARK as APPS
 from tefflab.benchmarks.micro import BENCHMARK as MICRO
 from tefflab.benchmarks.programs import BENCHMARK as PROGRAMS
 from tefflab.benchmarks.spawn import BENCHMARK as SPAWN
