@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <set>
-#include <tuple>
+#include <utility>
 
 #include "ranks_in_threads.hpp"
 
@@ -65,17 +64,6 @@ TEST(gemm, that_was_right_in_the_run_before_is_refused_without_a_run) {
   run_all(ranks);
   ranks.front().reset();
   EXPECT_GT(residuals(ranks).front(), residual_bound(40));
-}
-
-TEST(gemm, gives_each_task_a_number_of_its_own) {
-  const gemm product({.size = 20, .block = 4});
-  std::set<std::size_t> numbers;
-  for (int step = 0; step < 5; ++step)
-    for (int row = 0; row < 5; ++row)
-      for (int column = 0; column < 5; ++column) numbers.insert(product.number({step, row, column}));
-  EXPECT_EQ(numbers.size(), 125U);
-  EXPECT_EQ(*numbers.rbegin(), 124U);
-  EXPECT_EQ(product.tasks(), 125);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class depend_system final : public system {
         for (int column = step; column < tiles; ++column)
           for (int row = column; row < tiles; ++row) {
             double* const own = tile_at(row, column);
-            // What it does not need is its own tile: two tasks that only read a tile may run at once.
+            // Its inputs, where it has them: final tiles, which other tasks may read at the same time.
             double* const left = row > step ? tile_at(row, step) : own;
             double* const above = column > step ? tile_at(column, step) : tile_at(step, step);
             const int priority = most + cholesky::priority({step, row, column});

@@ -61,8 +61,9 @@ class scalapack_system final : public system {
     const double zero = 0;
     const int size = product.at().size;
     const blacs_grid grid(product.at().grid);
-    const auto [a, b, c] =
-        std::array{grid.describe(product.a()), grid.describe(product.b()), grid.describe(product.c())};
+    const auto a = grid.describe(product.a());
+    const auto b = grid.describe(product.b());
+    const auto c = grid.describe(product.c());
     return timed(region, [&] {
       pdgemm_("N", "N", &size, &size, &size, &one, product.a().data(), &first, &first, a.data(),
               product.b().data(), &first, &first, b.data(), &zero, product.c().data(), &first, &first,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,8 +11,8 @@
 
 namespace teff::apps {
 
-/// C = A B, tile by tile. A task adds one product to one tile of C: `task` needs that of the step before on
-/// the same tile, and its two inputs, which may be another rank's.
+/// C = A B, tile by tile. A task adds one product to one tile of C. It needs the task of the step before on
+/// the same tile, and its two inputs, which may be other ranks'.
 class gemm {
  public:
   struct task {
@@ -35,12 +34,6 @@ class gemm {
   void execute(const task& which) const {
     kernels::multiply(a_.at(which.row, which.step), b_.at(which.step, which.column),
                       c_.at(which.row, which.column), which.step > 0);
-  }
-  /// A number of its own for each task, below tasks().
-  [[nodiscard]] std::size_t number(const task& which) const {
-    const auto side = static_cast<std::size_t>(tiles());
-    return (static_cast<std::size_t>(which.column) * side + static_cast<std::size_t>(which.row)) * side +
-           static_cast<std::size_t>(which.step);
   }
 
   /// Of all ranks.
