@@ -36,7 +36,7 @@ class depend_system final : public system {
   /// Tasks are made step by step, as a program of one thread would do their work.
   counts run(cholesky& factors, teff::bench::region_meter& region) override {
     const int tiles = factors.tiles();
-    const int most = 3 * tiles;
+    const int most = tiles;
     const auto tile_at = [&](int row, int column) { return factors.a().at(row, column).data; };
     in_parallel(region, [&] {
       for (int step = 0; step < tiles; ++step)
