@@ -1,6 +1,8 @@
 #include <teff/detail/distributed/graph_part.hpp>
 #include <teff/error.hpp>
 
+#include "message/watchdog.hpp"
+
 #include <string>
 #include <utility>
 
@@ -83,6 +85,7 @@ void graph_part::begin() {
 }
 
 void graph_part::end_epoch() {
+  const watchdog observes([this] { return messages_->state(); });
   // On a worker: a calling thread takes part.
   runtime_.run([this] {
     core().body_ended(nullptr);

@@ -26,10 +26,6 @@ source::poll_time next_time_that_never_comes() noexcept {
          source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
-bool epoch_has_ended(const void* core) noexcept {
-  return static_cast<const communicator_core*>(core)->ended();
-}
-
 }  // namespace
 
 message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
@@ -100,14 +96,13 @@ void message_source::run_epoch(void (*body)(void* what), void* what) {
       thrown = std::current_exception();
     }
     core_.body_ended(std::move(thrown));
-    wait_until(epoch_has_ended, &core_);
+    wait_for_end();
   });
   if (auto failure = core_.take_failure()) std::rethrow_exception(std::move(failure));
 }
 
 void message_source::wait_for_end() {
-  const watchdog observes([this] { return state(); });
-  wait_until(epoch_has_ended, &core_);
+  wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
 }
 
 message_counters message_source::counters() {

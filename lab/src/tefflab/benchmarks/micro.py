@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.against import against_of, noise_of, notes_of, others_of, ratio_text
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
-from tefflab.benchmarks.messages import against_of, noise_of, notes_of, others_of, ratio_text
 from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
 from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, ratios_chart, signature

@@ -14,12 +14,13 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
+from tefflab.benchmarks.against import ratio_text
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import NOT_REACHED, CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, ratios_chart, signature
-from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.quantities import duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.record import Hex64, Record, Validation
@@ -157,8 +158,8 @@ class ProgramEstimates(CaseEstimates):
                 Column(
                     each.id.replace("/", "/\n"),
                     [
-                        *(_ratio_text(ratios[program].get(each.id)) for program in group.rows),
-                        _ratio_text(means[each.id]),
+                        *(ratio_text(ratios[program].get(each.id)) for program in group.rows),
+                        ratio_text(means[each.id]),
                     ],
                 )
                 for each in self._others(group, to)
@@ -256,14 +257,6 @@ def _means(group: Group, to: Variant) -> dict[str, Interval]:
         for id_, ratio in group.ratios(program, to.id).items():
             ratios.setdefault(id_, []).append(ratio)
     return {id_: geometric_mean(own) for id_, own in ratios.items()}
-
-
-def _ratio_text(ratio: Interval | None) -> str:
-    """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
-    if ratio is None:
-        return "-"
-    half = ratio.relative_half_width
-    return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
 
 
 def _counted(workers: int) -> str:

@@ -53,8 +53,8 @@ class cholesky {
     const int own = row == column ? step : row;  // the column of the tasks that read it from below it
     for (int i = row + 1; i < tiles(); ++i) visit(task{step, i, own});
   }
-  /// Columns in their order: the longest path goes from diagonal tile to diagonal tile. Exactly by its length
-  /// (step + row + column), tasks would jump from tile to tile: with tiles of 64 rows, twice as slow.
+  /// Columns in their order: the longest path goes from diagonal tile to diagonal tile. By its exact length
+  /// (step + row + column) it was slower with tiles of 64 rows.
   [[nodiscard]] static int priority(const task& which) { return -which.column; }
   /// A number of its own for each task, below tasks().
   [[nodiscard]] std::size_t number(const task& which) const {

@@ -48,6 +48,8 @@ class message_source final : public source, private message_host {
   void wait_for_end();
   void look_again() noexcept { core_.look_again(); }
   [[nodiscard]] message_counters counters();
+  // In words, what its epoch waits for.
+  [[nodiscard]] std::string state();
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
@@ -61,7 +63,6 @@ class message_source final : public source, private message_host {
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
 
-  [[nodiscard]] std::string state();
   // Returns when done(what), which becomes true before state_changed().
   void wait_until(bool (*done)(const void*), const void* what);
 

@@ -1,0 +1,59 @@
+"""What kinds of benchmark share that compare all systems with one of them, the measure."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Interval
+from tefflab.benchmarks.benchmark import Request
+from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.quantities import digits, percent
+from tefflab.records.plan import Plan, Variant
+from tefflab.systems.naming import canonical, parsed
+from tefflab.systems.systems import load_systems
+
+if TYPE_CHECKING:
+    from tefflab.benchmarks.programs import Group
+
+
+def against_of(request: Request, paradigm: str = "") -> str:
+    """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest one.
+    TeffError for one that is not measured."""
+    asked = canonical(str(request.own.get("against", "")))
+    known = [each.id for each in request.variants if not each.is_floor]
+    if asked and asked not in known:
+        raise TeffError(f"{asked!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+    of_paradigm = {each.name for each in load_systems(request.root) if each.paradigm == paradigm}
+    return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
+
+
+def others_of(plan: Plan, group: "Group", to: Variant) -> list[Variant]:
+    """Those that have a ratio, in the order of the plan."""
+    seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
+    return [each for each in plan.variants if each.id in seen]
+
+
+def ratio_text(ratio: Interval | None) -> str:
+    """`1.71 ± 2 %`; with a question mark where nothing is known of the interval."""
+    if ratio is None:
+        return "-"
+    half = ratio.relative_half_width
+    return f"{digits(ratio.value)} ?" if half > 1 else f"{digits(ratio.value)} ± {percent(half)}"
+
+
+def notes_of(rows: Sequence[CaseRow]) -> list[str]:
+    """Who could not be measured, and why, a line for each reason; then how well it is known."""
+    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    for row in rows:
+        if row.note:
+            reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
+    lines = [f"{id_}: {note} ({', '.join(cases)})" for (id_, note), cases in reasons.items()]
+    if measured := [row for row in rows if row.value]:
+        rounds = min(row.rounds for row in measured)
+        lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
+    return lines
+
+
+def noise_of(rows: Sequence[CaseRow]) -> str:
+    worst = max((row.noisy_share for row in rows), default=0.0)
+    return f"at most {percent(worst)} of a system's runs noisy"
