@@ -291,6 +291,36 @@ TEST(distributed_replay, an_output_that_nobody_makes_is_named) {
   });
 }
 
+// Each rank has two tasks, of which the second waits for the first; that reads what the second of the next
+// rank makes in the same iteration.
+TEST(distributed_replay, tasks_that_wait_for_each_other_in_one_iteration_are_named) {
+  loopback job(3);
+  on_ranks(job, 2, [](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    const int ranks = comm.ranks();
+    for (const unsigned before : {1U, 0U}) {
+      distributed_replay<key> g(comm);
+      g.rank([](key k) { return k[0]; });
+      g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, before}});
+      g.add({comm.rank(), 1}, 8, {}, comm.rank() == 0 ? 1 : 0);
+      g.add({comm.rank(), 2}, 8, {{{comm.rank(), 0}, 0}}, comm.rank() == 0 ? 1 : 0);
+      g.plan();
+    }
+    distributed_replay<key> g(comm);
+    g.rank([](key k) { return k[0]; });
+    g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, 0}});
+    g.add({comm.rank(), 1}, 8, {{{comm.rank(), 0}, 0}});
+    try {
+      g.plan();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const misuse& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find("wait for each other"), std::string::npos) << text;
+      EXPECT_NE(text.find("(" + std::to_string(comm.rank()) + ", 0, 0) (1 of 2)"), std::string::npos) << text;
+    }
+  });
+}
+
 TEST(distributed_replay, what_can_not_be_planned_is_refused) {
   loopback job(1);
   runtime rt{{.workers = 2}};

@@ -117,8 +117,9 @@ class distributed_replay {
   }
 
   // Has all ranks agree on who waits for whom, and who writes where; replay() does it if nobody has. Throws
-  // misuse if a task reads the output of one that was not added, or that its worker runs later; rank_failed
-  // on the other ranks. Then this can't be used any more.
+  // misuse if a task reads the output of one that was not added, or that its worker runs later, and
+  // rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one iteration. Then
+  // this can't be used any more.
   void plan() {
     if (is_planned_) return;
     is_planned_ = true;

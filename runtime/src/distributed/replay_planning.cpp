@@ -1,4 +1,4 @@
-// How ranks agree on a distributed replay: three phases, each of which ends on all ranks before the next one
+// How ranks agree on a distributed replay: phases, each of which ends on all ranks before the next one
 // begins (replay.md).
 #include <teff/error.hpp>
 
@@ -17,13 +17,13 @@ namespace teff::detail {
 
 namespace {
 
-constexpr std::size_t page = 4096;
+constexpr std::size_t page_size = 4096;
 
 // For this process alone.
 std::shared_ptr<std::byte> own_memory(std::size_t size) {
   std::shared_ptr<std::byte> made(
-      static_cast<std::byte*>(::operator new(size, std::align_val_t{page})),
-      [](std::byte* memory) { ::operator delete(memory, std::align_val_t{page}); });
+      static_cast<std::byte*>(::operator new(size, std::align_val_t{page_size})),
+      [](std::byte* memory) { ::operator delete(memory, std::align_val_t{page_size}); });
   std::memset(made.get(), 0, size);
   return made;
 }
@@ -47,6 +47,7 @@ void replay_ranks::plan(rank_lists lists) {
   auto& all = *planning_;
   all.lists = std::move(lists);
   exchange_readers(all);
+  refuse_cycles(all);
   lay_out(all);
   exchange_tables(all);
   exchange_needs(all);
@@ -98,7 +99,7 @@ void replay_ranks::lay_out(planned& all) {
     own.kept = outputs_kept(task.bytes, own.most_before);
     end += bytes_of(slots_at(nullptr, task.bytes, own.kept));
   });
-  const auto size = rounded_up(end, page);
+  const auto size = rounded_up(end, page_size);
   memory_ = transport_.share_memory(size, all.name);
   if (!memory_) {
     all.name = {};
@@ -266,7 +267,7 @@ void replay_ranks::meet_peers(planned& all) {
       offsets.push_back(met.is_near ? each.offset : end);
       end += bytes_of(slots_at(nullptr, each.bytes, each.kept));
     }
-    met.memory = met.is_near ? std::move(there.memory) : own_memory(std::max(end, page));
+    met.memory = met.is_near ? std::move(there.memory) : own_memory(std::max(end, page_size));
     for (std::size_t i = 0; i < there.table.size(); ++i) {
       const auto& each = there.table[i];
       met.slots.push_back(slots_at(met.memory.get() + offsets[i], each.bytes, each.kept));

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <span>
 
 namespace teff::detail {
@@ -72,14 +72,14 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   return false;
 }
 
-// `workers`: a range of pointers.
-template <class Workers>
-worker* enter_first_vacant(scheduler& runtime, const Workers& workers) noexcept {
-  for (worker* const each : workers) {
-    if (enter(runtime, *each)) return each;
+// Of worker_at(0) to worker_at(count - 1).
+template <class At>
+worker* enter_first_vacant(scheduler& runtime, std::size_t count, At worker_at) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (worker& each = worker_at(i); enter(runtime, each)) return &each;
   }
-  for (worker* const each : workers) {
-    if (enter_when_vacant(runtime, *each)) return each;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (worker& each = worker_at(i); enter_when_vacant(runtime, each)) return &each;
   }
   return nullptr;
 }
@@ -91,8 +91,10 @@ worker* enter_any(scheduler& runtime) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
   if (nearest != nullptr && enter(runtime, *nearest)) return nearest;
   auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
-  const auto all = std::views::transform(runtime.workers(), [](const auto& each) { return each.get(); });
-  auto* const entered = last != nullptr && enter(runtime, *last) ? last : enter_first_vacant(runtime, all);
+  const auto any = [&](std::size_t i) -> worker& { return *runtime.workers()[i]; };
+  auto* const entered = last != nullptr && enter(runtime, *last)
+                            ? last
+                            : enter_first_vacant(runtime, runtime.workers().size(), any);
   if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
   return entered;
 }
@@ -102,8 +104,8 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
   auto* const nearest = runtime.worker_of_this_processor();
   const bool has_nearest = nearest != nullptr && std::ranges::count(workers, nearest->index()) != 0;
   if (has_nearest && enter(runtime, *nearest)) return nearest;
-  const auto named = std::views::transform(workers, [&](unsigned i) { return runtime.workers()[i].get(); });
-  auto* const entered = enter_first_vacant(runtime, named);
+  const auto named = [&](std::size_t i) -> worker& { return *runtime.workers()[workers[i]]; };
+  auto* const entered = enter_first_vacant(runtime, workers.size(), named);
   if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
   return entered;
 }

@@ -57,7 +57,7 @@ class replay_ranks {
   [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
 
   // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
-  // a rank where a task reads what its worker makes later.
+  // a rank where a task reads what its worker makes later, and on all if tasks wait for each other.
   void plan(rank_lists lists);
 
   // What the worker of a part calls.
@@ -92,6 +92,7 @@ class replay_ranks {
   struct planned;
 
   void exchange_readers(planned& all);
+  void refuse_cycles(planned& all);
   void lay_out(planned& all);
   void exchange_tables(planned& all);
   void exchange_needs(planned& all);
