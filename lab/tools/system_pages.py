@@ -21,7 +21,7 @@ _KIND = "task_graph"  # whose estimates are METG
 _SHEBANG_OR_PRAGMA = re.compile(r"^(#!|#pragma once$|#include|$|# mypy:|# ruff:)")
 _COMMENT = re.compile(r"^\s*(?://+!?|#)\s?(.*)$")
 _DOCSTRING = re.compile(r'^\s*"""(.*?)"""', re.DOTALL | re.MULTILINE)
-_SOURCES = {".cpp", ".hpp", ".c", ".h", ".py", ".go", ".rs", ".java", ".js"}
+_BESIDES = {".toml", ".txt", ".cmake", ".in", ".lock", ".mod"}  # files of an adapter that say how to build it
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,9 @@ def _environment(system: System) -> Iterator[str]:
 
 
 def _adapter(system: System) -> str:
-    every = [Source(file) for file in sorted(system.folder.rglob("*")) if file.suffix in _SOURCES and file.is_file()]
+    every = [
+        Source(file) for file in sorted(system.folder.rglob("*")) if file.is_file() and file.suffix not in _BESIDES
+    ]
     rows = [
         [f"`{each.file.relative_to(system.folder)}`", str(each.lines), _cell(_plain(each.comment))] for each in every
     ]
