@@ -171,7 +171,7 @@ def test_the_command_prints_what_it_found_and_which_pattern_could_not_be_profile
         profile=Attribution(),
     )
     here = Present(variant("one"), program)
-    monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_: None)
+    monkeypatch.setattr("tefflab.cli.session.prepare", lambda *_, **__: None)
     monkeypatch.setattr("tefflab.cli.session.whoever_is_here", lambda *_: [here])
     done = CliRunner().invoke(cli.app, ["profile", "--patterns", "serial,parallel", "--json"])
     assert done.exit_code == 1

@@ -253,7 +253,7 @@ def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two systems whose programs only simulate, and one whose program dies."""
     for name, nanoseconds, fault in (("quick", 10, "fine"), ("slow", 30, "fine"), ("mortal", 1, "dies")):
         spawner(tmp_path, name, nanoseconds, fault)
-    monkeypatch.setattr(session, "prepare", lambda *_: None)
+    monkeypatch.setattr(session, "prepare", lambda *_, **__: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
 

@@ -12,22 +12,17 @@
 namespace teff::apps {
 namespace {
 
-using task = cholesky::task;
-
-constexpr process_grid alone{};
-constexpr process_grid six{.down = 2, .across = 3};
-
 /// Calls visit(task) for all tasks, in the order of one thread.
 template <class Visit>
 void visit_all(int tiles, Visit&& visit) {
   for (int step = 0; step < tiles; ++step)
     for (int column = step; column < tiles; ++column)
-      for (int row = column; row < tiles; ++row) visit(task{step, row, column});
+      for (int row = column; row < tiles; ++row) visit(cholesky::task{step, row, column});
 }
 
 /// All tasks but one, each by its rank; final tiles go to all ranks.
-void run_all(std::vector<cholesky>& ranks, const task& left_out = {-1, 0, 0}) {
-  visit_all(ranks.front().tiles(), [&](const task& which) {
+void run_all(std::vector<cholesky>& ranks, const cholesky::task& left_out = {-1, 0, 0}) {
+  visit_all(ranks.front().tiles(), [&](const cholesky::task& which) {
     if (which == left_out) return;
     ranks[static_cast<std::size_t>(ranks.front().at().grid.owner(which.row, which.column))].execute(which);
     if (cholesky::makes_final(which))
@@ -38,7 +33,7 @@ void run_all(std::vector<cholesky>& ranks, const task& left_out = {-1, 0, 0}) {
 }
 
 TEST(cholesky, has_a_residual_that_rounding_explains) {
-  for (const process_grid& grid : {alone, six})
+  for (const process_grid& grid : {one_rank, six_ranks})
     for (const auto& [size, block] : {std::pair{40, 8}, {41, 8}, {5, 8}, {1, 1}, {300, 32}}) {
       auto ranks = on_grid<cholesky>(size, block, grid);
       run_all(ranks);
@@ -48,9 +43,9 @@ TEST(cholesky, has_a_residual_that_rounding_explains) {
 }
 
 TEST(cholesky, without_any_one_of_its_updates_is_refused) {
-  visit_all(4, [](const task& which) {
+  visit_all(4, [](const cholesky::task& which) {
     if (cholesky::makes_final(which)) return;  // without these, others may find no positive diagonal
-    auto ranks = on_grid<cholesky>(30, 8, six);
+    auto ranks = on_grid<cholesky>(30, 8, six_ranks);
     run_all(ranks, which);
     for (const double each : residuals(ranks)) EXPECT_GT(each, residual_bound(30));
   });
@@ -58,7 +53,7 @@ TEST(cholesky, without_any_one_of_its_updates_is_refused) {
 
 TEST(cholesky, with_one_element_spoilt_is_refused) {
   for (const double wrong : {1e-6, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
-    auto ranks = on_grid<cholesky>(200, 64, alone);
+    auto ranks = on_grid<cholesky>(200, 64, one_rank);
     run_all(ranks);
     ranks.front().a().at(2, 1).data[7] += wrong;
     EXPECT_FALSE(residuals(ranks).front() <= residual_bound(200)) << wrong;
@@ -66,7 +61,7 @@ TEST(cholesky, with_one_element_spoilt_is_refused) {
 }
 
 TEST(cholesky, that_was_right_in_the_run_before_is_refused_without_a_run) {
-  auto ranks = on_grid<cholesky>(40, 8, alone);
+  auto ranks = on_grid<cholesky>(40, 8, one_rank);
   run_all(ranks);
   ranks.front().reset();
   EXPECT_GT(residuals(ranks).front(), residual_bound(40));
@@ -75,14 +70,14 @@ TEST(cholesky, that_was_right_in_the_run_before_is_refused_without_a_run) {
 TEST(cholesky, fulfils_each_task_as_often_as_its_indegree_says) {
   const cholesky factors({.size = 30, .block = 5});
   std::map<std::tuple<int, int, int>, int> fulfilled;
-  const auto count = [&](const task& each) { ++fulfilled[{each.step, each.row, each.column}]; };
-  visit_all(factors.tiles(), [&](const task& which) {
+  const auto count = [&](const cholesky::task& each) { ++fulfilled[{each.step, each.row, each.column}]; };
+  visit_all(factors.tiles(), [&](const cholesky::task& which) {
     if (cholesky::makes_final(which))
       factors.readers(which.row, which.column, count);
     else
       count(cholesky::next(which));
   });
-  visit_all(factors.tiles(), [&](const task& which) {
+  visit_all(factors.tiles(), [&](const cholesky::task& which) {
     const auto found = fulfilled.find({which.step, which.row, which.column});
     EXPECT_EQ(found == fulfilled.end() ? 0 : found->second, cholesky::indegree(which));
     if (found != fulfilled.end()) fulfilled.erase(found);
@@ -92,8 +87,8 @@ TEST(cholesky, fulfils_each_task_as_often_as_its_indegree_says) {
 
 TEST(cholesky, gives_no_task_a_higher_priority_than_one_that_it_needs) {
   const cholesky factors({.size = 30, .block = 5});
-  visit_all(factors.tiles(), [&](const task& which) {
-    const auto is_no_higher = [&](const task& after) {
+  visit_all(factors.tiles(), [&](const cholesky::task& which) {
+    const auto is_no_higher = [&](const cholesky::task& after) {
       EXPECT_LE(cholesky::priority(after), cholesky::priority(which));
     };
     if (cholesky::makes_final(which))
@@ -106,7 +101,7 @@ TEST(cholesky, gives_no_task_a_higher_priority_than_one_that_it_needs) {
 TEST(cholesky, gives_each_task_a_number_of_its_own) {
   const cholesky factors({.size = 30, .block = 5});
   std::set<std::size_t> numbers;
-  visit_all(factors.tiles(), [&](const task& which) { numbers.insert(factors.number(which)); });
+  visit_all(factors.tiles(), [&](const cholesky::task& which) { numbers.insert(factors.number(which)); });
   EXPECT_EQ(static_cast<std::int64_t>(numbers.size()), factors.tasks());
   EXPECT_EQ(static_cast<std::int64_t>(*numbers.rbegin()), factors.tasks() - 1);
 }

@@ -10,13 +10,8 @@
 namespace teff::apps {
 namespace {
 
-using task = gemm::task;
-
-constexpr process_grid alone{};
-constexpr process_grid six{.down = 2, .across = 3};
-
 /// All tasks but one, in order, each by its rank, which has copies of what it reads.
-void run_all(std::vector<gemm>& ranks, const task& left_out = {-1, 0, 0}) {
+void run_all(std::vector<gemm>& ranks, const gemm::task& left_out = {-1, 0, 0}) {
   const int tiles = ranks.front().tiles();
   for (int i = 0; i < tiles; ++i)
     for (int j = 0; j < tiles; ++j) {
@@ -26,12 +21,12 @@ void run_all(std::vector<gemm>& ranks, const task& left_out = {-1, 0, 0}) {
   for (int step = 0; step < tiles; ++step)
     for (int row = 0; row < tiles; ++row)
       for (int column = 0; column < tiles; ++column)
-        if (const task which{step, row, column}; which != left_out)
+        if (const gemm::task which{step, row, column}; which != left_out)
           ranks[static_cast<std::size_t>(ranks.front().at().grid.owner(row, column))].execute(which);
 }
 
 TEST(gemm, has_a_residual_that_rounding_explains) {
-  for (const process_grid& grid : {alone, six})
+  for (const process_grid& grid : {one_rank, six_ranks})
     for (const auto& [size, block] : {std::pair{40, 8}, {41, 8}, {5, 8}, {1, 1}}) {
       auto ranks = on_grid<gemm>(size, block, grid);
       run_all(ranks);
@@ -44,7 +39,7 @@ TEST(gemm, without_any_one_of_its_tasks_is_refused) {
   for (int step = 0; step < 3; ++step)
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column) {
-        auto ranks = on_grid<gemm>(20, 8, six);
+        auto ranks = on_grid<gemm>(20, 8, six_ranks);
         run_all(ranks, {step, row, column});
         for (const double each : residuals(ranks)) EXPECT_GT(each, residual_bound(20));
       }
@@ -52,7 +47,7 @@ TEST(gemm, without_any_one_of_its_tasks_is_refused) {
 
 TEST(gemm, with_one_element_spoilt_is_refused) {
   for (const double wrong : {1e-6, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
-    auto ranks = on_grid<gemm>(200, 64, alone);
+    auto ranks = on_grid<gemm>(200, 64, one_rank);
     run_all(ranks);
     ranks.front().c().at(2, 1).data[7] += wrong;
     EXPECT_FALSE(residuals(ranks).front() <= residual_bound(200)) << wrong;
@@ -60,7 +55,7 @@ TEST(gemm, with_one_element_spoilt_is_refused) {
 }
 
 TEST(gemm, that_was_right_in_the_run_before_is_refused_without_a_run) {
-  auto ranks = on_grid<gemm>(40, 8, alone);
+  auto ranks = on_grid<gemm>(40, 8, one_rank);
   run_all(ranks);
   ranks.front().reset();
   EXPECT_GT(residuals(ranks).front(), residual_bound(40));

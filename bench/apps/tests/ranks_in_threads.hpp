@@ -12,6 +12,9 @@
 
 namespace teff::apps {
 
+inline constexpr process_grid one_rank{};
+inline constexpr process_grid six_ranks{.down = 2, .across = 3};
+
 /// The residual that all ranks of a problem find, each on a thread of its own.
 template <class Problem>
 std::vector<double> residuals(std::vector<Problem>& ranks) {
