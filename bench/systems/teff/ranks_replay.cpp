@@ -153,8 +153,9 @@ class execution {
     const interval own = graph.columns_of(worker);
     std::vector<std::int64_t> points(static_cast<std::size_t>(own.size()));
     std::iota(points.begin(), points.end(), own.first);
-    std::ranges::stable_partition(
-        points, [&](std::int64_t point) { return graph.is_read_elsewhere(timestep, point); });
+    std::ranges::sort(points, {}, [&](std::int64_t point) {
+      return std::pair(!graph.is_read_elsewhere(timestep, point), point);
+    });
     const auto bytes = static_cast<std::size_t>(work_.graph(index).output_bytes);
     const std::int64_t before = timestep == 0 ? length_ - 1 : timestep - 1;
     for (const std::int64_t point : points) {
