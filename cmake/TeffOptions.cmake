@@ -16,7 +16,8 @@ add_compile_options(-Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict) # false alarms on std::string (GCC bug 105651, still there in GCC 14)
   if(TEFF_SANITIZE)
-    add_compile_options(-Wno-array-bounds) # likewise, at -O1; the release build looks for them
+    # Likewise, at -O1; the release build looks for them.
+    add_compile_options(-Wno-array-bounds -Wno-stringop-overread -Wno-stringop-overflow)
   endif()
 endif()
 # A compiler newer than any that we have met may warn of what nobody knew of: no reason not to measure with it.

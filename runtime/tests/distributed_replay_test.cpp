@@ -318,6 +318,7 @@ TEST(distributed_replay, tasks_that_wait_for_each_other_in_one_iteration_are_nam
       EXPECT_NE(text.find("wait for each other"), std::string::npos) << text;
       EXPECT_NE(text.find("(" + std::to_string(comm.rank()) + ", 0, 0) (1 of 2)"), std::string::npos) << text;
     }
+    EXPECT_THROW(g.replay(1, [](key, const replayed_task&) {}), misuse);
   });
 }
 

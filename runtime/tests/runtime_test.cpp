@@ -180,6 +180,25 @@ bool bind_to(const std::vector<int>& processors) {
   return ::sched_setaffinity(0, sizeof mask, &mask) == 0;
 }
 
+// As Open MPI starts a process: each rank would bind its first worker to the same processor.
+TEST(runtime, beside_ranks_on_the_same_processors_binds_no_worker) {
+  const auto all = processors_here();
+  if (all.size() < 2) GTEST_SKIP() << "one processor";
+  const auto workers_processors = [] {
+    runtime rt{{.workers = 1}};
+    return processors_of_first_worker(rt);
+  };
+  if (workers_processors() == all) GTEST_SKIP() << "workers are not bound here";
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "100000", 1);
+  EXPECT_EQ(workers_processors(), all);
+  setenv("TEFF_BIND", "1", 1);
+  EXPECT_EQ(workers_processors().size(), 1U);
+  unsetenv("TEFF_BIND");
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
+  EXPECT_EQ(workers_processors().size(), 1U);
+  unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+}
+
 // Where a caller whose nearest worker is busy goes on on another processor.
 TEST(runtime, leaves_the_affinity_mask_of_a_caller_as_it_was) {
   const auto all = processors_here();

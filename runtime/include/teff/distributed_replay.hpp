@@ -75,8 +75,8 @@ struct replayed_task {
 // - An output lies where its readers find it: on a node in memory that the ranks share, so that nothing is
 //   copied; else it is sent when the task has ended. As many outputs are kept as the readers need.
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
-// - All ranks call plan() and replay() equally often, and replay several of these in the same order. Each
-//   rank has a runtime of its own. Runtime and transport outlive the replay.
+// - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
+//   the same order. Each rank has a runtime of its own. Runtime and transport outlive the replay.
 // - `Key` can be the argument of a message.
 template <std::copyable Key>
 class distributed_replay {
@@ -105,7 +105,8 @@ class distributed_replay {
   // already, or no such worker, or if all is planned.
   void add(const Key& key, std::size_t output_bytes, std::vector<replay_input<Key>> inputs,
            unsigned worker = 0) {
-    if (is_planned_) detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
+    if (state_ != state::open)
+      detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
     if (worker >= own_.size())
       detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
                                  std::to_string(own_.size()) + ": they are counted from 0"));
@@ -121,8 +122,10 @@ class distributed_replay {
   // rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one iteration. Then
   // this can't be used any more.
   void plan() {
-    if (is_planned_) return;
-    is_planned_ = true;
+    if (state_ == state::planned) return;
+    if (state_ == state::broken)
+      detail::throw_error(misuse("teff::distributed_replay: used again after plan() has failed"));
+    state_ = state::broken;  // until all is agreed on
     ask_for_places();
     detail::rank_lists lists;
     for (const auto& list : own_) {
@@ -137,6 +140,7 @@ class distributed_replay {
     own_.clear();
     read_from_.clear();
     places_.clear();
+    state_ = state::planned;
   }
 
   // Runs the iteration so many times: calls body(key, task) for each task of this rank, on its worker.
@@ -169,6 +173,7 @@ class distributed_replay {
   }
 
  private:
+  enum class state : std::uint8_t { open, planned, broken };
   using place = std::array<std::uint32_t, 2>;  // worker, index in its list
   using input_views = std::span<const std::span<const std::byte>>;
   struct task {
@@ -288,7 +293,7 @@ class distributed_replay {
     return true;
   }
 
-  bool is_planned_ = false;
+  state state_ = state::open;
   std::vector<std::vector<task>> own_;  // by worker, in their order
   by_key<place> places_;                // of these
   detail::function_of<int, Key> rank_;

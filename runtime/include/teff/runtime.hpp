@@ -38,7 +38,8 @@ struct options {
   unsigned workers = 0;
   // Whether each worker is bound to a hardware thread: first one worker to each core, then others to the
   // cores' further hyperthreads. No worker is bound if there are more workers than hardware threads.
-  // TEFF_BIND=0 always turns it off.
+  // Nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always turns it
+  // off.
   bool bind = true;
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
   // TEFF_STACK_SIZE, else 256 MiB.

@@ -75,7 +75,9 @@ class mpi::job {
       ours_ = true;
     }
     if (level < MPI_THREAD_SERIALIZED)
-      throw misuse("teff::mpi: MPI is not initialised at MPI_THREAD_SERIALIZED");
+      throw misuse(
+          "teff::mpi: MPI is not initialised at MPI_THREAD_SERIALIZED (MPI_Init_thread), nor at a higher "
+          "level");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);

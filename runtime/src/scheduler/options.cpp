@@ -1,3 +1,6 @@
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -36,6 +39,20 @@ std::optional<std::uint64_t> number_from(const char* variable) {
   return value;
 }
 
+// Whether this process is one of several ranks of a node that an MPI has started and not bound to cores of
+// their own: then each would bind its first worker to the same one.
+bool shares_cores_with_ranks() {
+  cpu_set_t mask;
+  const long all = sysconf(_SC_NPROCESSORS_ONLN);
+  if (sched_getaffinity(getpid(), sizeof mask, &mask) != 0) return false;
+  for (const char* const variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {  // Open MPI, MPICH
+    const char* const text = std::getenv(variable);
+    const long ranks = text == nullptr ? 1 : std::atol(text);
+    if (ranks > 1 && ranks * CPU_COUNT(&mask) > all) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 options complete(options given, unsigned usable_cores) {
@@ -46,7 +63,8 @@ options complete(options given, unsigned usable_cores) {
   if (given.workers == 0 || given.workers > most_workers) {
     throw invalid_option("the number of workers must lie in 1.." + std::to_string(most_workers));
   }
-  if (number_from("TEFF_BIND").value_or(1) == 0) given.bind = false;
+  const auto bind = number_from("TEFF_BIND");
+  if (bind ? *bind == 0 : shares_cores_with_ranks()) given.bind = false;
   if (given.stack_size == 0) given.stack_size = number_from("TEFF_STACK_SIZE").value_or(default_stack);
   if (given.stack_size < least_stack) {
     throw invalid_option("a worker's stack must have at least " + std::to_string(least_stack) + " bytes");
