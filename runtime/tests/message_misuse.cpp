@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 class opaque {
@@ -26,6 +27,10 @@ void misuse(teff::communicator& comm) {
   comm.on([](const opaque&) {}).send(0, opaque(1));
 #elif CASE == 6
   comm.on([](std::span<const std::vector<int> >) {}).send(0, {});
+#elif CASE == 7
+  static_cast<void>(comm.on([](std::shared_ptr<int>) {}));
+#elif CASE == 8
+  static_cast<void>(comm.on([](std::span<const std::string>) {}));
 #else
   comm.on([](int, std::span<const double>) {}).send(0, 1, std::vector<double>(3));  // is right
 #endif

@@ -23,9 +23,6 @@
 
 namespace teff::detail {
 
-template <class T>
-inline constexpr bool can_travel = false;  // where there is no way
-
 // ---- To bytes: `Bytes` is a byte_count or a byte_writer ----
 
 template <class T, class Bytes>
@@ -56,6 +53,27 @@ void put_each(Bytes& to, const T& all) {
   for (const std::ranges::range_value_t<T>& each : all) put(to, each);
 }
 
+// Whether put() knows a way for it. Of its parts it asks the same in their turn.
+template <class T>
+inline constexpr bool can_travel =
+    has_message_parts<T> ||
+    (!is_address<T> && (plain<T> || is_boolean<T>() || is_parts<T> || is_optional<T> || is_variant<T> ||
+                        plain_elements<T> || (!is_view<T> && (growing<T> || keyed<T> || with_fields<T>))));
+
+// What the compiler says of a type that can't be an argument.
+template <class T>
+constexpr void expect_to_travel() {
+  static_assert(can_travel<T> || !is_address<T>,
+                "teff: an address means nothing on another rank: send what lies there, for several "
+                "elements as a std::span<const T>");
+  static_assert(can_travel<T> || !is_view<T>,
+                "teff: the elements of a view have to travel by their bytes, and to need no alignment "
+                "above 16: take a std::vector instead");
+  static_assert(can_travel<T> || is_address<T> || is_view<T>,
+                "teff: a type that can't be an argument of a message: specialise teff::message_parts for "
+                "it (message_parts.hpp)");
+}
+
 template <class T, class Bytes>
 void put(Bytes& to, const T& value) {
   constexpr auto part_by_part = [](Bytes& bytes, const auto& parts) {
@@ -66,9 +84,7 @@ void put(Bytes& to, const T& value) {
   } else if constexpr (plain<T> || is_boolean<T>()) {
     to.put(&value, sizeof value);
   } else if constexpr (is_address<T>) {
-    static_assert(can_travel<T>,
-                  "teff: an address means nothing on another rank: send what lies there, for "
-                  "several elements as a std::span<const T>");
+    expect_to_travel<T>();
   } else if constexpr (is_parts<T>) {
     part_by_part(to, value);
   } else if constexpr (is_optional<T>) {
@@ -80,17 +96,13 @@ void put(Bytes& to, const T& value) {
   } else if constexpr (plain_elements<T>) {
     put_elements(to, value);
   } else if constexpr (is_view<T>) {
-    static_assert(can_travel<T>,
-                  "teff: the elements of a view have to travel by their bytes, and to need no "
-                  "alignment above 16: take a std::vector instead");
+    expect_to_travel<T>();
   } else if constexpr (growing<T> || keyed<T>) {
     put_each(to, value);
   } else if constexpr (with_fields<T>) {
     visit_fields(value, [&](const auto&... fields) { put_parts(to, fields...); });
   } else {
-    static_assert(can_travel<T>,
-                  "teff: a type that can't be an argument of a message: specialise "
-                  "teff::message_parts for it (message_parts.hpp)");
+    expect_to_travel<T>();
   }
 }
 
@@ -229,7 +241,7 @@ T take(byte_reader& from) {
     return T(elements.data(), elements.data() + elements.size());
   } else if constexpr (growing<T> || keyed<T>) {
     return take_each<T>(from);
-  } else {
+  } else if constexpr (with_fields<T>) {
     return made_of_fields<T, decltype(fields_of(std::declval<const T&>()))>::take_from(from);
   }
 }

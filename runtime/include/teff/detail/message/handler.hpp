@@ -79,6 +79,7 @@ registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, 
   static_assert(
       (can_receive<Parameters> && ...),
       "teff: a handler takes its arguments by value or as const&: there is nobody who would see a change");
+  (expect_to_travel<argument<Parameters>>(), ...);
   // std::function wants to copy it.
   auto shared = std::make_shared<F>(std::move(handler));
   return {all_type_words<argument<Parameters>...>(), ordered, [shared](std::span<const std::byte> bytes) {
