@@ -96,7 +96,7 @@ TEST(guests, called_while_an_exception_leaves_a_block_run_scopes_to_their_end) {
   runtime rt{{.workers = 2}};
   struct calls_at_end {
     runtime& rt;
-    int& ran;
+    std::atomic<int>& ran;
     ~calls_at_end() {
       rt.run([this] {
         scope all;
@@ -104,7 +104,7 @@ TEST(guests, called_while_an_exception_leaves_a_block_run_scopes_to_their_end) {
       });
     }
   };
-  int ran = 0;
+  std::atomic<int> ran{0};
   const auto throws = [&] {
     const calls_at_end at_end{rt, ran};
     throw std::out_of_range("thrown");
