@@ -70,6 +70,7 @@ def test_quick_leaves_out_the_thorough_steps_unless_they_are_named() -> None:
     assert not any(check.thorough for check in chosen([], quick=True))
     assert any(check.thorough for check in chosen([], quick=False))
     assert [check.name for check in chosen(["tsan"], quick=True)] == ["tsan"]
+    assert [check.name for check in chosen(["unit"], quick=True)] == ["build", "unit"], "it runs what was built"
 
 
 def test_a_step_that_is_not_there_is_refused_with_those_that_are() -> None:

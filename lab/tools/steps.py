@@ -144,10 +144,12 @@ CHECKS = (
 
 
 def chosen(names: Sequence[str], *, quick: bool) -> list[Check]:
-    """The checks of these names, or all of them; --quick leaves out the thorough ones not named."""
+    """The checks of these names, with the builds whose programs they run; or all of them. --quick leaves out the
+    thorough ones not named."""
     known = {check.name: check for check in CHECKS}
     for name in names:
         if name not in known:
             steps = " ".join(known)
             raise TeffError(f"no step of the test is named {name!r}; there are: {steps}", exit_code=BAD_INPUT)
-    return [check for check in CHECKS if (check.name in names if names else not (quick and check.thorough))]
+    wanted = {*names, *(before for name in names if known[name].builds for before in known[name].after)}
+    return [check for check in CHECKS if (check.name in wanted if names else not (quick and check.thorough))]
