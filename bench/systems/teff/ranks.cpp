@@ -1,25 +1,19 @@
 // teff::distributed_graph over MPI: the key of a task is (graph, timestep, point). A task's end is told to
 // another rank by one message for all tasks there that wait for it, with the output if one of them reads it.
 #include <teff/distributed_graph.hpp>
-#include <teff/message.hpp>
-#include <teff/mpi.hpp>
-#include <teff/version.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "teff/bench/failure.hpp"
+#include "over_ranks.hpp"
 #include "teff/graphs/kept_outputs.hpp"
 #include "teff/graphs/kept_timesteps.hpp"
-#include "teff/graphs/mpi_adapter.hpp"
 #include "teff/graphs/owned_columns.hpp"
 
 namespace {
@@ -41,28 +35,6 @@ struct key {
 constexpr std::int16_t end_in(int graph) {
   return static_cast<std::int16_t>(-1 - graph);
 }
-
-/// Which workers belong to which rank: as mpi_adapter deals them out.
-class team {
- public:
-  team(int rank, int ranks, int workers) : rank_(rank), ranks_(ranks), workers_(workers) {
-    for (int each = 0; each < ranks; ++each)
-      rank_of_.resize(static_cast<std::size_t>((each + 1) * workers / ranks), each);
-  }
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int workers() const { return workers_; }
-  [[nodiscard]] int rank_of(unsigned worker) const { return rank_of_[worker]; }
-  /// A worker of this rank among those of this rank.
-  [[nodiscard]] unsigned here(unsigned worker) const {
-    return worker - static_cast<unsigned>(rank_ * workers_ / ranks_);
-  }
-
- private:
-  int rank_;
-  int ranks_;
-  int workers_;
-  std::vector<int> rank_of_;
-};
 
 /// A graph's tasks by workers, and the outputs that this rank keeps: its own, and those that it reads.
 struct grid {
@@ -174,49 +146,21 @@ class execution {
   teff::distributed_graph<key, bytes> graph_;
 };
 
-class ranks_adapter final : public mpi_adapter {
+class ranks_adapter final : public over_ranks {
  public:
-  /// A rank has one worker at least.
-  explicit ranks_adapter(int workers) : ranks_adapter(workers, ranks_of_job()) {}
-
-  [[nodiscard]] identity describe() const override {
-    identity who = identify("teff", "ranks");
-    who.version = std::string(teff::version()) + ", " + who.version;
-    return who;
-  }
+  explicit ranks_adapter(int workers) : over_ranks("ranks", workers) {}
 
  private:
-  static int ranks_of_job() {
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return ranks;
-  }
-  ranks_adapter(int workers, int ranks)
-      : mpi_adapter(std::max(workers, ranks)),
-        all_(rank(), ranks, std::max(workers, ranks)),
-        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
-
   void prepare(workload& work) override {
-    constexpr std::size_t most_graphs = std::numeric_limits<std::int16_t>::max();
-    if (work.graphs() > most_graphs)
-      throw usage_error(std::to_string(work.graphs()) + " graphs: this program runs at most " +
-                        std::to_string(most_graphs) + " at once");
+    over_ranks::prepare(work);
     grids_.clear();  // of the run before: two need not fit
-    for (std::size_t i = 0; i < work.graphs(); ++i) grids_.emplace_back(work, i, all_);
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids_.emplace_back(work, i, all());
+  }
+  void run_on(teff::communicator& comm, workload& work) override {
+    execution run(comm, work, all(), grids_);
+    workers().run([&] { run.run(); });
   }
 
-  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
-  void execute(workload& work) override {
-    int argc = 0;
-    char** argv = nullptr;
-    teff::mpi job(argc, argv);
-    teff::communicator comm(runtime_, job);
-    execution run(comm, work, all_, grids_);
-    runtime_.run([&] { run.run(); });
-  }
-
-  team all_;
-  teff::runtime runtime_;
   std::deque<grid> grids_;
 };
 

@@ -1,21 +1,15 @@
 // teff::distributed_replay over MPI: planned are the tasks of as many timesteps as there are dependence sets;
 // an iteration is one such row of timesteps. A task does nothing at a timestep that lacks its point.
 #include <teff/distributed_replay.hpp>
-#include <teff/message.hpp>
-#include <teff/mpi.hpp>
-#include <teff/version.hpp>
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "teff/bench/failure.hpp"
-#include "teff/graphs/mpi_adapter.hpp"
+#include "over_ranks.hpp"
 
 namespace {
 
@@ -30,26 +24,6 @@ struct key {
   std::uint16_t worker;
 
   friend bool operator==(const key&, const key&) = default;
-};
-
-/// Which workers belong to which rank: as mpi_adapter deals them out.
-class team {
- public:
-  team(int rank, int ranks, int workers) : rank_(rank) {
-    for (int each = 0; each < ranks; ++each)
-      rank_of_.resize(static_cast<std::size_t>((each + 1) * workers / ranks), each);
-    first_ = static_cast<int>(std::ranges::find(rank_of_, rank) - rank_of_.begin());
-  }
-  [[nodiscard]] int workers() const { return static_cast<int>(rank_of_.size()); }
-  [[nodiscard]] int rank_of(int worker) const { return rank_of_[static_cast<std::size_t>(worker)]; }
-  [[nodiscard]] bool is_here(int worker) const { return rank_of(worker) == rank_; }
-  /// A worker of this rank among those of this rank.
-  [[nodiscard]] int here(int worker) const { return worker - first_; }
-
- private:
-  int rank_;
-  int first_;
-  std::vector<int> rank_of_;
 };
 
 /// A graph as it is planned.
@@ -163,7 +137,7 @@ class execution {
       for (const std::int64_t each : graph.points_read(timestep, point))
         inputs.push_back({name(before, index, each), timestep == 0 ? 1U : 0U});
       tasks_.add(name(timestep, index, point), bytes, std::move(inputs),
-                 static_cast<unsigned>(all_.here(worker)));
+                 all_.here(static_cast<unsigned>(worker)));
     }
   }
   [[nodiscard]] key name(std::int64_t timestep, std::size_t index, std::int64_t point) const {
@@ -193,47 +167,15 @@ class execution {
   teff::distributed_replay<key> tasks_;
 };
 
-class ranks_replay_adapter final : public mpi_adapter {
+class ranks_replay_adapter final : public over_ranks {
  public:
-  /// A rank has one worker at least.
-  explicit ranks_replay_adapter(int workers) : ranks_replay_adapter(workers, ranks_of_job()) {}
-
-  [[nodiscard]] identity describe() const override {
-    identity who = identify("teff", "ranks_replay");
-    who.version = std::string(teff::version()) + ", " + who.version;
-    return who;
-  }
+  explicit ranks_replay_adapter(int workers) : over_ranks("ranks_replay", workers) {}
 
  private:
-  static int ranks_of_job() {
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return ranks;
+  void run_on(teff::communicator& comm, workload& work) override {
+    execution run(comm, work, all());
+    workers().run([&] { run.run(); });
   }
-  ranks_replay_adapter(int workers, int ranks)
-      : mpi_adapter(std::max(workers, ranks)),
-        all_(rank(), ranks, std::max(workers, ranks)),
-        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
-
-  void prepare(workload& work) override {
-    constexpr std::size_t most_graphs = std::numeric_limits<std::int16_t>::max();
-    if (work.graphs() > most_graphs)
-      throw usage_error(std::to_string(work.graphs()) + " graphs: this program runs at most " +
-                        std::to_string(most_graphs) + " at once");
-  }
-
-  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
-  void execute(workload& work) override {
-    int argc = 0;
-    char** argv = nullptr;
-    teff::mpi job(argc, argv);
-    teff::communicator comm(runtime_, job);
-    execution run(comm, work, all_);
-    runtime_.run([&] { run.run(); });
-  }
-
-  team all_;
-  teff::runtime runtime_;
 };
 
 }  // namespace

@@ -15,17 +15,6 @@ struct message_counters {
   std::uint64_t large = 0;    // large messages that were sent
   std::uint64_t large_bytes = 0;
   std::uint64_t waits = 0;  // times that a sender waited for room
-
-  message_counters& operator+=(const message_counters& other) noexcept {
-    sent += other.sent;
-    bytes += other.bytes;
-    packets += other.packets;
-    handled += other.handled;
-    large += other.large;
-    large_bytes += other.large_bytes;
-    waits += other.waits;
-    return *this;
-  }
 };
 
 }  // namespace teff

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <mpi.h>
+#include <teff/message.hpp>
+#include <teff/mpi.hpp>
+#include <teff/version.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "teff/bench/failure.hpp"
+#include "teff/graphs/mpi_adapter.hpp"
+
+namespace teff::graphs {
+
+/// Which workers belong to which rank: as mpi_adapter deals them out.
+class team {
+ public:
+  team(int rank, int ranks, int workers) : rank_(rank) {
+    for (int each = 0; each < ranks; ++each)
+      rank_of_.resize(static_cast<std::size_t>((each + 1) * workers / ranks), each);
+    first_ = static_cast<unsigned>(std::ranges::find(rank_of_, rank) - rank_of_.begin());
+  }
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int workers() const { return static_cast<int>(rank_of_.size()); }
+  [[nodiscard]] int rank_of(unsigned worker) const { return rank_of_[worker]; }
+  [[nodiscard]] bool is_here(unsigned worker) const { return rank_of(worker) == rank_; }
+  /// A worker of this rank among those of this rank.
+  [[nodiscard]] unsigned here(unsigned worker) const { return worker - first_; }
+
+ private:
+  int rank_;
+  unsigned first_ = 0;
+  std::vector<int> rank_of_;
+};
+
+/// A way to run graphs over ranks of libteff, each with a runtime: one worker at least.
+class over_ranks : public mpi_adapter {
+ public:
+  over_ranks(std::string variant, int workers) : over_ranks(std::move(variant), workers, ranks_of_job()) {}
+
+  [[nodiscard]] bench::identity describe() const final {
+    bench::identity who = identify("teff", variant_);
+    who.version = std::string(teff::version()) + ", " + who.version;
+    return who;
+  }
+
+ protected:
+  [[nodiscard]] const team& all() const { return all_; }
+
+  /// A key has 16 bits for the graph.
+  void prepare(workload& work) override {
+    constexpr std::size_t most_graphs = std::numeric_limits<std::int16_t>::max();
+    if (work.graphs() > most_graphs)
+      throw bench::usage_error(std::to_string(work.graphs()) + " graphs: this program runs at most " +
+                               std::to_string(most_graphs) + " at once");
+  }
+  /// Runs all tasks between start and stop of the workload, by workers().
+  virtual void run_on(teff::communicator& comm, workload& work) = 0;
+  [[nodiscard]] teff::runtime& workers() { return runtime_; }
+
+ private:
+  static int ranks_of_job() {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return ranks;
+  }
+  over_ranks(std::string variant, int workers, int ranks)
+      : mpi_adapter(std::max(workers, ranks)),
+        variant_(std::move(variant)),
+        all_(rank(), ranks, std::max(workers, ranks)),
+        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
+
+  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
+  void execute(workload& work) final {
+    int argc = 0;
+    char** argv = nullptr;
+    teff::mpi job(argc, argv);
+    teff::communicator comm(runtime_, job);
+    run_on(comm, work);
+  }
+
+  std::string variant_;
+  team all_;
+  teff::runtime runtime_;
+};
+
+}  // namespace teff::graphs
