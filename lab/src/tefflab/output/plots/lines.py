@@ -1,7 +1,8 @@
-"""Times against a parameter: METG against dependencies per task or bytes, the value of a case against workers."""
+"""Estimates against a parameter: METG against dependencies per task or bytes, the value of a case against workers,
+efficiency against the length of a task."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
@@ -15,9 +16,10 @@ from tefflab.output.plots.intervals import band, draw_arrow, ends
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.quantities import duration
+from tefflab.output.quantities import duration, percent
 from tefflab.output.readings import absences, metg_name, time_tick, variants_of
 from tefflab.output.scales import log_axis
+from tefflab.records.plan import Variant
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
@@ -62,6 +64,26 @@ def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str
     return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
 
 
+def efficiency_lines_chart(
+    efficiencies: Mapping[Variant, Mapping[float, Interval]], title: str, meaning: str, footer: str = ""
+) -> Figure:
+    """Efficiency of every system by the length of its tasks, in seconds; who is best with the shortest is first."""
+    look_of = looks(efficiencies)
+    lengths = sorted({length for each in efficiencies.values() for length in each})
+    ranked = sorted(
+        efficiencies, key=lambda each: [-efficiencies[each][x].value for x in lengths if x in efficiencies[each]]
+    )
+    entries = [Entry(look_of[each.id], each.title, _shortest(efficiencies[each])) for each in ranked]
+    lines = [Line(look_of[each.id], [efficiencies[each].get(x) for x in lengths]) for each in ranked]
+    head = Head(title, [meaning], footer, [])
+    return _lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, _SHARES)
+
+
+def _shortest(by_length: Mapping[float, Interval]) -> str:
+    length = min(by_length)
+    return f"{percent(by_length[length].value)} at {duration(length)}"
+
+
 def _seconds(row: CaseRow) -> float:
     return row.value.value if row.value else math.inf
 
@@ -88,6 +110,30 @@ class Line:
     estimates: Sequence[MetgEstimate | Interval | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Height:
+    """An axis that leads up: what stands beside it, and how it is drawn."""
+
+    labels: Sequence[str]
+    draw: Callable[[Axes], None]
+
+    @staticmethod
+    def of_times(lines: Iterable[Line]) -> "Height":
+        times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+        return Height([time_tick(each) for each in times.majors], lambda axes: log_ticks(axes, "y", times, time_tick))
+
+
+def _draw_shares(axes: Axes) -> None:
+    axes.set_ylim(0, 1.03)
+    axes.yaxis.set_major_locator(FixedLocator(_FIFTHS))
+    axes.yaxis.set_major_formatter(FixedFormatter([percent(each) for each in _FIFTHS]))
+    axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
+
+
+_FIFTHS = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+_SHARES = Height([percent(each) for each in _FIFTHS], _draw_shares)
+
+
 def _lines_chart(
     head: Head,
     entries: Sequence[Entry],
@@ -95,16 +141,17 @@ def _lines_chart(
     xs: Sequence[float],
     x_label: str,
     x_text: Callable[[float], str] = "{:g}".format,
+    height: Height | None = None,  # that of times
 ) -> Figure:
     lines = list(lines)
-    times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+    height = height or Height.of_times(lines)
     legend = Legend(entries)
     sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
-    left = EDGE + max(text_width(time_tick(each), SMALL) for each in times.majors) + 0.08
+    left = EDGE + max(text_width(each, SMALL) for each in height.labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
     _parameter_ticks(axes, xs, x_text, right - left)
-    log_ticks(axes, "y", times, time_tick)
+    height.draw(axes)
     for line in lines:
         _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
     legend.draw(sheet, right + _GAP, sheet.top)
