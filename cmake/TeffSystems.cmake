@@ -7,6 +7,9 @@ set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 # The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
 set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
 
+# All that the lab runs: the programs of the systems and of the core. Tests are no part of it.
+add_custom_target(lab_programs)
+
 # Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
 # needs; CMake finds what pip put there, unless a version is asked for.
 function(teff_add_systems)
@@ -66,6 +69,7 @@ function(teff_add_foreign_program name)
     list(FILTER program_DEPENDS EXCLUDE REGEX "/")
   endif()
   add_custom_target(${name} ${all} DEPENDS ${program_DEPENDS})
+  add_dependencies(lab_programs ${name})
 endfunction()
 
 # teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
@@ -200,6 +204,7 @@ function(teff_add_program name)
   add_executable(${name} ${program_SOURCES})
   target_link_libraries(${name} PRIVATE ${program_LIBRARIES})
   target_compile_options(${name} PRIVATE ${program_OPTIONS})
+  add_dependencies(lab_programs ${name})
   if(TEFF_SANITIZE)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()

@@ -17,7 +17,7 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import packages, provision, setup
-from tefflab.systems.building import Build, failures, owner_of
+from tefflab.systems.building import ALL, Build, failures, owner_of
 from tefflab.systems.packages import PackageState, candidates, choose, install_command, installed_packages
 from tefflab.systems.provision import Provision, Unavailable, install_for_owners
 from tefflab.systems.systems import load_systems, usable_cores
@@ -308,6 +308,18 @@ def test_every_system_that_does_not_compile_is_named(tmp_path: Path) -> None:
     assert (root / ".teff/build/bin/lake_tasks").is_file()
 
 
+def test_only_what_the_lab_runs_is_built_unless_tests_are_asked_for(tmp_path: Path) -> None:
+    root = checkout(tmp_path, lake=GOOD)
+    (root / "runtime/test.cpp").write_text("int main() {}\n")
+    (root / "runtime/CMakeLists.txt").write_text("add_executable(some_test test.cpp)\n")
+    some_test = root / ".teff/build/bin/some_test"
+    assert Build(root, quiet()).make() == {}
+    assert (root / ".teff/build/bin/lake_tasks").is_file()
+    assert not some_test.exists()
+    assert Build(root, quiet()).make(target=ALL) == {}
+    assert some_test.is_file()
+
+
 def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:
     root = checkout(tmp_path, lake=GOOD)
     add_system(root, "rogue", GOOD, first='message(FATAL_ERROR "boom")')
@@ -321,7 +333,7 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
 
 
 def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:
-    root = checkout(tmp_path)
+    root = checkout(tmp_path, lake=GOOD)
     (root / "bench/task_graph/core.cpp").write_text(BAD)
     with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
         Build(root, quiet()).make()

@@ -21,6 +21,7 @@ from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.provision import PIP_LEDGER
 from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, load_systems
 
+PROGRAMS, ALL = "lab_programs", "all"  # targets: what the lab runs, and the tests as well
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
@@ -90,17 +91,17 @@ class Build:
         self._build_log = root / ".teff" / "log" / f"build-{preset}.log"
         self._ninja = working_tool("ninja")
 
-    def make(self, *, prefix: Sequence[str] = ()) -> dict[str, str]:
-        """Brings every program up to date; returns, for each system that failed, the reason.
+    def make(self, *, target: str = PROGRAMS, prefix: Sequence[str] = ()) -> dict[str, str]:
+        """Brings every program up to date, or another target; returns, for each system that failed, the reason.
 
         `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
         """
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._configure(prefix) if not self._is_configured() else {}
-        code = self._run_ninja(prefix)
+        code = self._run_ninja(prefix, target)
         if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
             left_out = self._configure(prefix)
-            code = self._run_ninja(prefix)
+            code = self._run_ninja(prefix, target)
         return left_out | self._sort_out_failures() if code else left_out
 
     def _is_configured(self) -> bool:
@@ -159,9 +160,9 @@ class Build:
         if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
             shutil.rmtree(self.folder)
 
-    def _run_ninja(self, prefix: Sequence[str]) -> int:
+    def _run_ninja(self, prefix: Sequence[str], target: str) -> int:
         with Step(self._console, f"building ({self.preset})") as step:
-            return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja])
+            return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=[target])
 
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
