@@ -17,7 +17,7 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import packages, provision, setup
-from tefflab.systems.building import ALL, Build, failures, owner_of
+from tefflab.systems.building import Build, failures, owner_of
 from tefflab.systems.packages import PackageState, candidates, choose, install_command, installed_packages
 from tefflab.systems.provision import Provision, Unavailable, install_for_owners
 from tefflab.systems.systems import load_systems, usable_cores
@@ -308,16 +308,16 @@ def test_every_system_that_does_not_compile_is_named(tmp_path: Path) -> None:
     assert (root / ".teff/build/bin/lake_tasks").is_file()
 
 
-def test_only_what_the_lab_runs_is_built_unless_tests_are_asked_for(tmp_path: Path) -> None:
-    root = checkout(tmp_path, lake=GOOD)
+def test_only_the_programs_of_the_systems_asked_for_are_built_and_no_tests(tmp_path: Path) -> None:
+    root = checkout(tmp_path, lake=GOOD, pond=GOOD)
     (root / "runtime/test.cpp").write_text("int main() {}\n")
     (root / "runtime/CMakeLists.txt").write_text("add_executable(some_test test.cpp)\n")
-    some_test = root / ".teff/build/bin/some_test"
+    made = [root / ".teff/build/bin" / name for name in ("lake_tasks", "pond_tasks", "some_test")]
+    lake, _ = load_systems(root)
+    assert Build(root, quiet()).make([lake]) == {}
+    assert [each.is_file() for each in made] == [True, False, False]
     assert Build(root, quiet()).make() == {}
-    assert (root / ".teff/build/bin/lake_tasks").is_file()
-    assert not some_test.exists()
-    assert Build(root, quiet()).make(target=ALL) == {}
-    assert some_test.is_file()
+    assert all(each.is_file() for each in made)
 
 
 def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:
@@ -337,6 +337,17 @@ def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_pat
     (root / "bench/task_graph/core.cpp").write_text(BAD)
     with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
         Build(root, quiet()).make()
+
+
+def test_without_a_compiler_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ninja").write_text("#!/bin/sh\n")
+    (tmp_path / "ninja").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(TeffError, match=r"^nothing can be built without a C\+\+ compiler.*install one[^\n]*$"):
+        Build(tmp_path, quiet())
+    monkeypatch.setenv("CXX", "/opt/other/c++")
+    Build(tmp_path, quiet())
 
 
 def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.systems.building import ALL, Build
+from tefflab.systems.building import Build
 from tefflab.systems.logged import run_logged
 from tefflab.systems.setup import alone
 from tefflab.systems.systems import usable_cores
@@ -80,7 +80,7 @@ def _built(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
     """One for the core, and one for every system whose program should compile and does not."""
     build = Build(shop.root, _unseen(), preset=preset)
     with shop.compiling(shop.log.with_name(f"build-{preset}.log")):
-        failed = build.make(target=ALL, prefix=prefix)
+        failed = build.make(prefix=prefix)
     for name, reason in failed.items():
         shop.note(f"{name}: {reason}")
     return Count(passed=1, failed=len(failed))
