@@ -381,7 +381,9 @@ TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
 template <template <class> class Atomic>
 checker::outcome check_releases(int threads, int preemptions) {
   struct world {
-    explicit world(int threads) : written(static_cast<std::size_t>(threads)) { missing.begin(0, threads); }
+    explicit world(int threads) : written(static_cast<std::size_t>(threads)) {
+      static_cast<void>(missing.begin(0, threads));
+    }
     detail::missing_predecessors<int, Atomic> missing{1};
     std::deque<plain> written;
     checked::atomic<int> ready{0};

@@ -50,7 +50,8 @@ class graph_release {
 //   priorities and fulfilments from outside.
 // - What a task's predecessors did before they released it happens before the task.
 // - Successors start when the body has ended: what it does after release() delays them.
-// - indegree() is called once for each task, on any workers. A task whose indegree is 0 is not released.
+// - indegree() is called once for each task, before any of them runs. A task whose indegree is 0 is not
+//   released.
 // - A body may call anything, also loops, joins and other graphs. The workers share it.
 // - The first exception that a body throws is thrown, when those bodies have ended that run; no other begins.
 // - On a thread that is no worker, the graph runs within default_runtime().
@@ -64,10 +65,11 @@ void parallel_graph(Task count, Indegree&& indegree, Body&& body) {
   detail::on_workers([&] {
     const detail::traced_span span(detail::event_kind::loop, detail::name_of<std::remove_cvref_t<Body>>());
     detail::missing_predecessors<Task> missing(count);
-    parallel_for(Task{0}, count, [&](Task task) { missing.begin(task, std::invoke(indegree, task)); });
     std::vector<Task> roots;  // the first one last: it runs first
-    for (Task task = count; task > 0; --task) {
-      if (const auto before = static_cast<Task>(task - 1); !missing.waits(before)) roots.push_back(before);
+    // Not in parallel: each line of counters would then begin on another core than it is used on.
+    for (Task left = count; left > 0; --left) {
+      const auto task = static_cast<Task>(left - 1);
+      if (missing.begin(task, std::invoke(indegree, task))) roots.push_back(task);
     }
     detail::numbered_tasks<Task, graph_release<Task>, std::remove_reference_t<Body>>(missing, body)
         .run(std::move(roots));

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <memory>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace teff::detail {
@@ -25,20 +24,18 @@ constexpr std::uint32_t running = 0;
 constexpr std::uint32_t awaited_asleep = 2;
 constexpr std::uint32_t has_ended = 1;
 
-// For as long as it takes to fall asleep and be woken, which a thread should not do for less. Somebody else
-// may need this processor to set it.
+// For about as long as it takes to fall asleep and be woken, which a thread should not do for less.
 bool is_set_soon(const std::atomic<std::uint32_t>& ended) noexcept {
-  constexpr int looks_between_yields = 32;
+  constexpr int looks_between_clock_readings = 32;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
-  for (;;) {
-    for (int look = 0; look < looks_between_yields; ++look) {
+  do {
+    for (int look = 0; look < looks_between_clock_readings; ++look) {
       // Acquire: pairs with the release in set_and_wake(): what was done before.
       if (ended.load(std::memory_order_acquire) == has_ended) return true;
       relax();
     }
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::yield();
-  }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return false;
 }
 
 }  // namespace

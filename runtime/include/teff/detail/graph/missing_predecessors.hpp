@@ -22,11 +22,12 @@ class missing_predecessors {
   explicit missing_predecessors(Task count)
       : count_(count), missing_(new Atomic<std::uint32_t>[static_cast<std::size_t>(count)]) {}
 
-  // Before any task runs. Throws negative_indegree.
-  void begin(Task task, int indegree) {
+  // Before any task runs. Returns whether the task is ready at once. Throws negative_indegree.
+  bool begin(Task task, int indegree) {
     if (indegree < 0) [[unlikely]]
       refuse_indegree(task, indegree);
     missing_[index(task)].store(static_cast<std::uint32_t>(indegree), std::memory_order_relaxed);
+    return indegree == 0;
   }
   [[nodiscard]] bool waits(Task task) const noexcept {
     return missing_[index(task)].load(std::memory_order_relaxed) != 0;

@@ -7,7 +7,6 @@
 #include <teff/detail/loops/pace.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
-#include <teff/loops.hpp>
 #include <teff/scope.hpp>
 
 #include <algorithm>
