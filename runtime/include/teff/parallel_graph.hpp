@@ -52,6 +52,8 @@ class graph_release {
 // - Successors start when the body has ended: what it does after release() delays them.
 // - indegree() is called once for each task, before any of them runs. A task whose indegree is 0 is not
 //   released.
+// - A task must not wait for another one to run: a worker may keep several that are ready to itself, as long
+//   as such tasks were short before.
 // - A body may call anything, also loops, joins and other graphs. The workers share it.
 // - The first exception that a body throws is thrown, when those bodies have ended that run; no other begins.
 // - On a thread that is no worker, the graph runs within default_runtime().
