@@ -13,6 +13,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -55,6 +57,45 @@ void measure_graphs(teff::runtime& rt, const char* made, const char* used) {
   set_up(graph, ran);
   measure(used, 20'000, 1, [&](int times) {
     for (int i = 0; i < times; ++i) run_four(graph);
+  });
+}
+
+// Four tasks: one, then two, then one.
+void measure_known_graphs(teff::runtime& rt) {
+  std::atomic<int> ran{0};
+  constexpr int indegrees[] = {0, 1, 1, 2};
+  measure("a parallel_graph of 4 tasks from main", 20'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      rt.run([&] {
+        teff::parallel_graph(
+            4, [&](int task) { return indegrees[task]; },
+            [&](int task, const auto& release) {
+              ran.fetch_add(1, std::memory_order_relaxed);
+              if (task == 0) {
+                release(1);
+                release(2);
+              } else if (task < 3) {
+                release(3);
+              }
+            });
+      });
+    }
+  });
+}
+
+void measure_requests(teff::runtime& rt) {
+  std::atomic<int> ran{0};
+  const auto add = [&ran] { ran.fetch_add(1, std::memory_order_relaxed); };
+  measure("a request from main, waited for", 20'000, 1, [&](int times) {
+    for (int i = 0; i < times; ++i) rt.submit(add).get();
+  });
+  constexpr int together = 16;
+  measure("16 requests from main, waited for, a request", 2'000, together, [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      std::vector<teff::future<void>> all;
+      for (int each = 0; each < together; ++each) all.push_back(rt.submit(add));
+      teff::when_all(std::move(all)).get();
+    }
   });
 }
 
@@ -129,6 +170,8 @@ int main(int argc, char** argv) {
   });
   measure_graphs(rt, "a new graph of 4 tasks from main", "the same, used again");
   rt.run([&] { measure_graphs(rt, "a new graph of 4 tasks on a worker", "the same, used again"); });
+  measure_known_graphs(rt);
+  measure_requests(rt);
   measure_replay(rt, "a replay of 1 task from main", 1, false);
   measure_replay(rt, "a replay of 2 tasks on 2 workers from main", 2, false);
   measure_replay(rt, "a replay of 1 task on a worker", 1, true);

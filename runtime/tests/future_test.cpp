@@ -1,4 +1,5 @@
 #include "allocations.hpp"
+#include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
 #include <algorithm>
@@ -53,6 +54,63 @@ TEST(future, can_be_stored_and_waited_for_in_any_order) {
     std::mt19937_64 random(seed);
     std::ranges::shuffle(all, random);
     for (auto& [i, each] : all) EXPECT_EQ(each.get(), 2 * i);
+  });
+}
+
+// It runs there if the thread comes to wait for it before a worker has taken it.
+TEST(future, of_a_request_that_nobody_has_begun_is_brought_by_the_thread_that_waits) {
+  const auto me = std::this_thread::get_id();
+  runtime rt{{.workers = 2}};
+  const auto where = [] { return std::this_thread::get_id(); };
+  while (rt.submit(where).get() != me) continue;
+  for (bool here = false; !here;) {
+    std::vector<future<std::thread::id>> all;
+    for (int i = 0; i < 10; ++i) all.push_back(rt.submit(where));
+    here = std::ranges::count(when_all(std::move(all)).get(), me) != 0;
+  }
+  // Also where it throws, and as a worker that finds others.
+  for (bool here = false; !here;) {
+    try {
+      rt.submit([&]() -> int {
+          EXPECT_LT(worker_index(), 2U);
+          here = std::this_thread::get_id() == me;
+          throw std::out_of_range(std::to_string(fib(10)));
+        }).get();
+    } catch (const std::out_of_range& error) {
+      EXPECT_STREQ(error.what(), "55");
+    }
+  }
+}
+
+TEST(future, is_brought_once_to_many_threads_that_wait_and_leaves_nothing_in_the_queue) {
+  on_runtimes([](runtime& rt) {
+    constexpr int rounds = under_thread_sanitizer ? 40 : 400;
+    std::atomic<int> calls{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; ++caller) {
+      callers.emplace_back([&] {
+        for (int round = 0; round < rounds; ++round) {
+          EXPECT_EQ(rt.submit([&] { return ++calls, 7; }).get(), 7);
+          auto [a, b, c] = when_all(rt.submit([&] {
+                             ++calls;
+                             return 1;
+                           }),
+                                    rt.submit([&] {
+                                      ++calls;
+                                      return 2;
+                                    }),
+                                    rt.submit([&] {
+                                      ++calls;
+                                      return 3;
+                                    }))
+                               .get();
+          EXPECT_EQ(a + b + c, 6);
+        }
+      });
+    }
+    for (auto& each : callers) each.join();
+    EXPECT_EQ(calls, 4 * 4 * rounds);
+    while (!rt.internals().requests().empty()) std::this_thread::yield();
   });
 }
 

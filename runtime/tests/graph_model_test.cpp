@@ -4,6 +4,7 @@
 #include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/key_chains.hpp>
 #include <teff/detail/graph/message_ring.hpp>
+#include <teff/detail/graph/missing_predecessors.hpp>
 #include <teff/detail/ready/ready_deque.hpp>
 
 #include "interleavings.hpp"
@@ -372,6 +373,51 @@ TEST(dense_counters_model, one_fulfilment_too_many_is_found) {
 
 TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
   EXPECT_NE(check_counters<unreleased_atomic>(3, 3, 3).fault, "");
+}
+
+// ---- Counters of a graph that is known beforehand ----
+
+// Each thread writes something of its own and then releases the task; who makes it ready reads it all.
+template <template <class> class Atomic>
+checker::outcome check_releases(int threads, int preemptions) {
+  struct world {
+    explicit world(int threads) : written(static_cast<std::size_t>(threads)) {
+      static_cast<void>(missing.begin(0, threads));
+    }
+    detail::missing_predecessors<int, Atomic> missing{1};
+    std::deque<plain> written;
+    checked::atomic<int> ready{0};
+  };
+  return checker::check(
+      [=]() -> checker::program {
+        auto shared = std::make_shared<world>(threads);
+        checker::program program;
+        for (int i = 0; i < threads; ++i) {
+          program.emplace_back([=] {
+            shared->written[static_cast<std::size_t>(i)].write(1);
+            if (!shared->missing.release(0)) return;
+            shared->ready.fetch_add(1, std::memory_order_relaxed);
+            for (plain& each : shared->written) static_cast<void>(each.read());
+          });
+        }
+        program.emplace_back([=] {
+          if (shared->ready.load(std::memory_order_relaxed) != 1)
+            checker::fail("the task was not ready once");
+          if (shared->missing.waits(0)) checker::fail("the task is said to wait, though it was ready");
+        });
+        return program;
+      },
+      preemptions, checked::most_interleavings);
+}
+
+TEST(missing_predecessors_model, a_task_is_ready_once_after_all_its_predecessors) {
+  expect_no_fault(check_releases<checked::atomic>(1, 8), 1);
+  expect_no_fault(check_releases<checked::atomic>(2, 8), 4);
+  expect_no_fault(check_releases<checked::atomic>(3, 6));
+}
+
+TEST(missing_predecessors_model, finds_a_count_that_releases_nothing) {
+  EXPECT_NE(check_releases<unreleased_atomic>(2, 4).fault, "");
 }
 
 // ---- Ready tasks ----

@@ -69,6 +69,8 @@ std::string_view name(way what) {
       return "task graphs";
     case way::pipelines:
       return "pipelines";
+    case way::requests:
+      return "requests";
   }
   return "";
 }

@@ -201,6 +201,7 @@ TEST(graphs, are_sound) {
   expect_sound(wavefront(7));
   expect_sound(random_dag(2000));
   expect_sound(chain(10));
+  expect_sound(small_graphs::diamond(nullptr));
 }
 
 }  // namespace

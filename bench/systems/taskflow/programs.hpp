@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <optional>
 #include <taskflow/algorithm/for_each.hpp>
 #include <taskflow/algorithm/pipeline.hpp>
@@ -80,6 +81,18 @@ class program_system : public executor {
         all[static_cast<std::size_t>(task)].precede(all[static_cast<std::size_t>(next)]);
       });
     run_flow(flow);
+  }
+
+  template <class Body>
+  [[nodiscard]] auto request(const Body& body) {
+    return executor_.async(body).get();
+  }
+  template <class Body>
+  void request_all(std::int64_t count, const Body& body) {
+    std::vector<std::future<void>> all;
+    all.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(executor_.async([&body, i] { body(i); }));
+    for (std::future<void>& each : all) each.get();
   }
 
   template <class First, class... Rest>

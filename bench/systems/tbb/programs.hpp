@@ -92,6 +92,25 @@ class program_system {
     });
   }
 
+  template <class Body>
+  [[nodiscard]] auto request(const Body& body) {
+    decltype(body()) value{};
+    arena_.execute([&] {
+      tbb::task_group group;
+      group.run([&] { value = body(); });
+      group.wait();
+    });
+    return value;
+  }
+  template <class Body>
+  void request_all(std::int64_t count, const Body& body) {
+    arena_.execute([&] {
+      tbb::task_group group;
+      for (std::int64_t i = 0; i < count; ++i) group.run([&body, i] { body(i); });
+      group.wait();
+    });
+  }
+
   template <class First, class... Rest>
   void run_pipeline(std::int64_t items, std::int64_t tokens, const First& first, const Rest&... rest) {
     std::int64_t next = 0;

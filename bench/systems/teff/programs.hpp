@@ -1,4 +1,5 @@
-// Programs on libteff: join, scope, loops, pipelines and a task graph of numbers. A loop outside a worker is
+// Programs on libteff: join, scope, loops, pipelines, graphs of numbered tasks, and
+// requests. A loop outside a worker is
 // run in the runtime.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "teff/bench/identity.hpp"
 #include "teff/programs/ways.hpp"
@@ -59,18 +61,26 @@ class program_system {
 
   template <task_graph Graph>
   void run_graph(const Graph& graph) {
-    teff::task_graph<std::int64_t> tasks(runtime_);
-    tasks.dense(static_cast<std::size_t>(graph.tasks()));
-    tasks.indegree([&graph](std::int64_t task) { return graph.indegree(task); });
-    tasks.body([&](std::int64_t task) {
-      graph.execute(task);
-      graph.successors(task, [&tasks](std::int64_t next) { tasks.fulfill(next); });
-    });
     runtime_.run([&] {
-      for (std::int64_t task = 0; task < graph.tasks(); ++task)
-        if (graph.indegree(task) == 0) tasks.fulfill(task);
-      tasks.wait();
+      teff::parallel_graph(
+          graph.tasks(), [&graph](std::int64_t task) { return graph.indegree(task); },
+          [&graph](std::int64_t task, const auto& release) {
+            graph.execute(task);
+            graph.successors(task, release);
+          });
     });
+  }
+
+  template <class Body>
+  [[nodiscard]] auto request(const Body& body) {
+    return runtime_.submit(body).get();
+  }
+  template <class Body>
+  void request_all(std::int64_t count, const Body& body) {
+    std::vector<teff::future<void>> all;
+    all.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(runtime_.submit([&body, i] { body(i); }));
+    teff::when_all(std::move(all)).get();
   }
 
   template <class First, class... Rest>

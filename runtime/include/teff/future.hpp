@@ -60,7 +60,8 @@ class future {
   [[nodiscard]] bool ready() const { return checked().ended(); }
 
   // Returns when ready(). A worker first runs what it waits for, if that has not begun; then other work. It
-  // returns to this wait when that has ended. Throws future_waits_for_itself.
+  // returns to this wait when that has ended. Any other thread may also run what it waits for, as a worker,
+  // if that has not begun; else it sleeps. Throws future_waits_for_itself.
   void wait() const { checked().wait(); }
 
   // As wait(), then returns the value or throws the exception. Once.

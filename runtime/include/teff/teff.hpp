@@ -4,6 +4,7 @@
 #include <teff/blocking.hpp>
 #include <teff/fork_join.hpp>
 #include <teff/future.hpp>
+#include <teff/parallel_graph.hpp>
 #include <teff/pipeline.hpp>
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>

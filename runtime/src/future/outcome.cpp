@@ -1,7 +1,10 @@
 #include <teff/detail/future/outcome.hpp>
+#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 
 #include "scheduler/blocked_activities.hpp"
+#include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -23,6 +26,24 @@ struct waiting_thread : continuation {
   const place who = here();
 };
 
+// A thread that is no worker: as a guest of the runtime, if that still lives.
+void help_as_guest(shared_outcome& awaited) {
+  auto* const runtime = awaited.runtime();
+  if (runtime == nullptr || !awaited.can_be_helped() || is_spare_thread()) return;
+  try {
+    begin_call_if_alive(*runtime);
+  } catch (const runtime_was_shut_down&) {
+    return;  // it has ended all that was submitted to it
+  }
+  struct helping : job {
+    shared_outcome* with;
+  } help;
+  help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
+  help.with = &awaited;
+  static_cast<void>(run_as_guest_at_hand(*runtime, help));
+  end_call(*runtime);
+}
+
 }  // namespace
 
 void shared_outcome::expect_not_lost() const {
@@ -32,7 +53,7 @@ void shared_outcome::expect_not_lost() const {
 void shared_outcome::wait() {
   if (ended()) return;
   expect_not_lost();
-  help();
+  worker::current() != nullptr ? help() : help_as_guest(*this);
   if (ended()) return;
   std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {

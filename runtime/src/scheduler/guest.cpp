@@ -84,13 +84,17 @@ worker* enter_first_vacant(scheduler& runtime, std::size_t count, At worker_at) 
   return nullptr;
 }
 
+worker* last_entered(const scheduler& runtime) noexcept {
+  return bound.runtime == runtime.number() ? bound.to : nullptr;
+}
+
 // Best the worker of the processor that the thread is on; else the one whose last guest the thread was, else
 // any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
 // own thread, which is busy, until the system moves it some milliseconds later.
 worker* enter_any(scheduler& runtime) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
   if (nearest != nullptr && enter(runtime, *nearest)) return nearest;
-  auto* const last = bound.runtime == runtime.number() ? bound.to : nullptr;
+  auto* const last = last_entered(runtime);
   const auto any = [&](std::size_t i) -> worker& { return *runtime.workers()[i]; };
   auto* const entered = last != nullptr && enter(runtime, *last)
                             ? last
@@ -99,7 +103,18 @@ worker* enter_any(scheduler& runtime) noexcept {
   return entered;
 }
 
-// The same, but one of these workers.
+// One that is vacant, and on no other processor.
+worker* enter_at_hand(scheduler& runtime) noexcept {
+  if (auto* const nearest = runtime.worker_of_this_processor())
+    return enter(runtime, *nearest) ? nearest : nullptr;
+  auto* const last = last_entered(runtime);
+  if (last != nullptr && enter(runtime, *last)) return last;
+  const auto found =
+      std::ranges::find_if(runtime.workers(), [&](const auto& each) { return enter(runtime, *each); });
+  return found == runtime.workers().end() ? nullptr : found->get();
+}
+
+// As enter_any(), but one of these workers.
 worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
   const bool has_nearest = nearest != nullptr && std::ranges::count(workers, nearest->index()) != 0;
@@ -126,6 +141,11 @@ void refuse_to_be_a_guest() noexcept {
 bool run_as_guest(scheduler& runtime, job& job) noexcept {
   if (!call_stack::available || bound.refuses) return false;
   return run_as(enter_any(runtime), job);
+}
+
+bool run_as_guest_at_hand(scheduler& runtime, job& job) noexcept {
+  if (!call_stack::available || bound.refuses) return false;
+  return run_as(enter_at_hand(runtime), job);
 }
 
 bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {

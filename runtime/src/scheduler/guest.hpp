@@ -13,6 +13,10 @@ namespace teff::detail {
 // is vacant or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
 
+// The same for a job that needs no worker: only if it costs no wait and no move to another processor. That is
+// as the worker of the processor that the thread is on; as any, if that has none.
+[[nodiscard]] bool run_as_guest_at_hand(scheduler&, job&) noexcept;
+
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker
 // looks before it parks. False: none of them is vacant or becomes so at once; nothing was done. Within a

@@ -188,10 +188,11 @@ class idle_gate {
 
   // Work has become public (before this, in the order of seq_cst): wakes one that sleeps for work, unless a
   // searcher is awake, who will find the work or look for it before it sleeps. Returns whether it woke one.
-  bool notify_work(unsigned start) noexcept {
+  bool notify_work(unsigned start) noexcept { return needs_a_wake() && wake_any(start); }
+  // Whether it would try to wake one.
+  [[nodiscard]] bool needs_a_wake() const noexcept {
     const auto idle = idle_.load(std::memory_order_seq_cst);
-    if (searchers(idle) != 0 || sleepers(idle) == 0) return false;
-    return wake_any(start);
+    return searchers(idle) == 0 && sleepers(idle) != 0;
   }
 
   // Wakes one that sleeps for work: the first from `start` on, round the table.

@@ -24,17 +24,26 @@ class job_queue {
   [[nodiscard]] job* pop() noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return nullptr;
     const std::lock_guard lock(mutex_);
+    return first_ == nullptr ? nullptr : pop_first();
+  }
+  // Takes this job out if it is the oldest. Returns whether it was.
+  [[nodiscard]] bool pop_if_oldest(const job& wanted) noexcept {
+    const std::lock_guard lock(mutex_);
+    return first_ == &wanted && pop_first() != nullptr;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
+
+ private:
+  // With the lock.
+  job* pop_first() noexcept {
     job* const oldest = first_;
-    if (oldest == nullptr) return nullptr;
     first_ = oldest->next;
     if (first_ == nullptr) last_ = nullptr;
     count_.fetch_sub(1, std::memory_order_seq_cst);
     return oldest;
   }
 
-  [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
-
- private:
   std::mutex mutex_;
   job* first_ = nullptr;
   job* last_ = nullptr;

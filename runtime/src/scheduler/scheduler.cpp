@@ -1,12 +1,14 @@
 #include "scheduler/scheduler.hpp"
 #include <teff/detail/scheduler/requests.hpp>
 
+#include "platform/relax.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -22,6 +24,20 @@ constexpr std::uint32_t running = 0;
 constexpr std::uint32_t awaited_asleep = 2;
 constexpr std::uint32_t has_ended = 1;
 
+// For about as long as it takes to fall asleep and be woken, which a thread should not do for less.
+bool is_set_soon(const std::atomic<std::uint32_t>& ended) noexcept {
+  constexpr int looks_between_clock_readings = 32;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
+  do {
+    for (int look = 0; look < looks_between_clock_readings; ++look) {
+      // Acquire: pairs with the release in set_and_wake(): what was done before.
+      if (ended.load(std::memory_order_acquire) == has_ended) return true;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return false;
+}
+
 }  // namespace
 
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
@@ -33,7 +49,7 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
                  has_ended;
         },
         &ended);
-  } else {
+  } else if (!is_set_soon(ended)) {
     const thread_blocks here;
     std::uint32_t now = running;
     // Acquire: pairs with the release in set_and_wake(): what was done before. Of the two, the later one sees
@@ -198,9 +214,15 @@ void scheduler::end_workers() noexcept {
   if (trace_) trace_->write(scale_);
 }
 
+bool scheduler::notify_work() noexcept {
+  if (!gate_.needs_a_wake()) return false;
+  const auto* const nearest = worker_of_this_processor();
+  return gate_.wake_any(nearest == nullptr ? 0 : nearest->index() + 1);
+}
+
 void scheduler::submit(job& job) noexcept {
   jobs_.push(job);
-  gate_.notify_work(0);
+  notify_work();
 }
 
 // A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
@@ -208,7 +230,7 @@ void scheduler::submit(job& job) noexcept {
 void scheduler::submit_request(job& job) noexcept {
   if (is_of_parent()) return;  // nobody is there who would run it
   requests_.queue().push(job);
-  if (gate_.notify_work(0)) return;
+  if (notify_work()) return;
   ask_busy_workers();
   requests_.lend_for_sleepers();
 }
@@ -234,7 +256,7 @@ void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
 
 void scheduler::source_published() noexcept {
   fences_.here();
-  gate_.notify_work(0);
+  notify_work();
   if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   for (const auto& each : workers_) {

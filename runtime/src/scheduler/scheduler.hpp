@@ -97,6 +97,8 @@ class scheduler {
 
  private:
   void stop_workers(std::size_t started) noexcept;
+  // As idle_gate::notify_work(), best one on another processor: the calling thread goes on with this one.
+  bool notify_work() noexcept;
   // Every busy worker is to look outside at its next push.
   void ask_busy_workers() noexcept;
 

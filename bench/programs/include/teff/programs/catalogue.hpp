@@ -21,6 +21,7 @@
 #include "teff/programs/graphs/cholesky.hpp"
 #include "teff/programs/graphs/lu.hpp"
 #include "teff/programs/graphs/random_dag.hpp"
+#include "teff/programs/graphs/small_graphs.hpp"
 #include "teff/programs/graphs/wavefront.hpp"
 #include "teff/programs/loops/axpy.hpp"
 #include "teff/programs/loops/bfs.hpp"
@@ -31,6 +32,7 @@
 #include "teff/programs/loops/small_loops.hpp"
 #include "teff/programs/loops/sums.hpp"
 #include "teff/programs/pipelines/pipeline.hpp"
+#include "teff/programs/requests/small_requests.hpp"
 
 namespace teff::programs {
 
@@ -41,8 +43,9 @@ namespace teff::programs {
 /// `reset()`, which makes it again.
 using all_programs =
     std::tuple<nqueens, knapsack, floorplan, skynet, spawns, sort, fft, strassen, sparselu, alignment, health,
-               cholesky, lu, wavefront, random_dag, chain, pipeline, mandelbrot, black_scholes, nbody,
-               histogram, bfs, reduce, reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside>;
+               cholesky, lu, wavefront, random_dag, chain, small_graphs, pipeline, mandelbrot, black_scholes,
+               nbody, histogram, bfs, reduce, reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside,
+               small_requests, batches_of_requests>;
 
 /// What they are, without their code.
 [[nodiscard]] std::span<const description> catalogue();

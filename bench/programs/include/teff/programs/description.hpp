@@ -8,7 +8,7 @@
 namespace teff::programs {
 
 /// The ways to be parallel (ways.hpp), of which each program needs one.
-enum class way : std::uint8_t { fork_join, loops, graphs, pipelines };
+enum class way : std::uint8_t { fork_join, loops, graphs, pipelines, requests };
 
 /// How large a program's input is: for tests, as usual, for patient people.
 enum class scale : std::uint8_t { tiny, usual, large };

@@ -38,6 +38,11 @@ class in_order {
     for (std::int64_t task = 0; task < graph.tasks(); ++task) graph.execute(task);
   }
 
+  static auto request(const auto& body) { return body(); }
+  static void request_all(std::int64_t count, const auto& body) {
+    for (std::int64_t i = 0; i < count; ++i) body(i);
+  }
+
   static void run_pipeline(std::int64_t items, std::int64_t /*tokens*/, const auto&... stages) {
     for (std::int64_t item = 0; item < items; ++item) (stages.run(item), ...);
   }

@@ -58,6 +58,8 @@ template <class System, way Way>
       return has_graphs<System>;
     case way::pipelines:
       return has_pipelines<System>;
+    case way::requests:
+      return has_requests<System>;
   }
   return false;
 }

@@ -37,6 +37,12 @@
 ///
 /// Pipelines: void run_pipeline(items, tokens, stages...) passes the items 0 to items - 1 through all stages,
 /// at most `tokens` of them at a time. The first and the last stage take them one by one in order.
+///
+/// Requests, from the main thread:
+///
+///   T request(f);                        has f() called as a task and waits for its value.
+///   void request_all(count, f);          f(i) for each i from 0 to count - 1, each a task of its own; waits
+///                                        for all.
 namespace teff::programs {
 
 /// Where the successors of a task are handed to.
@@ -106,6 +112,13 @@ concept has_loops = requires(System& system, std::int64_t i) {
 };
 template <class System>
 concept has_graphs = requires(System& system) { system.run_graph(any_graph()); };
+template <class System>
+concept has_requests = requires(System& system, std::int64_t i) {
+  {
+    system.request([] { return std::uint64_t{}; })
+  } -> std::same_as<std::uint64_t>;
+  system.request_all(i, any_body());
+};
 template <class System>
 concept has_pipelines = requires(System& system, std::int64_t i) {
   system.run_pipeline(i, i, any_stage(), any_stage(), any_stage());

@@ -78,6 +78,9 @@ class all_outcomes final : public outcome<Values>, input_counter {
       if (!each->ended()) each->help();
     }
   }
+  [[nodiscard]] bool can_be_helped() const noexcept override {
+    return std::ranges::any_of(inputs_.states, [](const auto* each) { return each->can_be_helped(); });
+  }
 
  private:
   void arrived(std::size_t) noexcept override {

@@ -67,7 +67,12 @@ class submitted final : public outcome<T>, job {
   void submit() noexcept { submit_request(*this->runtime(), *this); }
 
   void help() noexcept override {
-    if (has_room_for_awaited(this->runtime()) && claim()) execute();
+    if (!has_room_for_awaited(this->runtime()) || !claim()) return;
+    if (withdraw_request(*this->runtime(), *this)) this->release();  // as the queue
+    execute();
+  }
+  [[nodiscard]] bool can_be_helped() const noexcept override {
+    return !begun_.load(std::memory_order_relaxed);
   }
 
  private:

@@ -14,8 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <type_traits>
-#include <vector>
 
 namespace teff::detail {
 
@@ -29,14 +29,14 @@ struct alignas(64) graph_worker {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, unsigned workers, unsigned most_tasks_a_run, node_exchange<node>& nodes)
+  graph_worker(unsigned worker, std::span<std::atomic<ring*>> rings_from, unsigned most_tasks_a_run,
+               node_exchange<node>& nodes)
       : index(worker),
-        alone(workers == 1),
+        alone(rings_from.size() == 1),
         pool(nodes),
         ready(worker),
         tasks_a_run(most_tasks_a_run),
-        to(workers),
-        from(workers) {}
+        from(rings_from) {}
   graph_worker(const graph_worker&) = delete;
   graph_worker& operator=(const graph_worker&) = delete;
   ~graph_worker() {
@@ -88,10 +88,9 @@ struct alignas(64) graph_worker {
   std::uint32_t outside_seen = 0;
   std::int64_t outside_since = 0;
   bool runs_what_it_receives = false;  // the key that it counts just now came alone, and its task runs next
-  std::vector<ring*> to;               // by the worker that reads, which owns the ring
 
   // Used by other workers, too.
-  std::vector<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring
+  const std::span<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring
   key_inbox<Key> inbox;
 };
 

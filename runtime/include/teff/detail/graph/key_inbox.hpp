@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -21,12 +20,12 @@ class key_inbox {
   // Throws std::bad_alloc.
   void push(const Key& key) {
     const std::lock_guard lock(mutex_);
-    if (!keys_) keys_.emplace();
-    keys_->push_back(key);
+    make_room();
+    keys_.push_back(key);
     // The lock orders the keys. seq_cst: before the look whether somebody sleeps, which a thread from outside
     // takes without any fence; against a sleeper's last look.
     count_change();
-    count_.store(keys_->size(), std::memory_order_seq_cst);
+    count_.store(keys_.size() - first_, std::memory_order_seq_cst);
   }
   [[nodiscard]] bool empty() const noexcept { return count_.load(std::memory_order_seq_cst) == 0; }
   // How often keys were put in or taken out: a hint.
@@ -36,39 +35,63 @@ class key_inbox {
   // Up to `most` of the oldest.
   [[nodiscard]] std::vector<Key> take(std::size_t most) {
     const std::lock_guard lock(mutex_);
-    if (!keys_) return {};
-    const auto end = keys_->begin() + static_cast<std::ptrdiff_t>(std::min(most, keys_->size()));
-    std::vector<Key> taken(std::make_move_iterator(keys_->begin()), std::make_move_iterator(end));
-    keys_->erase(keys_->begin(), end);
-    count_change();
-    count_.store(keys_->size(), std::memory_order_release);
+    const auto begin = oldest();
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most, keys_.size() - first_));
+    std::vector<Key> taken(std::make_move_iterator(begin), std::make_move_iterator(end));
+    took(taken.size());
     return taken;
   }
-  // The oldest, and all that `equal` says are the same.
+  // The oldest, and how many there were that `equal` says are the same.
+  struct same_keys {
+    Key key;
+    std::size_t count;
+  };
   template <class Equal>
-  [[nodiscard]] std::vector<Key> take_oldest(Equal equal) {
+  [[nodiscard]] std::optional<same_keys> take_oldest(Equal equal) {
     const std::lock_guard lock(mutex_);
-    if (!keys_ || keys_->empty()) return {};
-    std::vector<Key> taken{std::move(keys_->front())};
-    keys_->pop_front();
-    std::erase_if(*keys_, [&](const Key& each) {
-      if (!equal(each, taken.front())) return false;
-      taken.push_back(each);
-      return true;
-    });
-    count_change();
-    count_.store(keys_->size(), std::memory_order_release);
+    if (first_ == keys_.size()) return std::nullopt;
+    same_keys taken{std::move(keys_[first_]), 1};
+    took(1);
+    const auto others =
+        std::remove_if(oldest(), keys_.end(), [&](const Key& each) { return equal(each, taken.key); });
+    taken.count += static_cast<std::size_t>(keys_.end() - others);
+    keys_.erase(others, keys_.end());
+    took(0);
     return taken;
   }
 
  private:
-  // With the lock.
+  // With the lock, as all that follow.
+  [[nodiscard]] auto oldest() { return keys_.begin() + static_cast<std::ptrdiff_t>(first_); }
+  // What lies before the oldest makes room as soon as that is more than what is kept.
+  void make_room() {
+    if (keys_.size() != keys_.capacity()) return;
+    if (first_ > keys_.size() / 2) {
+      keys_.erase(keys_.begin(), oldest());
+      first_ = 0;
+    } else {
+      keys_.reserve(std::max(2 * keys_.capacity(), least_room));
+    }
+  }
+  // So many of the oldest.
+  void took(std::size_t keys) noexcept {
+    first_ += keys;
+    if (first_ == keys_.size()) {
+      keys_.clear();
+      first_ = 0;
+    }
+    count_change();
+    count_.store(keys_.size() - first_, std::memory_order_release);
+  }
   void count_change() noexcept {
     changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
+  static constexpr std::size_t least_room = 16;
+
   std::mutex mutex_;
-  std::optional<std::deque<Key>> keys_;  // made when it is needed: it allocates at once
+  std::vector<Key> keys_;
+  std::size_t first_ = 0;  // the oldest; those before were taken
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint32_t> changes_{0};
 };

@@ -20,8 +20,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace teff::detail {
 
@@ -42,9 +44,12 @@ class keyed_graph final : public graph_core {
  public:
   keyed_graph(scheduler& runtime, unsigned workers)
       : graph_core(runtime, workers),
+        rings_(std::size_t{workers} * workers),
         states_(workers,
                 [this](worker_state* at, std::size_t i) {
-                  std::construct_at(at, static_cast<unsigned>(i), this->workers(), tasks_a_run, nodes_);
+                  const std::size_t count = this->workers();
+                  std::construct_at(at, static_cast<unsigned>(i), std::span(rings_).subspan(i * count, count),
+                                    tasks_a_run, nodes_);
                 }),
         ready_(workers) {
     for (auto& each : states_.all()) ready_.add(each.ready);
@@ -220,6 +225,7 @@ class keyed_graph final : public graph_core {
 
   Hash hash_;
   node_exchange<node> nodes_;
+  std::vector<std::atomic<typename worker_state::ring*>> rings_;  // by reader, then by writer
   unmoved_array<worker_state> states_;
   ready_group ready_;
   key_inbox<Key> outside_;  // keys without a place that no worker fulfilled

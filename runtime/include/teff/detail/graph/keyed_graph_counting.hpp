@@ -159,11 +159,13 @@ void keyed_graph<Key, Hash>::share(worker_state& here, ready_node* ready) {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
   account(here.index).begin_one();
-  auto*& ring = here.to[place];
-  if (ring == nullptr) {
+  auto& at = states_[place]->from[here.index];
+  // Relaxed: this worker makes it.
+  auto* ring = at.load(std::memory_order_relaxed);
+  if (ring == nullptr) [[unlikely]] {
     ring = new typename worker_state::ring;
-    // Release: the empty ring.
-    states_[place]->from[here.index].store(ring, std::memory_order_release);
+    // Release: the empty ring, to the acquire in receive().
+    at.store(ring, std::memory_order_release);
   }
   bool sent = false;
   if constexpr (travels_plainly<Key>) {

@@ -70,18 +70,22 @@ template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
   if (outside_.empty()) return false;
   leave_if_forked();
-  // Of few keys one, as often as it was fulfilled; its task runs next. The others stay where any worker finds
-  // them.
-  const bool few = outside_.size() < few_outside && !functions.priority;
-  const auto keys = few ? outside_.take_oldest([](const Key& a, const Key& b) { return equal_keys(a, b); })
-                        : outside_.take(inbox_batch);
-  here.runs_what_it_receives = few;
-  for (const Key& key : keys) {
+  const auto before = here.messages_taken;
+  const auto count = [&](const Key& key) {
     ++here.messages_taken;
     try_count([&] { count_unplaced(here, key); });
+  };
+  // Of few keys one, as often as it was fulfilled; its task runs next. The others stay where any worker finds
+  // them.
+  if (outside_.size() < few_outside && !functions.priority) {
+    const auto oldest = outside_.take_oldest([](const Key& a, const Key& b) { return equal_keys(a, b); });
+    here.runs_what_it_receives = true;
+    for (std::size_t i = 0; oldest && i < oldest->count; ++i) count(oldest->key);
+    here.runs_what_it_receives = false;
+  } else {
+    for (const Key& key : outside_.take(inbox_batch)) count(key);
   }
-  here.runs_what_it_receives = false;
-  return !keys.empty();
+  return here.messages_taken != before;
 }
 
 template <class Key, class Hash>

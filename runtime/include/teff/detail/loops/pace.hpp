@@ -125,6 +125,9 @@ class loop_pace {
     return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
   }
 
+  // Whether an iteration is worth a steal by itself. One that was never measured may be.
+  [[nodiscard]] bool is_long() const noexcept { return pace_ <= 0.5; }
+
   // Keeps the pace for later loops.
   void tell(remembered_pace& remembered) const noexcept {
     if (done_ != 0) remembered.set(static_cast<float>(in_a_block(done_, took_)));

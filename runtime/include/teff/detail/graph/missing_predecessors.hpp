@@ -1,0 +1,97 @@
+// How many predecessors each of some numbered tasks still waits for.
+#pragma once
+
+#include <teff/detail/exceptions.hpp>
+#include <teff/error.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace teff::detail {
+
+// `Atomic` is std::atomic, or the checker's stand-in.
+template <std::integral Task, template <class> class Atomic = std::atomic>
+class missing_predecessors {
+ public:
+  // Of the tasks from 0 to count - 1. Throws std::bad_alloc.
+  explicit missing_predecessors(Task count)
+      : count_(count), missing_(new Atomic<std::uint32_t>[static_cast<std::size_t>(count)]) {}
+
+  // Before any task runs. Returns whether the task is ready at once. Throws negative_indegree.
+  bool begin(Task task, int indegree) {
+    if (indegree < 0) [[unlikely]]
+      refuse_indegree(task, indegree);
+    missing_[index(task)].store(static_cast<std::uint32_t>(indegree), std::memory_order_relaxed);
+    return indegree == 0;
+  }
+  [[nodiscard]] bool waits(Task task) const noexcept {
+    return missing_[index(task)].load(std::memory_order_relaxed) != 0;
+  }
+
+  // One of them has ended. Returns whether it was the last one: the task is ready. Throws misuse if there is
+  // no such task, over_fulfilled if it was ready before.
+  [[nodiscard]] bool release(Task task) {
+    if (std::cmp_less(task, 0) || task >= count_) [[unlikely]]
+      refuse_number(task);
+    auto& missing = missing_[index(task)];
+    // Acquire: what the predecessors did that were counted so far; their changes are one release sequence.
+    // Where one is missing, nobody else counts: no exchange is needed.
+    const auto seen = missing.load(std::memory_order_acquire);
+    if (seen == 1) {
+      missing.store(0, std::memory_order_relaxed);
+      return true;
+    }
+    if (seen == 0) [[unlikely]]
+      refuse_release(task);
+    // Release: what the predecessor did, to whoever finds the task ready. Acquire: as above. It is left at 0
+    // if that is the caller.
+    return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  // When no task runs any more. Throws never_satisfied if tasks are left.
+  void expect_none_left() const {
+    std::size_t left = 0;
+    std::string names;
+    for (Task task = 0; task < count_; ++task) {
+      if (!waits(task)) continue;
+      if (++left <= most_named) names += (left == 1 ? "" : ", ") + std::to_string(task);
+    }
+    if (left != 0) [[unlikely]]
+      refuse_the_end(left, names);
+  }
+
+ private:
+  static constexpr std::size_t most_named = 8;
+
+  static std::size_t index(Task task) noexcept { return static_cast<std::size_t>(task); }
+
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_indegree(Task task, int indegree) {
+    throw_error(negative_indegree("teff::parallel_graph: the indegree of the task " + std::to_string(task) +
+                                  " is " + std::to_string(indegree)));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_number(Task task) const {
+    throw_error(misuse("teff::parallel_graph: the task " + std::to_string(task) +
+                       " was released, and there are " + std::to_string(count_)));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_release(Task task) {
+    throw_error(over_fulfilled("teff::parallel_graph: the task " + std::to_string(task) +
+                               " was released more often than its indegree says"));
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_the_end(std::size_t left,
+                                                                    const std::string& names) {
+    throw_error(never_satisfied(
+        "teff::parallel_graph: " + std::to_string(left) + (left == 1 ? " task was" : " tasks were") +
+            " released less often than the indegree says: " + names + (left > most_named ? ", ..." : ""),
+        left));
+  }
+
+  const Task count_;
+  const std::unique_ptr<Atomic<std::uint32_t>[]> missing_;
+};
+
+}  // namespace teff::detail
