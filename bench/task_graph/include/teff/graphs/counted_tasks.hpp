@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "teff/graphs/kept_outputs.hpp"
+#include "teff/graphs/window.hpp"
+#include "teff/graphs/workload.hpp"
+
+namespace teff::graphs {
+
+/// A task as a system's closures carry it.
+struct task_name {
+  std::size_t graph;
+  std::int64_t timestep;
+  std::int64_t point;
+};
+
+/// Runs a workload on a system whose tasks can spawn tasks, but know no dependences: the last predecessor of
+/// a task to finish makes it ready. With the first task that it makes ready it goes on itself, the others it
+/// spawns. So what is spawned is a chain of tasks. Nothing is stored of the graphs but a window of counters.
+/// The workload must outlive it.
+class counted_tasks {
+ public:
+  explicit counted_tasks(workload& work) : work_(work) {
+    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
+  }
+
+  /// Calls spawn(task) for each task of the first timesteps.
+  template <class Spawn>
+  void spawn_first(Spawn spawn) const {
+    for (std::size_t index = 0; index < graphs_.size(); ++index) {
+      const interval points = work_.table(index).points(0);
+      for (std::int64_t point = points.first; point <= points.last; ++point) spawn({index, 0, point});
+    }
+  }
+
+  /// Executes a task and the chain that follows from it. `worker` says on which worker the caller runs, which
+  /// may be another one after a call of spawn(task).
+  template <class Worker, class Spawn>
+  void run_from(task_name first, Worker worker, Spawn spawn) {
+    for (std::optional<task_name> next = first; next;) {
+      const task_name here = *next;
+      execute(here, worker());
+      next.reset();
+      graphs_[here.graph].waiting.finish(here.timestep, here.point,
+                                         [&](std::int64_t timestep, std::int64_t point) {
+                                           const task_name ready{here.graph, timestep, point};
+                                           if (!next) {
+                                             next = ready;
+                                           } else {
+                                             spawn(ready);
+                                           }
+                                         });
+    }
+  }
+
+ private:
+  struct graph {
+    explicit graph(const dependence_table& table) : outputs(table, 2), waiting(table) {}
+    kept_outputs outputs;
+    window waiting;
+  };
+
+  /// Not inline: where spawning moves the caller to another thread, what is the thread's own is another.
+  [[gnu::noinline]] void execute(const task_name& task, int worker) {
+    graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point, worker);
+  }
+
+  workload& work_;
+  std::deque<graph> graphs_;
+};
+
+}  // namespace teff::graphs
