@@ -1,8 +1,10 @@
-"""Times against a parameter: METG against dependencies per task or bytes, the value of a case against workers."""
+"""Values against a parameter: METG against dependencies per task or bytes, the time of a case against workers, the time
+or the share of the cores' rate of an app against what is varied."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,13 +17,14 @@ from tefflab.output.plots.intervals import band, draw_arrow, ends
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
-from tefflab.output.quantities import duration
+from tefflab.output.quantities import duration, percent
 from tefflab.output.readings import absences, metg_name, time_tick, variants_of
 from tefflab.output.scales import log_axis
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
-_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
+_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis,
+_FEWEST_STEPS = 4  # and one of at least so many values that all grow by the same factor
 
 
 def metg_lines_chart(
@@ -62,6 +65,49 @@ def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str
     return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
 
 
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """What was measured at each value of what is varied: rows, and by their variants what is drawn of them."""
+
+    name: str
+    values: Sequence[tuple[float, str]]  # rising, and as they are written
+    rows: Sequence[Sequence[CaseRow]]
+    found: Sequence[Mapping[str, Interval | None]]
+
+
+def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_share: bool) -> Figure:
+    """The share (or the time) of every system against what is varied, with bands. A line breaks where there is none."""
+    variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
+    look_of = looks(variants.values())
+    known = {
+        id_: [(value, text) for (_, text), each in zip(of.values, of.found, strict=True) if (value := each.get(id_))]
+        for id_ in variants
+    }
+    # Of shares the best one counts, of times that at the end.
+    telling = {
+        id_: max(own, key=lambda each: each[0].value) if is_share else own[-1] for id_, own in known.items() if own
+    }
+    ranked = sorted(telling, key=lambda id_: telling[id_][0].value, reverse=is_share)
+    written = percent if is_share else duration
+    entries = [
+        Entry(look_of[id_], variants[id_].title, f"{written(value.value)} at {text}")
+        for id_ in ranked
+        for value, text in [telling[id_]]
+    ]
+    absent: dict[str, list[str]] = {}
+    for (_, text), rows in zip(of.values, of.rows, strict=True):
+        for row in rows:
+            if row.value is None:
+                absent.setdefault(f"{row.variant.title}: {row.note}", []).append(text)
+    every = len(of.values)
+    notes = [note + ("" if len(at) == every else f" (at {', '.join(at)})") for note, at in absent.items()]
+    lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
+    xs = [x for x, _ in of.values]
+    text_of = dict(of.values)
+    head = Head(title, [meaning], footer, notes)
+    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, is_share=is_share)
+
+
 def _seconds(row: CaseRow) -> float:
     return row.value.value if row.value else math.inf
 
@@ -95,16 +141,26 @@ def _lines_chart(
     xs: Sequence[float],
     x_label: str,
     x_text: Callable[[float], str] = "{:g}".format,
+    *,
+    is_share: bool = False,
 ) -> Figure:
     lines = list(lines)
     times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+    shares = _share_ticks([each.value for line in lines for each in line.estimates if each])
+    labels = [percent(each) for each in shares] if is_share else [time_tick(each) for each in times.majors]
     legend = Legend(entries)
     sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
-    left = EDGE + max(text_width(time_tick(each), SMALL) for each in times.majors) + 0.08
+    left = EDGE + max(text_width(each, SMALL) for each in labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
     _parameter_ticks(axes, xs, x_text, right - left)
-    log_ticks(axes, "y", times, time_tick)
+    if is_share:
+        axes.set_ylim(0, 1.04 * max(shares))
+        axes.yaxis.set_major_locator(FixedLocator(shares))
+        axes.yaxis.set_major_formatter(FixedFormatter(labels))
+        axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
+    else:
+        log_ticks(axes, "y", times, time_tick)
     for line in lines:
         _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
     legend.draw(sheet, right + _GAP, sheet.top)
@@ -112,10 +168,21 @@ def _lines_chart(
     return sheet.figure
 
 
+def _share_ticks(values: Sequence[float]) -> list[float]:
+    """From none to all, and on where a value is above. A band that goes on ends there."""
+    return [fifth / 5 for fifth in range(math.ceil(5 * max([1.0, *values])) + 1)]
+
+
+def _is_geometric(xs: Sequence[float]) -> bool:
+    """Whether each of at least four values is about as many times the one before."""
+    steps = [high / low for low, high in pairwise(xs) if low > 0]
+    return len(xs) >= _FEWEST_STEPS and len(steps) == len(xs) - 1 and max(steps) < 1.1 * min(steps)
+
+
 def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], str], room: float) -> None:
     """A tick at every value, labelled where its label touches no other."""
     low, high = (min(xs), max(xs)) if xs else (0.0, 1.0)
-    if low > 0 and high / low >= _LOG_FROM:
+    if low > 0 and (high / low >= _LOG_FROM or _is_geometric(xs)):
         axes.set_xscale("log")
         margin = (high / low) ** 0.05
         axes.set_xlim(low / margin, high * margin)
