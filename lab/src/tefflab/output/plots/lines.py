@@ -24,7 +24,7 @@ from tefflab.output.scales import log_axis
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
 _LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis,
-_FEWEST_STEPS = 4  # and one of at least so many values that all grow by the same factor
+_FEWEST_STEPS = 3  # and one of at least so many values that all grow by the same factor
 
 
 def metg_lines_chart(
@@ -80,32 +80,41 @@ def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_s
     variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
     look_of = looks(variants.values())
     known = {
-        id_: [(value, text) for (_, text), each in zip(of.values, of.found, strict=True) if (value := each.get(id_))]
+        id_: [(x, value.value) for (x, _), each in zip(of.values, of.found, strict=True) if (value := each.get(id_))]
         for id_ in variants
     }
+    text_of = dict(of.values)
     # Of shares the best one counts, of times that at the end.
-    telling = {
-        id_: max(own, key=lambda each: each[0].value) if is_share else own[-1] for id_, own in known.items() if own
-    }
-    ranked = sorted(telling, key=lambda id_: telling[id_][0].value, reverse=is_share)
+    telling = {id_: max(own, key=lambda each: each[1 if is_share else 0]) for id_, own in known.items() if own}
+    sign = -1 if is_share else 1
+    ranked = sorted(telling, key=lambda id_: (not is_share and -telling[id_][0], sign * telling[id_][1]))
     written = percent if is_share else duration
     entries = [
-        Entry(look_of[id_], variants[id_].title, f"{written(value.value)} at {text}")
+        Entry(look_of[id_], variants[id_].title, f"{written(value)} at {text_of[x]}")
         for id_ in ranked
-        for value, text in [telling[id_]]
+        for x, value in [telling[id_]]
     ]
-    absent: dict[str, list[str]] = {}
+    lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
+    xs = [x for x, _ in of.values]
+    head = Head(title, [meaning], footer, _absent(of))
+    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, is_share=is_share)
+
+
+def _absent(of: Varied) -> list[str]:
+    """Who is missing, where and why, a line for each reason and place."""
+    places: dict[tuple[str, str], list[str]] = {}
     for (_, text), rows in zip(of.values, of.rows, strict=True):
         for row in rows:
             if row.value is None:
-                absent.setdefault(f"{row.variant.title}: {row.note}", []).append(text)
+                places.setdefault((row.note, row.variant.title), []).append(text)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (note, title), at in places.items():
+        alike.setdefault((note, tuple(at)), []).append(title)
     every = len(of.values)
-    notes = [note + ("" if len(at) == every else f" (at {', '.join(at)})") for note, at in absent.items()]
-    lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
-    xs = [x for x, _ in of.values]
-    text_of = dict(of.values)
-    head = Head(title, [meaning], footer, notes)
-    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, is_share=is_share)
+    return [
+        f"{', '.join(titles)}: {note}" + ("" if len(at) == every else f" (at {', '.join(at)})")
+        for (note, at), titles in alike.items()
+    ]
 
 
 def _seconds(row: CaseRow) -> float:
@@ -174,7 +183,7 @@ def _share_ticks(values: Sequence[float]) -> list[float]:
 
 
 def _is_geometric(xs: Sequence[float]) -> bool:
-    """Whether each of at least four values is about as many times the one before."""
+    """Whether each of at least three values is about as many times the one before."""
     steps = [high / low for low, high in pairwise(xs) if low > 0]
     return len(xs) >= _FEWEST_STEPS and len(steps) == len(xs) - 1 and max(steps) < 1.1 * min(steps)
 
