@@ -169,7 +169,7 @@ def test_a_system_runs_every_app_validated(program: Program, workers: int) -> No
         f"-app {app} -size 100 -block 24 {more}"
         for app, more in (("gemm_3d", ""), ("gemm_3d", random), ("gemm", random))
     ]
-    lines += [f"-app cholesky -size 300 -block 24 {random}"]
+    lines += [f"-app cholesky -size 150 -block 24 {random}"]
     lines = [line for line in lines for _ in range(2)]
     records = answers(program, workers, "--batch", lines=lines)
     assert len(records) == len(lines)
