@@ -41,7 +41,7 @@ class ranks_system final : public system {
     teff::task_graph<task> graph(runtime_);
     // Beside what all systems wait for, the inputs that are other ranks'.
     graph.indegree([&](task t) { return product.indegree(t) + routes.awaited_by(t); }).priority([](task t) {
-      return -t.step;
+      return -t.column;  // a column of B stays in the cache, step after step
     });
     const auto arrived = [&](tile_messages& messages, int matrix, int row, int column) {
       if (matrix > routes_of_inputs::b) {
