@@ -7,6 +7,10 @@ set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 # The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
 set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
 
+# What the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests are no
+# part of it.
+add_custom_target(lab_core)
+
 # Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
 # needs; CMake finds what pip put there, unless a version is asked for.
 function(teff_add_systems)
@@ -17,6 +21,7 @@ function(teff_add_systems)
   foreach(file IN LISTS folders)
     get_filename_component(folder "${file}" DIRECTORY)
     get_filename_component(name "${folder}" NAME)
+    add_custom_target(lab_${name})
     if(name IN_LIST TEFF_LEFT_OUT OR (TEFF_VERSION_OF AND NOT name STREQUAL TEFF_VERSION_OF))
       continue()
     endif()
@@ -52,6 +57,12 @@ function(teff_add_system_program name)
                    LIBRARIES teff::task_graph ${program_LIBRARIES} OPTIONS ${program_OPTIONS})
 endfunction()
 
+# Of a target of the system whose CMakeLists.txt calls it: the lab runs it.
+function(teff_lab_runs target)
+  get_filename_component(system "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  add_dependencies(lab_${system} ${target})
+endfunction()
+
 # teff_add_foreign_program(NAME DEPENDS what...)
 #
 # A program that CMake does not compile: a file of CMAKE_RUNTIME_OUTPUT_DIRECTORY that a command of the system's makes,
@@ -66,6 +77,7 @@ function(teff_add_foreign_program name)
     list(FILTER program_DEPENDS EXCLUDE REGEX "/")
   endif()
   add_custom_target(${name} ${all} DEPENDS ${program_DEPENDS})
+  teff_lab_runs(${name})
 endfunction()
 
 # teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
@@ -200,6 +212,7 @@ function(teff_add_program name)
   add_executable(${name} ${program_SOURCES})
   target_link_libraries(${name} PRIVATE ${program_LIBRARIES})
   target_compile_options(${name} PRIVATE ${program_OPTIONS})
+  teff_lab_runs(${name})
   if(TEFF_SANITIZE)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()

@@ -56,7 +56,8 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     assert spun.split()[1:] in (["77", "%", "53", "%"], ["77", "%", "52", "%"])
     assert "eager: its tasks begin when they are made (early)" in lines
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
-    names = {f"micro-{count}.{end}" for count in ("1-worker", "2-workers") for end in ("png", "svg")}
+    stems = [f"micro-{count}{rest}" for count in ("1-worker", "2-workers") for rest in ("", "-2")]
+    names = {f"{stem}.{end}" for stem in stems for end in ("png", "svg")}
     assert {file.name for file in folder.iterdir()} == names | {"report.html"}
     assert teff(monkeypatch, "report", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -308,6 +308,18 @@ def test_every_system_that_does_not_compile_is_named(tmp_path: Path) -> None:
     assert (root / ".teff/build/bin/lake_tasks").is_file()
 
 
+def test_only_the_programs_of_the_systems_asked_for_are_built_and_no_tests(tmp_path: Path) -> None:
+    root = checkout(tmp_path, lake=GOOD, pond=GOOD)
+    (root / "runtime/test.cpp").write_text("int main() {}\n")
+    (root / "runtime/CMakeLists.txt").write_text("add_executable(some_test test.cpp)\n")
+    made = [root / ".teff/build/bin" / name for name in ("lake_tasks", "pond_tasks", "some_test")]
+    lake, _ = load_systems(root)
+    assert Build(root, quiet()).make([lake]) == {}
+    assert [each.is_file() for each in made] == [True, False, False]
+    assert Build(root, quiet()).make() == {}
+    assert all(each.is_file() for each in made)
+
+
 def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_path: Path) -> None:
     root = checkout(tmp_path, lake=GOOD)
     add_system(root, "rogue", GOOD, first='message(FATAL_ERROR "boom")')
@@ -321,10 +333,21 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
 
 
 def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:
-    root = checkout(tmp_path)
+    root = checkout(tmp_path, lake=GOOD)
     (root / "bench/task_graph/core.cpp").write_text(BAD)
     with pytest.raises(TeffError, match=r"(?s)build-release\.log.*no_such_name"):
         Build(root, quiet()).make()
+
+
+def test_without_a_compiler_one_line_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ninja").write_text("#!/bin/sh\n")
+    (tmp_path / "ninja").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(TeffError, match=r"^nothing can be built without a C\+\+ compiler.*install one[^\n]*$"):
+        Build(tmp_path, quiet())
+    monkeypatch.setenv("CXX", "/opt/other/c++")
+    Build(tmp_path, quiet())
 
 
 def test_a_checkout_that_was_moved_is_built_anew(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ _DOUBT = 0.002  # a point is believed to be where its runs say if noise alone wo
 _ENOUGH = 4  # runs without which that is never so
 _MAJORITY = 0.75  # and so many of its runs say it: at the crossing itself both sides have many
 _BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares where noise is normal
+_FEW_ROUNDS = 4  # which may agree by chance, so that the spread of their runs counts as well; of more, that much less
 _FREEDOM = 10  # runs share their launch, so more of them do not make the scatter better known than ten would
 _LEAST_SCALE = 0.002  # relative noise below which nothing is an outlier
 _STEPS = 12  # of reweighting; the weights are still to three digits after about eight
@@ -238,14 +239,20 @@ class Crossing:
     def _arm(self, x: Floats, confidence: float, seed: int) -> Floats:
         """Half the band's height, in log slowdown; infinite after one round, which knows nothing of other launches.
 
-        From drawing rounds and from drawing single runs, added as a hierarchical bootstrap adds its two stages: few
-        rounds may agree by chance, and by rounds alone the interval held the truth in 95.4 %, so in 97.5 %.
+        From drawing rounds, and from drawing single runs as far as few rounds may agree by chance.
         """
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         if len(rounds) < 2:
             return np.full(len(x), np.inf)
         by_run = self._arm_by(np.arange(len(index)), 2, x, confidence, seed)
-        return np.hypot(by_run, self._arm_by(index, 1, x, confidence, seed))
+        return np.hypot(self._share_of_runs * by_run, self._arm_by(index, 1, x, confidence, seed))
+
+    @property
+    def _share_of_runs(self) -> float:
+        """How much of the spread of single runs is added to that of rounds, which contains it: a variance that is
+        known from R rounds is itself wrong by a variance that falls as 1 / R."""
+        rounds = len(np.unique(self.runs.round))
+        return float(np.sqrt(_FEW_ROUNDS / max(rounds, _FEW_ROUNDS)))
 
     def _arm_by(self, cluster: Integers, lost: int, x: Floats, confidence: float, seed: int) -> Floats:
         counts = draw(int(cluster.max()) + 1, seed)[:, cluster]
@@ -288,9 +295,10 @@ class Crossing:
         return float(np.hypot(by_round, self.run_error(confidence, seed)))
 
     def run_error(self, confidence: float, seed: int) -> float:
-        """Half-width of log METG, to first order, from drawing single runs."""
+        """Half-width of log METG, to first order, from drawing single runs: what is added to that of rounds."""
         runs = len(self.runs.round)
-        return float(np.nanstd(self.shifts(draw(runs, seed)))) * widening(runs - 1, confidence)
+        spread = float(np.nanstd(self.shifts(draw(runs, seed))))
+        return self._share_of_runs * spread * widening(runs - 1, confidence)
 
 
 def find_crossing(runs: Runs, threshold: float) -> Crossing:

@@ -2,6 +2,7 @@
 cores' time is left to tasks of a given length.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
@@ -9,19 +10,21 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.against import against_of, noise_of, notes_of, others_of, ratio_text
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
 from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
 from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.plots import RatioRow, efficiency_lines_chart, ratios_chart, signature
 from tefflab.output.quantities import duration, percent
 from tefflab.output.table import Column
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
-_EFFICIENCY = "efficiency"
+_EFFICIENCY, _SPIN, _DEPENDENCES = "efficiency", "spin_seconds", "dependences"
+_EFFICIENT = "Share of the workers' time in which tasks spin, with 95 % intervals; larger is better."
 
 
 class Parameters(Strict):
@@ -74,7 +77,8 @@ class MicroRecord(Record):
 
 
 class MicroEstimates(ProgramEstimates):
-    """For each number of workers a table of times, one of efficiencies, and a picture."""
+    """For each number of workers a table of times, one of efficiencies, a picture of ratios, and for each number of
+    dependences one of efficiency against the length of a task."""
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         to = self.measure
@@ -96,12 +100,21 @@ class MicroEstimates(ProgramEstimates):
         to = self.measure
         stem = self.plan.experiment or self.kind.name
         for group in self.measured if to else ():
-            if to and (others := others_of(self.plan, group, to)):
+            empty = [case for case, own in group.rows.items() if not _spins(own.values())]
+            if to and empty and (others := others_of(self.plan, group, to)):
                 workers = _counted(group.workers)
-                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+                rows = [RatioRow(case, group.ratios(case, to.id)) for case in empty]
                 foot = signature(self.sitting, noise_of(self.rows))
                 title = f"{self.plan.title}, {workers}"
                 yield slug(f"{stem} {workers}"), ratios_chart(rows, to, others, title, self.kind.meaning, foot)
+            for dependences, efficiencies in sorted(_by_dependences(group).items()):
+                each = (
+                    "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
+                )
+                title = f"{self.plan.title}, {_counted(group.workers)}: {each}"
+                foot = signature(self.sitting, noise_of(self.rows))
+                name = slug(f"{stem} {_counted(group.workers)} {dependences}")
+                yield name, efficiency_lines_chart(efficiencies, title, _EFFICIENT, foot)
 
     def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
         own = [group.rows[case].get(to.id) for case in cases]
@@ -129,7 +142,11 @@ class Micro(CaseBenchmark[MicroRecord]):
     quantity = "a task"
     meaning = "Time x workers / tasks, divided by that of one system, with 95 % intervals; smaller is better."
     keys = ("case", "seconds_per_task")
-    facts = (Fact(_EFFICIENCY, lambda record: record.efficiency),)
+    facts = (
+        Fact(_EFFICIENCY, lambda record: record.efficiency),
+        Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
+        Fact(_DEPENDENCES, lambda record: record.parameters.dependences if record.parameters else None, whole=True),
+    )
     case_options = (
         *CaseBenchmark.case_options,
         Option("--against", "The system by whose times the others' are divided. [the quickest]"),
@@ -163,6 +180,18 @@ class Micro(CaseBenchmark[MicroRecord]):
 
 def _spins(rows: Iterable[CaseRow]) -> bool:
     return any(row.facts[_EFFICIENCY] is not None for row in rows)
+
+
+def _by_dependences(group: Group) -> dict[int, dict[Variant, dict[float, Interval]]]:
+    """The efficiency by the length of a task, of each system."""
+    found: dict[int, dict[Variant, dict[float, Interval]]] = {}
+    for own in group.rows.values():
+        for row in own.values():
+            spin, dependences = row.facts[_SPIN], row.facts[_DEPENDENCES]
+            if spin and dependences is not None and row.value:
+                ends = (spin / end if end else math.inf for end in (row.value.value, row.value.high, row.value.low))
+                found.setdefault(int(dependences), {}).setdefault(row.variant, {})[spin] = Interval(*ends)
+    return found
 
 
 def _head(variant: Variant) -> str:

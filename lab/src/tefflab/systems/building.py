@@ -6,6 +6,7 @@ A system that can't be configured or compiled is left out with its reason, and t
 import fnmatch
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,11 +18,13 @@ from rich.console import Console
 
 from tefflab.errors import TeffError
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
+from tefflab.systems.naming import parsed
 from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.provision import PIP_LEDGER
-from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, load_systems
+from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, System, load_systems
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
+_COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(12, 17)))
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
 _FAILED = re.compile(r"^FAILED: (?:\[code=\d+\] )?(.*)")
@@ -89,18 +92,21 @@ class Build:
         self._configure_log = root / ".teff" / "log" / f"configure-{preset}.log"
         self._build_log = root / ".teff" / "log" / f"build-{preset}.log"
         self._ninja = working_tool("ninja")
+        _expect_compiler()
 
-    def make(self, *, prefix: Sequence[str] = ()) -> dict[str, str]:
-        """Brings every program up to date; returns, for each system that failed, the reason.
+    def make(self, systems: Sequence[System] | None = None, *, prefix: Sequence[str] = ()) -> dict[str, str]:
+        """Brings the core and the programs of `systems` up to date; returns, for each system that failed, the reason.
 
-        `prefix` goes before the commands (`setarch -R`). Raises TeffError where the core does not build.
+        Where they are None, all that there is: also tests, examples and benchmarks of libteff. `prefix` goes before the
+        commands (`setarch -R`). Raises TeffError where the core does not build.
         """
+        targets = ["all"] if systems is None else _targets(systems)
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
         left_out = self._configure(prefix) if not self._is_configured() else {}
-        code = self._run_ninja(prefix)
+        code = self._run_ninja(prefix, targets)
         if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
             left_out = self._configure(prefix)
-            code = self._run_ninja(prefix)
+            code = self._run_ninja(prefix, targets)
         return left_out | self._sort_out_failures() if code else left_out
 
     def _is_configured(self) -> bool:
@@ -159,9 +165,9 @@ class Build:
         if cache.is_file() and home not in cache.read_text(encoding="utf-8", errors="replace"):
             shutil.rmtree(self.folder)
 
-    def _run_ninja(self, prefix: Sequence[str]) -> int:
+    def _run_ninja(self, prefix: Sequence[str], targets: Sequence[str]) -> int:
         with Step(self._console, f"building ({self.preset})") as step:
-            return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja])
+            return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
         """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
@@ -192,6 +198,12 @@ class Build:
             (folder / name).write_text(reason + "\n", encoding="utf-8")
 
 
+def _targets(systems: Sequence[System]) -> list[str]:
+    """What TeffSystems.cmake calls the programs of these systems. Versions of one have a build of their own."""
+    compiled = [one.name for one in systems if (one.folder / "CMakeLists.txt").is_file()]
+    return ["lab_core", *(f"lab_{name}" for name in compiled if not parsed(name).version)]
+
+
 def run_ninja(
     folder: Path, log: Path, step: Step, *, prefix: Sequence[str], targets: Sequence[str] = (), append: bool = False
 ) -> int:
@@ -215,6 +227,15 @@ def working_tool(name: str) -> str:
                 return candidate
     package = {"ninja": "ninja-build"}.get(name, name)
     raise TeffError(f"nothing can be built without {name} (in Debian's package {package})")
+
+
+def _expect_compiler() -> None:
+    """CMake says the same in twenty lines, and only after all else has been set up."""
+    if not os.environ.get("CXX") and not any(map(shutil.which, _COMPILERS)):
+        raise TeffError(
+            "nothing can be built without a C++ compiler, and there is no c++, g++ or clang++ in PATH;"
+            " install one (apt-get install g++), or name it in CXX"
+        )
 
 
 def _broken(said: str, what: str, log: Path) -> TeffError:

@@ -61,6 +61,7 @@ def ensure(
         ours = [*(CORE_APT if need_programs else ()), *extra_apt]
         unasked = [one for one in systems if not one.install.on_request]
         by_apt = provide_apt(root, {CORE: ours} | {one.name: one.install.apt for one in unasked}, console)
+        build = Build(root, console) if need_programs else None  # raises where nothing can be built
         by_pip = provide_pip(root, {one.name: one.install.pip for one in unasked}, console)
         problems = by_pip.problems | by_apt.problems
         for owner, reason in problems.items():
@@ -68,8 +69,8 @@ def ensure(
         if by_apt.command:
             words = "type" if sudo() else "type as root"
             console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
-        if need_programs:
-            failed = Build(root, console).make()
+        if build:
+            failed = build.make(systems)
             for one in systems:
                 if one.name in failed:
                     warn(console, one.name, failed[one.name])

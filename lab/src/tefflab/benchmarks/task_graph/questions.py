@@ -21,6 +21,7 @@ from tefflab.records.plan import Variant
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
 ATTEMPTS = 3  # of one point, where it is noisy
 _WARM = 0.1  # seconds of a run that says what a task takes, though it began cold
+_EMPTY_ROUNDS = 8  # that measure empty tasks too: their time is a column of the table, and no more
 _POINTS = 4  # of a round
 _CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle,
 _CLOSE = 1.6  # from the middle divided by this factor to the middle times it
@@ -105,16 +106,22 @@ class MetgQuestion(GraphQuestion):
         self._place: _Place | None = None  # that this round measures
 
     def _measured(self) -> _Round:
-        empty = yield from self._run(0)
-        here = round_trip_of(empty[-1].round_trips)
+        """Its first run says how far apart the cores are. It is of empty tasks until their time is known well, and
+        then one of those that are measured where most rounds were."""
+        usual = max(self._places, key=lambda place: place.rounds, default=None)
+        start = usual.grid[0] if usual and self.rounds >= _EMPTY_ROUNDS else 0
+        first = yield from self._run(start)
+        here = round_trip_of(first[-1].round_trips)
         self._place = next((each for each in self._places if alike(each.round_trip, here)), None)
         if self._place is None:
             self._place = yield from self._scout(here)
             self._places.append(self._place)
         place = self._place
         place.rounds += 1
-        for iterations in (*place.grid, *(place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ())):
-            yield from self._run(iterations)
+        wide = place.wide if self._is_drawn and place.rounds <= _WIDE_ROUNDS else ()
+        for iterations in (*place.grid, *wide):
+            if iterations != start:
+                yield from self._run(iterations)
 
     def add(self, runs: Sequence[GraphRun]) -> None:
         super().add(runs)

@@ -1,5 +1,5 @@
-"""Values against a parameter: METG against dependencies per task or bytes, the time of a case against workers, the time
-or the share of the cores' rate of an app against what is varied."""
+"""Estimates against a parameter: METG against dependencies per task or bytes, the value of a case against workers,
+efficiency against the length of a task, time or share of the cores' rate against what is varied."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +20,7 @@ from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, lo
 from tefflab.output.quantities import duration, percent
 from tefflab.output.readings import absences, metg_name, time_tick, variants_of
 from tefflab.output.scales import log_axis
+from tefflab.records.plan import Variant
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
@@ -65,6 +66,27 @@ def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str
     return _lines_chart(Head(title, [meaning], footer, list(failed)), entries, lines, workers, "workers")
 
 
+def efficiency_lines_chart(
+    efficiencies: Mapping[Variant, Mapping[float, Interval]], title: str, meaning: str, footer: str = ""
+) -> Figure:
+    """Efficiency of every system by the length of its tasks, in seconds; who is best with the shortest is first."""
+    look_of = looks(efficiencies)
+    lengths = sorted({length for each in efficiencies.values() for length in each})
+    ranked = sorted(
+        efficiencies, key=lambda each: [-efficiencies[each][x].value for x in lengths if x in efficiencies[each]]
+    )
+    entries = [Entry(look_of[each.id], each.title, _shortest(efficiencies[each])) for each in ranked]
+    lines = [Line(look_of[each.id], [efficiencies[each].get(x) for x in lengths]) for each in ranked]
+    head = Head(title, [meaning], footer, [])
+    height = Height.of_shares(lines)
+    return _lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, height)
+
+
+def _shortest(by_length: Mapping[float, Interval]) -> str:
+    length = min(by_length)
+    return f"{percent(by_length[length].value)} at {duration(length)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Varied:
     """What was measured at each value of what is varied: rows, and by their variants what is drawn of them."""
@@ -97,7 +119,8 @@ def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_s
     lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
     xs = [x for x, _ in of.values]
     head = Head(title, [meaning], footer, _absent(of))
-    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, is_share=is_share)
+    height = Height.of_shares(lines) if is_share else None
+    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height)
 
 
 def _absent(of: Varied) -> list[str]:
@@ -143,6 +166,34 @@ class Line:
     estimates: Sequence[MetgEstimate | Interval | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Height:
+    """An axis that leads up: what stands beside it, and how it is drawn."""
+
+    labels: Sequence[str]
+    draw: Callable[[Axes], None]
+
+    @staticmethod
+    def of_times(lines: Iterable[Line]) -> "Height":
+        times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
+        return Height([time_tick(each) for each in times.majors], lambda axes: log_ticks(axes, "y", times, time_tick))
+
+    @staticmethod
+    def of_shares(lines: Iterable[Line]) -> "Height":
+        """From none to all, and on where a value is above. A band that goes on ends there."""
+        most = max([1.0, *(each.value for line in lines for each in line.estimates if each)])
+        ticks = [fifth / 5 for fifth in range(math.ceil(5 * most) + 1)]
+        labels = [percent(each) for each in ticks]
+
+        def draw(axes: Axes) -> None:
+            axes.set_ylim(0, 1.03 * ticks[-1])
+            axes.yaxis.set_major_locator(FixedLocator(ticks))
+            axes.yaxis.set_major_formatter(FixedFormatter(labels))
+            axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
+
+        return Height(labels, draw)
+
+
 def _lines_chart(
     head: Head,
     entries: Sequence[Entry],
@@ -150,36 +201,22 @@ def _lines_chart(
     xs: Sequence[float],
     x_label: str,
     x_text: Callable[[float], str] = "{:g}".format,
-    *,
-    is_share: bool = False,
+    height: Height | None = None,  # that of times
 ) -> Figure:
     lines = list(lines)
-    times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
-    shares = _share_ticks([each.value for line in lines for each in line.estimates if each])
-    labels = [percent(each) for each in shares] if is_share else [time_tick(each) for each in times.majors]
+    height = height or Height.of_times(lines)
     legend = Legend(entries)
     sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
-    left = EDGE + max(text_width(each, SMALL) for each in labels) + 0.08
+    left = EDGE + max(text_width(each, SMALL) for each in height.labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
     _parameter_ticks(axes, xs, x_text, right - left)
-    if is_share:
-        axes.set_ylim(0, 1.04 * max(shares))
-        axes.yaxis.set_major_locator(FixedLocator(shares))
-        axes.yaxis.set_major_formatter(FixedFormatter(labels))
-        axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
-    else:
-        log_ticks(axes, "y", times, time_tick)
+    height.draw(axes)
     for line in lines:
         _line(axes, line.look, [(x, each) if each else None for x, each in zip(xs, line.estimates, strict=True)])
     legend.draw(sheet, right + _GAP, sheet.top)
     sheet.text((left + right) / 2, sheet.bottom + 0.05, x_label, SMALL, color=SOFT, align="center")
     return sheet.figure
-
-
-def _share_ticks(values: Sequence[float]) -> list[float]:
-    """From none to all, and on where a value is above. A band that goes on ends there."""
-    return [fifth / 5 for fifth in range(math.ceil(5 * max([1.0, *values])) + 1)]
 
 
 def _is_geometric(xs: Sequence[float]) -> bool:
