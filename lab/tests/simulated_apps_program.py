@@ -45,7 +45,14 @@ def record(name: str, share: float, workers: int, line: str, count: int) -> dict
             "gap_share_after": 0.0,
         },
         "validation": {"passed": not is_wrong, "residual": 1e-3 if is_wrong else 1e-15, "bound": BOUND},
-        "parameters": {"app": said["-app"], "size": size, "block": block, "grid": [1, 1]},
+        "parameters": {
+            "app": said["-app"],
+            "size": size,
+            "block": block,
+            "blocks": "equal",
+            "grid": [1, 1],
+            "layers": 1,
+        },
         "flops": flops,
         "core_flops_per_second": CORE,
     }

@@ -14,6 +14,8 @@ from schemas import validator
 from simulated_apps_program import BOUND, CASES, record
 from tefflab import project_root
 from tefflab.benchmarks.apps import BENCHMARK, AppsEstimates, AppsRecord
+from tefflab.benchmarks.experiments import load_experiment
+from tefflab.errors import TeffError
 from tefflab.measure.measurement import estimated
 from tefflab.records.record import RecordError, parse_record
 from tefflab.records.stored import open_sitting
@@ -74,6 +76,60 @@ def test_a_group_has_its_usual_cases_and_a_name_any(
     assert {row["case"] for row in rows} == {"gemm-128"}
 
 
+VARIED = """
+title = "Tiles"
+description = "by tiles"
+benchmark = "apps"
+rounds = 3
+minutes = 0.5
+[problems]
+gemm = "-app gemm -size 2048"
+cholesky = "-app cholesky -size 2048"
+[vary]
+name = "rows of a tile"
+values = [64, 128, 256]
+flags = "-block {value}"
+"""
+
+
+@pytest.mark.usefixtures("root")
+def test_an_experiment_draws_each_problem_against_what_is_varied(
+    commanded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = commanded / "experiments"
+    folder.mkdir(exist_ok=True)
+    (folder / "tiles.toml").write_text(VARIED)
+    (folder / "workers.toml").write_text(
+        VARIED.replace('flags = "-block {value}"', 'workers = true\nflags = ["-block 64", "-block 128", "-block 256"]')
+        .replace("64, 128, 256", "1, 2, 4", 1)
+        .replace("rounds = 3", 'chart = "time"\nrounds = 3')
+    )
+    for name, workers in (("tiles", {2}), ("workers", {1, 2, 4})):
+        assert teff(monkeypatch, "experiment", name, "--workers", "2", "--json", "--store", name) == 0
+        rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert {row["workers"] for row in rows} == workers
+        (sitting,) = (each for each in (commanded / "results" / name).iterdir() if each.is_dir())
+        pictures = {file.name for file in sitting.iterdir() if file.suffix == ".png"}
+        assert pictures == {f"{name}-gemm.png", f"{name}-cholesky.png"}
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "fault"),
+    [
+        ("values = [64, 128, 256]", "values = [64, 32]", "values must rise"),
+        ('flags = "-block {value}"', 'flags = "-block 64"', "flags need"),
+        ('flags = "-block {value}"', 'flags = ["-block 64"]', "one for each value"),
+        ("[problems]", 'cases = ["gemm"]\n[problems]', "give either"),
+    ],
+)
+def test_an_experiment_that_varies_nothing_is_refused(tmp_path: Path, line: str, instead: str, fault: str) -> None:
+    assert line in VARIED
+    file = tmp_path / "tiles.toml"
+    file.write_text(VARIED.replace(line, instead))
+    with pytest.raises(TeffError, match=fault):
+        load_experiment(file)
+
+
 def test_a_share_is_of_as_many_cores_as_there_are_workers() -> None:
     one, two = (parse_record(json.dumps(record("quick", 0.9, n, CASES[0]["flags"], 0)), AppsRecord) for n in (1, 2))
     assert one.efficiency == pytest.approx(two.efficiency)
@@ -103,16 +159,25 @@ def test_a_record_that_does_not_say_all_or_has_too_large_a_residual_is_none(chan
 @pytest.mark.parametrize("workers", [1, 2, 3])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
 def test_a_system_runs_every_app_validated(program: Program, workers: int) -> None:
+    random = "-blocks random"
     lines = [
         f"-app {app} -size {size} -block {block}"
         for app in ("gemm", "cholesky")
         for size, block in ((128, 32), (100, 24), (30, 64), (1, 1))
     ]
+    lines += [
+        f"-app {app} -size 100 -block 24 {more}"
+        for app, more in (("gemm_3d", ""), ("gemm_3d", random), ("gemm", random))
+    ]
+    lines += [f"-app cholesky -size 150 -block 24 {random}"]
     lines = [line for line in lines for _ in range(2)]
     records = answers(program, workers, "--batch", lines=lines)
     assert len(records) == len(lines)
     for line, each in zip(lines, records, strict=True):
         SCHEMA.validate(each)
+        if "error" in each and ("gemm_3d" in line or random in line):
+            assert " only" in each["error"]  # libraries have blocks of one size, and no layers
+            continue
         assert "error" not in each, f"{line}: {each['error']}"
         assert parse_record(json.dumps(each), AppsRecord).efficiency > 0
         assert each["workers"] == workers

@@ -35,6 +35,18 @@ std::vector<bench::benchmark_case> apps_benchmark::cases() const {
                      .flags = fmt::format("-app {} -size {} -block {}", name_of(what), size, rows),
                      .by_default = by_default,
                      .group = name_of(what)});
+  for (const auto& [what, size, title] : usual)
+    all.push_back({.name = fmt::format("{}-random", name_of(what)),
+                   .title = fmt::format("{}, {} rows, tiles of 64 to 192 rows and columns", title, size),
+                   .flags = fmt::format("-app {} -size {} -block 128 -blocks random", name_of(what), size),
+                   .by_default = false,
+                   .group = name_of(what)});
+  for (const auto& [rows, by_default] : blocks)
+    all.push_back({.name = fmt::format("gemm_3d-{}", rows),
+                   .title = fmt::format("C = A B in layers, 2048 rows, tiles of {}", rows),
+                   .flags = fmt::format("-app gemm_3d -size 2048 -block {}", rows),
+                   .by_default = false,
+                   .group = "gemm_3d"});
   return all;
 }
 

@@ -4,7 +4,7 @@ namespace teff::apps {
 
 cholesky::cholesky(const setting& at)
     : at_(at),
-      blocks_(at.size, at.block),
+      blocks_(at.size, at.block, at.sizes),
       values_(values::kind::positive_definite, at.size, 4),
       a_(blocks_, at.grid, at.rank, at.how),
       x_(random_vector(at.size)) {

@@ -6,13 +6,15 @@ namespace teff::apps {
 
 gemm::gemm(const setting& at)
     : at_(at),
-      blocks_(at.size, at.block),
+      blocks_(at.size, at.block, at.sizes),
       of_a_(values::kind::general, at.size, 1),
       of_b_(values::kind::general, at.size, 2),
       a_(blocks_, at.grid, at.rank, at.how),
       b_(blocks_, at.grid, at.rank, at.how),
-      c_(blocks_, at.grid, at.rank, at.how),
       x_(random_vector(at.size)) {
+  at_.layers = std::min(at.layers, tiles());
+  sums_.reserve(static_cast<std::size_t>(layers()));
+  for (int i = 0; i < layers(); ++i) sums_.emplace_back(blocks_, at.grid, at.rank, at.how);
   a_.visit_own([&](int row, int column) {
     of_a_.fill(a_.at(row, column), blocks_.first(row), blocks_.first(column));
     of_b_.fill(b_.at(row, column), blocks_.first(row), blocks_.first(column));
@@ -20,11 +22,44 @@ gemm::gemm(const setting& at)
   reset();
 }
 
-void gemm::reset() {
-  c_.visit_own([&](int row, int column) {
-    const tile each = c_.at(row, column);
-    for (int i = 0; i < each.columns; ++i) std::fill_n(each.column(i), each.rows, 0.0);
+void gemm::execute(const task& which) const {
+  const tile own = sum(layer(which)).at(which.row, which.column);
+  if (is_product(which))
+    kernels::multiply(a_.at(which.row, which.step), b_.at(which.step, which.column), own,
+                      which.step >= layers());
+  else
+    kernels::add(sum(added_layer(which)).at(which.row, which.column), own);
+}
+
+std::optional<gemm::task> gemm::next(const task& which) const {
+  if (is_product(which) && which.step + layers() < tiles())
+    return task{which.step + layers(), which.row, which.column};
+  const int mine = layer(which);
+  if (mine > 0) return task{tiles() + mine - 1, which.row, which.column};
+  const int after = std::max(which.step + 1, tiles());
+  if (after < tiles() + layers() - 1) return task{after, which.row, which.column};
+  return {};
+}
+
+std::int64_t gemm::own_tasks() const {
+  std::int64_t all = 0;
+  visit_first([&](const task& first) {
+    for (std::optional<task> each = first; each && is_here(*each) && layer(*each) == layer(first);
+         each = next(*each))
+      ++all;
   });
+  return all;
+}
+
+void gemm::reset() {
+  for (int layer = 0; layer < layers(); ++layer)
+    for (int column = 0; column < tiles(); ++column)
+      for (int row = 0; row < tiles(); ++row) {
+        // Its own, and where those of other layers come to.
+        if (at_.grid.owner(row, column, layer) != at_.rank && !c().is_here(row, column)) continue;
+        const tile each = sum(layer).at(row, column);
+        for (int i = 0; i < each.columns; ++i) std::fill_n(each.column(i), each.rows, 0.0);
+      }
 }
 
 double gemm::residual(const summation& add_up) {
@@ -34,8 +69,8 @@ double gemm::residual(const summation& add_up) {
     expected_ = {std::move(abx.ax), abx.norm * bx.norm * norm(x_)};
   }
   vector cx(x_.size());
-  c_.visit_own([&](int row, int column) {
-    add_product(c_.at(row, column), part::whole, &x_[static_cast<std::size_t>(blocks_.first(column))],
+  c().visit_own([&](int row, int column) {
+    add_product(c().at(row, column), part::whole, &x_[static_cast<std::size_t>(blocks_.first(column))],
                 &cx[static_cast<std::size_t>(blocks_.first(row))]);
   });
   add_up(cx);

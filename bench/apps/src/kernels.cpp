@@ -17,6 +17,10 @@ void multiply(const tile& a, const tile& b, const tile& c, bool adds) {
               b.data, b.stride, adds ? 1.0 : 0.0, c.data, c.stride);
 }
 
+void add(const tile& a, const tile& c) {
+  for (int i = 0; i < c.columns; ++i) cblas_daxpy(c.rows, 1.0, a.column(i), 1, c.column(i), 1);
+}
+
 void subtract_product(const tile& a, const tile& b, const tile& c) {
   cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, c.rows, c.columns, a.columns, -1.0, a.data, a.stride,
               b.data, b.stride, 1.0, c.data, c.stride);

@@ -12,15 +12,6 @@
 namespace teff::apps {
 namespace {
 
-using bench::json;
-
-json parameters(const work& asked, const process_grid& grid) {
-  return {{"app", name_of(asked.what)},
-          {"size", asked.size},
-          {"block", asked.block},
-          {"grid", json::array({grid.down, grid.across})}};
-}
-
 /// A core's rate, while the other ranks wait.
 double rate_of_core(const company& processes) {
   processes.meet();
@@ -38,16 +29,27 @@ void runner::prepare(const bench::flags& of_run) {
   }
   problem_.reset();  // of two, both may not fit
   asked_ = parse_work(of_run);
-  const setting at{.size = asked_.size,
-                   .block = asked_.block,
-                   .grid = process_grid::of(company_->size()),
-                   .rank = company_->rank(),
-                   .how = system_->storage()};
-  if (asked_.what == app::gemm)
-    problem_.emplace(std::in_place_type<gemm>, at);
-  else
+  const setting at = setting_of(asked_);
+  system_->check(at);
+  if (asked_.what == app::cholesky)
     problem_.emplace(std::in_place_type<cholesky>, at);
+  else
+    problem_.emplace(std::in_place_type<gemm>, at);
   flags_ = of_run;
+}
+
+/// The layers of one process are those that as many ranks as it has workers would have.
+setting runner::setting_of(const work& asked) const {
+  const int ranks = company_->size();
+  const bool in_layers = asked.what == app::gemm_3d;
+  const int as_ranks = ranks > 1 ? ranks : system_->describe().workers;
+  return {.size = asked.size,
+          .block = asked.block,
+          .sizes = asked.sizes,
+          .grid = in_layers ? process_grid::in_layers(ranks) : process_grid::of(ranks),
+          .layers = in_layers ? process_grid::layers_of(as_ranks) : 1,
+          .rank = company_->rank(),
+          .how = system_->storage()};
 }
 
 bench::answer runner::run() {
@@ -80,12 +82,22 @@ bench::answer runner::measured(problem& of) {
   found.seen = all.seen;
   found.validation = {{"passed", passed}, {"residual", residual}, {"bound", bound}};
   run.measured = std::move(found);
-  run.own["parameters"] = parameters(asked_, process_grid::of(company_->size()));
+  run.own["parameters"] = parameters(of);
   run.own["flops"] = std::visit([](const auto& each) { return each.flops(); }, of);
   run.own["core_flops_per_second"] = core_rate;
   if (all.counted.tasks) run.own["tasks"] = *all.counted.tasks;
   if (all.counted.bytes_sent) run.own["bytes_sent"] = *all.counted.bytes_sent;
   return {.said = std::move(run)};
+}
+
+bench::json runner::parameters(const problem& of) const {
+  const setting& at = std::visit([](const auto& each) -> const setting& { return each.at(); }, of);
+  return {{"app", name_of(asked_.what)},
+          {"size", at.size},
+          {"block", at.block},
+          {"blocks", name_of(at.sizes)},
+          {"grid", bench::json::array({at.grid.down, at.grid.across})},
+          {"layers", at.layers}};
 }
 
 }  // namespace teff::apps

@@ -56,7 +56,9 @@ class runner final : public bench::runner {
  private:
   using problem = std::variant<gemm, cholesky>;
 
+  [[nodiscard]] setting setting_of(const work& asked) const;
   [[nodiscard]] bench::answer measured(problem& of);
+  [[nodiscard]] bench::json parameters(const problem& of) const;
 
   std::unique_ptr<company> company_;
   std::unique_ptr<system> system_;

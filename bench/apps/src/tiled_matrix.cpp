@@ -9,11 +9,13 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Rows (or columns) of the blocks that one of `parts` gets, which are every `parts`-th from `mine` on.
-int dealt(const tiling& blocks, int mine, int parts) {
-  int all = 0;
-  for (int index = mine; index < blocks.count(); index += parts) all += blocks.extent(index);
-  return all;
+/// How many rows (or columns) the blocks before each have, of those that one of `parts` gets: every
+/// `parts`-th from `mine` on. The last number is that of all.
+std::vector<int> dealt_before(const tiling& blocks, int mine, int parts) {
+  std::vector<int> before{0};
+  for (int index = 0; index < blocks.count(); ++index)
+    before.push_back(before.back() + (index % parts == mine ? blocks.extent(index) : 0));
+  return before;
 }
 
 }  // namespace
@@ -23,14 +25,11 @@ tiled_matrix::tiled_matrix(const tiling& blocks, const process_grid& grid, int r
       grid_(grid),
       rank_(rank),
       layout_(how),
-      local_rows_(dealt(blocks, grid.row_of(rank), grid.down)),
-      local_columns_(dealt(blocks, grid.column_of(rank), grid.across)) {
-  const auto square = [](int side) {
-    return static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
-  };
-  const std::size_t count =
-      how == layout::tiles ? square(blocks.count()) * square(blocks.block())
-                           : static_cast<std::size_t>(local_rows_) * static_cast<std::size_t>(local_columns_);
+      rows_before_(dealt_before(blocks, grid.row_of(rank), grid.down)),
+      columns_before_(dealt_before(blocks, grid.column_of(rank), grid.across)) {
+  const bool has_all = how == layout::tiles;
+  const auto count = static_cast<std::size_t>(has_all ? blocks.size() : local_rows()) *
+                     static_cast<std::size_t>(has_all ? blocks.size() : local_columns());
   const std::size_t bytes = (count * sizeof(double) / huge_page + 1) * huge_page;
   elements_.reset(static_cast<double*>(std::aligned_alloc(huge_page, bytes)));
   if (!elements_) throw std::bad_alloc();
@@ -40,14 +39,14 @@ tiled_matrix::tiled_matrix(const tiling& blocks, const process_grid& grid, int r
 tile tiled_matrix::at(int row, int column) const {
   const int rows = blocks_.extent(row);
   const int columns = blocks_.extent(column);
-  const int block = blocks_.block();
-  if (layout_ == layout::tiles) {
-    const std::ptrdiff_t index = static_cast<std::ptrdiff_t>(column) * blocks_.count() + row;
-    return {elements_.get() + index * block * block, rows, columns, rows};
+  if (layout_ == layout::tiles) {  // one after the other, down the columns of tiles
+    const std::ptrdiff_t columns_before = std::ptrdiff_t{blocks_.first(column)} * blocks_.size();
+    const std::ptrdiff_t tiles_above = std::ptrdiff_t{blocks_.first(row)} * columns;
+    return {elements_.get() + columns_before + tiles_above, rows, columns, rows};
   }
-  const std::ptrdiff_t first_row = row / grid_.down * block;
-  const std::ptrdiff_t first_column = column / grid_.across * block;
-  return {elements_.get() + first_column * local_rows_ + first_row, rows, columns, local_rows_};
+  const std::ptrdiff_t first_row = rows_before_[static_cast<std::size_t>(row)];
+  const std::ptrdiff_t first_column = columns_before_[static_cast<std::size_t>(column)];
+  return {elements_.get() + first_column * local_rows() + first_row, rows, columns, local_rows()};
 }
 
 }  // namespace teff::apps

@@ -42,6 +42,16 @@ TEST(cholesky, has_a_residual_that_rounding_explains) {
     }
 }
 
+TEST(cholesky, of_random_blocks_has_a_residual_that_rounding_explains) {
+  for (const process_grid& grid : {one_rank, six_ranks})
+    for (const auto& [size, block] : {std::pair{40, 8}, {41, 9}, {5, 8}, {3, 1}, {300, 32}}) {
+      auto ranks = on_grid<cholesky>(size, block, grid, block_sizes::random);
+      run_all(ranks);
+      for (const double each : residuals(ranks))
+        EXPECT_LE(each, residual_bound(size)) << size << "/" << block;
+    }
+}
+
 TEST(cholesky, without_any_one_of_its_updates_is_refused) {
   visit_all(4, [](const cholesky::task& which) {
     if (cholesky::makes_final(which)) return;  // without these, others may find no positive diagonal

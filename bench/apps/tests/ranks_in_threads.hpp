@@ -14,6 +14,7 @@ namespace teff::apps {
 
 inline constexpr process_grid one_rank{};
 inline constexpr process_grid six_ranks{.down = 2, .across = 3};
+inline constexpr process_grid twelve_ranks{.down = 1, .across = 4, .deep = 3};
 
 /// The residual that all ranks of a problem find, each on a thread of its own.
 template <class Problem>
@@ -38,13 +39,18 @@ std::vector<double> residuals(std::vector<Problem>& ranks) {
   return found;
 }
 
-/// One rank of each of a grid.
+/// Each rank of a problem.
 template <class Problem>
-std::vector<Problem> on_grid(int size, int block, const process_grid& grid) {
+std::vector<Problem> all_ranks(setting at) {
   std::vector<Problem> ranks;
-  for (int rank = 0; rank < grid.ranks(); ++rank)
-    ranks.emplace_back(setting{.size = size, .block = block, .grid = grid, .rank = rank});
+  for (at.rank = 0; at.rank < at.grid.ranks(); ++at.rank) ranks.emplace_back(at);
   return ranks;
+}
+template <class Problem>
+std::vector<Problem> on_grid(int size, int block, const process_grid& grid,
+                             block_sizes sizes = block_sizes::equal) {
+  return all_ranks<Problem>(
+      {.size = size, .block = block, .sizes = sizes, .grid = grid, .layers = grid.deep});
 }
 
 /// Brings a tile from its rank to all others.

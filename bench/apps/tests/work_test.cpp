@@ -17,15 +17,19 @@ TEST(work, is_what_the_flags_say) {
   EXPECT_EQ(asked.what, app::cholesky);
   EXPECT_EQ(asked.size, 1000);
   EXPECT_EQ(asked.block, 64);
+  EXPECT_EQ(asked.sizes, block_sizes::equal);
+  EXPECT_EQ(parsed("-blocks random").sizes, block_sizes::random);
 }
 
 TEST(work, refuses_flags_that_are_wrong) {
-  for (const auto* line : {"-app lu", "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8"})
+  for (const auto* line :
+       {"-app lu", "-size 0", "-block 0", "-size 4096 -block 1", "-size many", "-rows 8", "-blocks odd"})
     EXPECT_THROW(static_cast<void>(parsed(line)), bench::usage_error) << line;
 }
 
 TEST(work, names_every_app_as_it_reads_it) {
-  for (const app each : {app::gemm, app::cholesky}) EXPECT_EQ(parsed("-app " + name_of(each)).what, each);
+  for (const app each : {app::gemm, app::gemm_3d, app::cholesky})
+    EXPECT_EQ(parsed("-app " + name_of(each)).what, each);
 }
 
 }  // namespace

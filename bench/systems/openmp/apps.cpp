@@ -23,9 +23,17 @@ class depend_system final : public system {
     in_parallel(region, [&] {
       for (int column = 0; column < tiles; ++column)
         for (int row = 0; row < tiles; ++row) {
-          double* const own = product.c().at(row, column).data;
+          const auto sum = [&](int layer) { return product.sum(layer).at(row, column).data; };
           for (int step = 0; step < tiles; ++step) {
+            double* const own = sum(product.layer({step, row, column}));
 #pragma omp task depend(inout : *own) firstprivate(step, row, column) shared(product)
+            product.execute({step, row, column});
+          }
+          double* const all = sum(0);
+          for (int layer = 1; layer < product.layers(); ++layer) {
+            double* const added = sum(layer);
+            const int step = tiles + layer - 1;
+#pragma omp task depend(inout : *all) depend(in : *added) firstprivate(step, row, column) shared(product)
             product.execute({step, row, column});
           }
         }

@@ -56,6 +56,11 @@ class scalapack_system final : public system {
   }
   [[nodiscard]] layout storage() const override { return layout::columns; }
 
+  void check(const setting& at) const override {
+    if (at.sizes != block_sizes::equal) throw std::runtime_error("ScaLAPACK has blocks of one size only");
+    if (at.layers > 1) throw std::runtime_error("ScaLAPACK has grids of one layer only");
+  }
+
   counts run(gemm& product, teff::bench::region_meter& region) override {
     const double one = 1;
     const double zero = 0;

@@ -41,6 +41,41 @@ class counted_tasks {
   tbb::task_group group_;
 };
 
+/// The tasks of a product: those on a sum follow each other, and what adds two sums needs both.
+class chained_tasks {
+ public:
+  explicit chained_tasks(const gemm& product)
+      : product_(product), sums_met_(static_cast<std::size_t>(product.tasks() - products())) {}
+
+  void run() {
+    product_.visit_first([this](const task& first) { group_.run([this, first] { run_from(first); }); });
+    group_.wait();
+  }
+
+ private:
+  using task = gemm::task;
+
+  [[nodiscard]] std::int64_t products() const {
+    return std::int64_t{product_.tiles()} * product_.tiles() * product_.tiles();
+  }
+  void run_from(const task& which) {
+    product_.execute(which);
+    if (const auto next = product_.next(which); next && is_ready(*next))
+      group_.run([this, after = *next] { run_from(after); });
+  }
+  bool is_ready(const task& which) {
+    if (product_.is_product(which)) return true;
+    const int tiles = product_.tiles();
+    const int number = ((which.step - tiles) * tiles + which.row) * tiles + which.column;
+    // acq_rel: the second of the two sums' tasks has seen what the first one wrote.
+    return sums_met_[static_cast<std::size_t>(number)].fetch_add(1, std::memory_order_acq_rel) == 1;
+  }
+
+  const gemm& product_;
+  std::vector<std::atomic<std::int8_t>> sums_met_;  ///< by the tasks that add two
+  tbb::task_group group_;
+};
+
 class task_group_system final : public system {
  public:
   explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
@@ -50,13 +85,7 @@ class task_group_system final : public system {
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
-    timed(region, [&] {
-      tbb::task_group group;
-      for (int column = 0; column < product.tiles(); ++column)
-        for (int row = 0; row < product.tiles(); ++row)
-          group.run([&, row, column] { run_from(group, product, {0, row, column}); });
-      group.wait();
-    });
+    timed(region, [&] { chained_tasks(product).run(); });
     return {.tasks = product.tasks()};
   }
 
@@ -66,12 +95,6 @@ class task_group_system final : public system {
   }
 
  private:
-  static void run_from(tbb::task_group& group, const gemm& product, const gemm::task& which) {
-    product.execute(which);
-    if (which.step + 1 < product.tiles())
-      group.run([&, which] { run_from(group, product, {which.step + 1, which.row, which.column}); });
-  }
-
   template <class Run>
   void timed(teff::bench::region_meter& region, Run run) {
     arena_.execute([&] {

@@ -19,17 +19,16 @@ class task_graph_system final : public system {
             .workers = static_cast<int>(runtime_.workers())};
   }
 
-  /// The products that are added to one tile follow each other; any worker takes the next tile.
+  /// The products of one sum follow each other; any worker takes the next sum.
   counts run(gemm& product, teff::bench::region_meter& region) override {
     using task = gemm::task;
     return timed(product.tasks(), region, [&] {
       teff::task_graph<task> graph(runtime_);
-      graph.indegree([](task) { return 1; }).body([&](task t) {
+      graph.indegree([&](task t) { return product.indegree(t); }).body([&](task t) {
         product.execute(t);
-        if (t.step + 1 < product.tiles()) graph.fulfill({t.step + 1, t.row, t.column});
+        if (const auto next = product.next(t)) graph.fulfill(*next);
       });
-      for (int column = 0; column < product.tiles(); ++column)
-        for (int row = 0; row < product.tiles(); ++row) graph.fulfill({0, row, column});
+      product.visit_first([&](task first) { graph.fulfill(first); });
       graph.wait();
     });
   }

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "routes_of_inputs.hpp"
 #include "teff/apps/drive_ranks.hpp"
 #include "tiles_over_ranks.hpp"
 
@@ -32,46 +34,39 @@ class ranks_system final : public system {
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
     using task = gemm::task;
-    const process_grid grid = product.at().grid;
-    const int rank = product.at().rank;
-    const int tiles = product.tiles();
-    const auto is_here = [&](int row, int column) { return grid.owner(row, column) == rank; };
-    enum : int { a, b };
+    const routes_of_inputs routes(product);
+    std::vector<const tiled_matrix*> matrices{&product.a(), &product.b()};
+    for (int layer = 1; layer < product.layers(); ++layer) matrices.push_back(&product.sum(layer));
 
     teff::task_graph<task> graph(runtime_);
-    // Its own tile, which starts with a call, and the inputs that are other ranks'.
-    graph.indegree([&](task t) { return 1 + !is_here(t.row, t.step) + !is_here(t.step, t.column); })
-        .priority([](task t) { return -t.step; });
-    const auto arrived = [&](int matrix, int row, int column) {
-      for (int i = 0; i < tiles; ++i) {
-        const task reader = matrix == a ? task{column, row, i} : task{row, i, column};
-        if (is_here(reader.row, reader.column)) graph.fulfill(reader);
+    // Beside what all systems wait for, the inputs that are other ranks'.
+    graph.indegree([&](task t) { return product.indegree(t) + routes.awaited_by(t); }).priority([](task t) {
+      return -t.column;  // a column of B stays in the cache, step after step
+    });
+    const auto arrived = [&](tile_messages& messages, int matrix, int row, int column) {
+      if (matrix > routes_of_inputs::b) {
+        graph.fulfill({product.tiles() + layer_of(matrix) - 1, row, column});
+        return;
       }
+      routes.pass_on(messages, matrix, row, column);
+      routes.visit_readers(matrix, row, column, [&](task reader) { graph.fulfill(reader); });
     };
-    const auto send_all = [&](tile_messages& messages) {
-      for (int step = 0; step < tiles; ++step)
-        for (int i = 0; i < tiles; ++i) {
-          if (is_here(i, step))
-            for (int each = 0; each < std::min(grid.across, tiles); ++each)
-              if (!is_here(i, each)) messages.send(grid.owner(i, each), a, i, step);
-          if (is_here(step, i))
-            for (int each = 0; each < std::min(grid.down, tiles); ++each)
-              if (!is_here(each, i)) messages.send(grid.owner(each, i), b, step, i);
-        }
-    };
-    std::int64_t own = 0;
-    product.c().visit_own([&](int, int) { own += tiles; });
-    return on_all_ranks(
-        graph, {&product.a(), &product.b()}, own, arrived, region,
-        [&](tile_messages& messages, tasks_left& left) {
-          graph.body([&](task t) {
-            product.execute(t);
-            if (t.step + 1 < tiles) graph.fulfill({t.step + 1, t.row, t.column});
-            left.one_done();
-          });
-          send_all(messages);
-          product.c().visit_own([&](int row, int column) { graph.fulfill({0, row, column}); });
-        });
+    return on_all_ranks(graph, std::move(matrices), product.own_tasks(), arrived, region,
+                        [&](tile_messages& messages, tasks_left& left) {
+                          graph.body([&](task t) {
+                            product.execute(t);
+                            if (const auto next = product.next(t)) {
+                              if (product.is_here(*next))
+                                graph.fulfill(*next);
+                              else
+                                messages.send(product.owner(*next), matrix_of(product.layer(t)), t.row,
+                                              t.column);
+                            }
+                            left.one_done();
+                          });
+                          routes.send_own(messages);
+                          product.visit_first([&](task first) { graph.fulfill(first); });
+                        });
   }
 
   counts run(cholesky& factors, teff::bench::region_meter& region) override {
@@ -84,21 +79,22 @@ class ranks_system final : public system {
     graph.dense(static_cast<std::size_t>(factors.tasks()), [&](task t) { return factors.number(t); })
         .indegree([](task t) { return cholesky::indegree(t); })
         .priority([](task t) { return cholesky::priority(t); });
-    const auto is_final = [&](int /*matrix*/, int row, int column) {
+    const auto is_final = [&](int row, int column) {
       factors.readers(row, column, [&](task reader) {
         if (owner(reader) == rank) graph.fulfill(reader);
       });
     };
+    const auto arrived = [&](tile_messages&, int /*matrix*/, int row, int column) { is_final(row, column); };
     std::int64_t own = 0;
     factors.a().visit_own([&](int row, int column) { own += row >= column ? column + 1 : 0; });
-    return on_all_ranks(graph, {&factors.a()}, own, is_final, region,
+    return on_all_ranks(graph, {&factors.a()}, own, arrived, region,
                         [&](tile_messages& messages, tasks_left& left) {
                           graph.body([&](task t) {
                             factors.execute(t);
                             if (cholesky::makes_final(t)) {
                               for (const int each : readers_elsewhere(factors, t))
                                 messages.send(each, 0, t.row, t.column);
-                              is_final(0, t.row, t.column);
+                              is_final(t.row, t.column);
                             } else {
                               graph.fulfill(cholesky::next(t));
                             }
@@ -128,6 +124,10 @@ class ranks_system final : public system {
     region.stop();
     return {.tasks = own, .bytes_sent = messages.bytes()};
   }
+
+  /// The sums of the layers but the first are matrices behind A and B.
+  static int matrix_of(int layer) { return routes_of_inputs::b + layer; }
+  static int layer_of(int matrix) { return matrix - routes_of_inputs::b; }
 
   /// The other ranks that read a final tile.
   static std::vector<int> readers_elsewhere(const cholesky& factors, cholesky::task t) {

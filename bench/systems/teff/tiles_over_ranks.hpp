@@ -20,20 +20,24 @@ enum class way : std::uint8_t { large, small };
 /// Tiles of some matrices on their way between ranks.
 class tile_messages {
  public:
-  using arrival = std::function<void(int matrix, int row, int column)>;
+  using arrival = std::function<void(tile_messages&, int matrix, int row, int column)>;
 
-  /// `arrived` is called when the copy of another rank's tile is in its place.
+  /// `arrived` is called when the copy of another rank's tile is in its place. It may send.
   tile_messages(teff::communicator& comm, way how, std::vector<const teff::apps::tiled_matrix*> matrices,
                 const arrival& arrived)
       : how_(how),
         matrices_(std::move(matrices)),
         large_(comm.on_large(
             [this](int matrix, int row, int column, std::size_t) { return place(matrix, row, column); },
-            [arrived](int matrix, int row, int column, std::span<double>) { arrived(matrix, row, column); })),
+            [this, arrived](int matrix, int row, int column, std::span<double>) {
+              arrived(*this, matrix, row, column);
+            })),
         small_(comm.on([this, arrived](int matrix, int row, int column, std::span<const double> values) {
           std::ranges::copy(values, place(matrix, row, column).begin());
-          arrived(matrix, row, column);
+          arrived(*this, matrix, row, column);
         })) {}
+  tile_messages(const tile_messages&) = delete;  // its handlers know where it is
+  tile_messages& operator=(const tile_messages&) = delete;
 
   void send(int to, int matrix, int row, int column) {
     const std::span<const double> values = place(matrix, row, column);

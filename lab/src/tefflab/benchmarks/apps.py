@@ -11,28 +11,36 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.results import CaseRow
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.against import against_of, noise_of, notes_of, others_of, ratio_text
-from tefflab.benchmarks.benchmark import Command, Option, Request
-from tefflab.benchmarks.cases import CaseBenchmark, CaseExperiment, Fact
+from tefflab.benchmarks.apps_experiment import AppsExperiment
+from tefflab.benchmarks.benchmark import Command, Experiment, Option, Request
+from tefflab.benchmarks.cases import CaseBenchmark, Fact, by_round, median_of_launches
 from tefflab.benchmarks.programs import Group, ProgramEstimates, ProgramsPlan
 from tefflab.output.names import slug
-from tefflab.output.plots import RatioRow, ratios_chart, signature
+from tefflab.output.plots import RatioRow, Varied, ratios_chart, signature, varied_chart
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
-from tefflab.records.plan import Plan, Variant
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
 _RATE = "flops_per_second"
 _SHARE = "efficiency"
 _GIGA = 1e9
+_TIME_MEANING = "Time of a run, with 95 % intervals; smaller is better."
+_SHARE_MEANING = (
+    "Share of the rate of as many cores in one large multiplication, with 95 % intervals; larger is better."
+)
 
 
 class Parameters(Strict):
     app: Annotated[str, Field(min_length=1)]
     size: Annotated[int, Field(ge=1)]
     block: Annotated[int, Field(ge=1)]
+    blocks: Literal["equal", "random"] = "equal"
     grid: tuple[int, int]  # of ranks, down and across
+    layers: Annotated[int, Field(ge=1)] = 1
 
 
 class AppsValidation(Validation):
@@ -77,7 +85,25 @@ class AppsRecord(Record):
 
 
 class AppsEstimates(ProgramEstimates):
-    """A table for each case, and one picture of ratios for each number of workers."""
+    """A table for each case. One picture of ratios for each number of workers; or, where something is varied, one of
+    lines for each problem."""
+
+    def __init__(
+        self,
+        kind: "Apps",
+        sitting: Sitting,
+        plan: Plan,
+        runs: Sequence[Run[AppsRecord]],
+        failures: Sequence[Failure],
+    ) -> None:
+        super().__init__(kind, sitting, plan, runs, failures)
+        measured: dict[tuple[str, str, int], list[Run[AppsRecord]]] = {}
+        for run in runs:
+            if run.record.ok:
+                measured.setdefault((run.system_id, run.configuration, run.workers), []).append(run)
+        self._shares = {
+            at: median_of_launches(by_round(own, lambda record: record.efficiency)) for at, own in measured.items()
+        }
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         to = self.measure
@@ -90,6 +116,36 @@ class AppsEstimates(ProgramEstimates):
             yield title, self._table(group, case, to), notes_of(self.rows) if number == len(places) else []
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
+        yield from self._lines() if self.plan.x_label else self._ratios()
+
+    def _lines(self) -> Iterator[tuple[str, Figure]]:
+        """A problem each, against what is varied."""
+        is_time = "time" in self.plan.charts
+        meaning = _TIME_MEANING if is_time else _SHARE_MEANING
+        for problem in dict.fromkeys(case.group for case in self.plan.cases):
+            cases = [case for case in self.plan.cases if case.group == problem]
+            rows = [self.groups[case] for case in cases]
+            found = [
+                {row.variant.id: row.value if is_time else self._share(row, case) for row in own}
+                for case, own in zip(cases, rows, strict=True)
+            ]
+            if any(value for each in found for value in each.values()):
+                foot = signature(self.sitting, noise_of([row for own in rows for row in own]))
+                yield (
+                    slug(f"{self.plan.experiment or self.kind.name} {problem}"),
+                    varied_chart(
+                        Varied(self.plan.x_label, [(case.x or 0.0, case.x_text) for case in cases], rows, found),
+                        f"{self.plan.title} – {problem}",
+                        meaning,
+                        foot,
+                        is_share=not is_time,
+                    ),
+                )
+
+    def _share(self, row: CaseRow, case: Case) -> Interval | None:
+        return self._shares.get((row.variant.id, case.flags, case.workers)) if row.value else None
+
+    def _ratios(self) -> Iterator[tuple[str, Figure]]:
         to = self.measure
         stem = self.plan.experiment or self.kind.name
         for group in self.measured if to else ():
@@ -120,7 +176,7 @@ class Apps(CaseBenchmark[AppsRecord]):
     measured = "mini-apps"
     record = AppsRecord
     plan_type = ProgramsPlan
-    experiment_type = CaseExperiment
+    experiment_type = AppsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     facts = (
@@ -152,6 +208,13 @@ class Apps(CaseBenchmark[AppsRecord]):
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
         asked = super().plan(request, title, workers or (request.cores,))
         return ProgramsPlan(title=title, variants=asked.variants, cases=asked.cases, against=against_of(request))
+
+    def plan_of_experiment(self, experiment: Experiment, request: Request) -> Plan:
+        if not isinstance(experiment, AppsExperiment) or experiment.vary is None:
+            return super().plan_of_experiment(experiment, request)
+        own = experiment.model_dump(exclude_unset=True)
+        asked = Request(request.root, request.variants, request.programs, request.workers, request.cores, own)
+        return experiment.plan_of_varied(asked, experiment.vary, against_of(asked))
 
     def estimate(self, head: Sitting, runs: Sequence[Run[AppsRecord]], failures: Sequence[Failure]) -> AppsEstimates:
         return AppsEstimates(self, head, self.plan_of(head), runs, failures)

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "teff/apps/kernels.hpp"
 #include "teff/apps/residual.hpp"
@@ -11,12 +12,16 @@
 
 namespace teff::apps {
 
-/// C = A B, tile by tile. A task adds one product to one tile of C. It needs the task of the step before on
-/// the same tile, and its two inputs, which may be other ranks'.
+/// C = A B, tile by tile. A task adds one product to a sum for one tile of C. It needs the task before it on
+/// the same sum, and its two inputs, which may be other ranks'.
+///
+/// There are as many sums for a tile as layers. The products of a layer are every layers()-th, and the steps
+/// after the products add the sums of the other layers to that of the first one, which is the tile of C. Over
+/// ranks, each layer is a grid of ranks of its own; all three matrices belong to those of the first.
 class gemm {
  public:
   struct task {
-    int step = 0;
+    int step = 0;  ///< below tiles(): a product; then one for each layer but the first
     int row = 0;
     int column = 0;
     friend bool operator==(const task&, const task&) = default;
@@ -25,19 +30,45 @@ class gemm {
   explicit gemm(const setting& at);
 
   [[nodiscard]] const setting& at() const { return at_; }
-  /// Of rows, of columns, and of steps.
+  /// Of rows, of columns, and of products.
   [[nodiscard]] int tiles() const { return blocks_.count(); }
+  [[nodiscard]] int layers() const { return at_.layers; }
   [[nodiscard]] const tiled_matrix& a() const { return a_; }
   [[nodiscard]] const tiled_matrix& b() const { return b_; }
-  [[nodiscard]] const tiled_matrix& c() const { return c_; }
+  [[nodiscard]] const tiled_matrix& c() const { return sums_.front(); }
+  [[nodiscard]] const tiled_matrix& sum(int layer) const { return sums_[static_cast<std::size_t>(layer)]; }
 
-  void execute(const task& which) const {
-    kernels::multiply(a_.at(which.row, which.step), b_.at(which.step, which.column),
-                      c_.at(which.row, which.column), which.step > 0);
+  void execute(const task& which) const;
+
+  /// The layer whose sum a task changes.
+  [[nodiscard]] int layer(const task& which) const { return is_product(which) ? which.step % layers() : 0; }
+  /// The layer whose sum a task adds to another, where it is no product.
+  [[nodiscard]] int added_layer(const task& which) const { return which.step - tiles() + 1; }
+  [[nodiscard]] bool is_product(const task& which) const { return which.step < tiles(); }
+  /// The rank that executes it, and has its sum.
+  [[nodiscard]] int owner(const task& which) const {
+    return at_.grid.owner(which.row, which.column, layer(which));
   }
+  /// Of the sums that it needs, its own included; the first product on a sum needs a call to start it.
+  [[nodiscard]] int indegree(const task& which) const { return is_product(which) ? 1 : 2; }
+  /// What needs its sum; none if that is the tile of C.
+  [[nodiscard]] std::optional<task> next(const task& which) const;
+  /// Calls visit(task) for the first product on each sum of this rank.
+  template <class Visit>
+  void visit_first(Visit&& visit) const {
+    for (int column = 0; column < tiles(); ++column)
+      for (int row = 0; row < tiles(); ++row)
+        for (int each = 0; each < layers(); ++each)
+          if (const task first{each, row, column}; is_here(first)) visit(first);
+  }
+  [[nodiscard]] bool is_here(const task& which) const { return owner(which) == at_.rank; }
 
   /// Of all ranks.
-  [[nodiscard]] std::int64_t tasks() const { return std::int64_t{tiles()} * tiles() * tiles(); }
+  [[nodiscard]] std::int64_t tasks() const {
+    return std::int64_t{tiles()} * tiles() * (tiles() + layers() - 1);
+  }
+  /// Of this rank.
+  [[nodiscard]] std::int64_t own_tasks() const;
   [[nodiscard]] double flops() const { return 2.0 * at_.size * at_.size * at_.size; }
 
   /// Forgets the result of the run before.
@@ -57,7 +88,7 @@ class gemm {
   values of_b_;
   tiled_matrix a_;
   tiled_matrix b_;
-  tiled_matrix c_;
+  std::vector<tiled_matrix> sums_;
   vector x_;
   std::optional<expectation> expected_;
 };

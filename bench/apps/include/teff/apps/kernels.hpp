@@ -9,6 +9,8 @@ namespace teff::apps::kernels {
 
 /// C := A B, or C := C + A B.
 void multiply(const tile& a, const tile& b, const tile& c, bool adds);
+/// C := C + A.
+void add(const tile& a, const tile& c);
 /// C := C - A B^T.
 void subtract_product(const tile& a, const tile& b, const tile& c);
 /// C := C - A A^T, its lower triangle.

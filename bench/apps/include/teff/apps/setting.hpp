@@ -9,7 +9,9 @@ namespace teff::apps {
 struct setting {
   int size = 0;
   int block = 0;
+  block_sizes sizes = block_sizes::equal;
   process_grid grid{};
+  int layers = 1;  ///< of a product; of a grid that is deeper than one, as many
   int rank = 0;
   layout how = layout::tiles;
 };

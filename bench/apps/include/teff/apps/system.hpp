@@ -28,6 +28,8 @@ class system {
   [[nodiscard]] virtual bench::identity describe() const = 0;
   /// How it takes its matrices.
   [[nodiscard]] virtual layout storage() const { return layout::tiles; }
+  /// Throws, with the reason, if it can't compute this.
+  virtual void check(const setting& /*at*/) const {}
   /// Computes it, between region.start() and region.stop(): from the call of one thread until all is there.
   virtual counts run(gemm& product, bench::region_meter& region) = 0;
   virtual counts run(cholesky& factors, bench::region_meter& region) = 0;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "teff/apps/tiling.hpp"
 
@@ -50,8 +51,8 @@ class tiled_matrix {
 
   /// Of the layout of columns: where this rank's matrix begins, its rows and its columns.
   [[nodiscard]] double* data() const { return elements_.get(); }
-  [[nodiscard]] int local_rows() const { return local_rows_; }
-  [[nodiscard]] int local_columns() const { return local_columns_; }
+  [[nodiscard]] int local_rows() const { return rows_before_.back(); }
+  [[nodiscard]] int local_columns() const { return columns_before_.back(); }
 
  private:
   struct release {
@@ -62,8 +63,8 @@ class tiled_matrix {
   process_grid grid_;
   int rank_;
   layout layout_;
-  int local_rows_ = 0;
-  int local_columns_ = 0;
+  std::vector<int> rows_before_;     ///< each block of rows, of those that this rank has tiles in
+  std::vector<int> columns_before_;  ///< the same of columns
   std::unique_ptr<double[], release> elements_;
 };
 

@@ -4,11 +4,14 @@
 #include <span>
 #include <string>
 
+#include "teff/apps/tiling.hpp"
+
 namespace teff::apps {
 
 /// What is computed.
 enum class app : std::uint8_t {
   gemm,      ///< C = A B
+  gemm_3d,   ///< the same, in layers
   cholesky,  ///< A = L L^T
 };
 
@@ -17,6 +20,7 @@ struct work {
   app what = app::gemm;
   int size = 2048;  ///< rows and columns of a matrix
   int block = 256;  ///< rows and columns of a tile; those at the end may be smaller
+  block_sizes sizes = block_sizes::equal;
 };
 
 /// Reads the flags of a run, with one dash or two. Throws bench::usage_error.
@@ -25,5 +29,7 @@ struct work {
 [[nodiscard]] std::string work_help();
 /// An app as one types it.
 [[nodiscard]] std::string name_of(app what);
+/// The sizes of tiles as one types them.
+[[nodiscard]] std::string name_of(block_sizes sizes);
 
 }  // namespace teff::apps

@@ -7,12 +7,19 @@ every picture of the same variants, and no text covers data.
 from tefflab.output.plots.curves import efficiency_chart, rate_chart
 from tefflab.output.plots.dots import metg_chart, metg_dots_chart
 from tefflab.output.plots.footers import footer, signature
-from tefflab.output.plots.lines import efficiency_lines_chart, metg_lines_chart, workers_chart
+from tefflab.output.plots.lines import (
+    Varied,
+    efficiency_lines_chart,
+    metg_lines_chart,
+    varied_chart,
+    workers_chart,
+)
 from tefflab.output.plots.ratios import RatioRow, ratios_chart
 from tefflab.output.plots.sheet import save
 
 __all__ = [
     "RatioRow",
+    "Varied",
     "efficiency_chart",
     "efficiency_lines_chart",
     "footer",
@@ -23,5 +30,6 @@ __all__ = [
     "ratios_chart",
     "save",
     "signature",
+    "varied_chart",
     "workers_chart",
 ]

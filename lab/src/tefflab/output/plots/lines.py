@@ -1,9 +1,10 @@
 """Estimates against a parameter: METG against dependencies per task or bytes, the value of a case against workers,
-efficiency against the length of a task."""
+efficiency against the length of a task, time or share of the cores' rate against what is varied."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,7 +24,8 @@ from tefflab.records.plan import Variant
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
-_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
+_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis,
+_FEWEST_STEPS = 3  # and one of at least so many values that all grow by the same factor
 
 
 def metg_lines_chart(
@@ -76,12 +78,66 @@ def efficiency_lines_chart(
     entries = [Entry(look_of[each.id], each.title, _shortest(efficiencies[each])) for each in ranked]
     lines = [Line(look_of[each.id], [efficiencies[each].get(x) for x in lengths]) for each in ranked]
     head = Head(title, [meaning], footer, [])
-    return _lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, _SHARES)
+    height = Height.of_shares(lines)
+    return _lines_chart(head, entries, lines, lengths, "time of a task without the system", time_tick, height)
 
 
 def _shortest(by_length: Mapping[float, Interval]) -> str:
     length = min(by_length)
     return f"{percent(by_length[length].value)} at {duration(length)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """What was measured at each value of what is varied: rows, and by their variants what is drawn of them."""
+
+    name: str
+    values: Sequence[tuple[float, str]]  # rising, and as they are written
+    rows: Sequence[Sequence[CaseRow]]
+    found: Sequence[Mapping[str, Interval | None]]
+
+
+def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_share: bool) -> Figure:
+    """The share (or the time) of every system against what is varied, with bands. A line breaks where there is none."""
+    variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
+    look_of = looks(variants.values())
+    known = {
+        id_: [(x, value.value) for (x, _), each in zip(of.values, of.found, strict=True) if (value := each.get(id_))]
+        for id_ in variants
+    }
+    text_of = dict(of.values)
+    # Of shares the best one counts, of times that at the end.
+    telling = {id_: max(own, key=lambda each: each[1 if is_share else 0]) for id_, own in known.items() if own}
+    sign = -1 if is_share else 1
+    ranked = sorted(telling, key=lambda id_: (not is_share and -telling[id_][0], sign * telling[id_][1]))
+    written = percent if is_share else duration
+    entries = [
+        Entry(look_of[id_], variants[id_].title, f"{written(value)} at {text_of[x]}")
+        for id_ in ranked
+        for x, value in [telling[id_]]
+    ]
+    lines = [Line(look_of[id_], [each.get(id_) for each in of.found]) for id_ in ranked]
+    xs = [x for x, _ in of.values]
+    head = Head(title, [meaning], footer, _absent(of))
+    height = Height.of_shares(lines) if is_share else None
+    return _lines_chart(head, entries, lines, xs, of.name, text_of.__getitem__, height)
+
+
+def _absent(of: Varied) -> list[str]:
+    """Who is missing, where and why, a line for each reason and place."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for (_, text), rows in zip(of.values, of.rows, strict=True):
+        for row in rows:
+            if row.value is None:
+                places.setdefault((row.note, row.variant.title), []).append(text)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (note, title), at in places.items():
+        alike.setdefault((note, tuple(at)), []).append(title)
+    every = len(of.values)
+    return [
+        f"{', '.join(titles)}: {note}" + ("" if len(at) == every else f" (at {', '.join(at)})")
+        for (note, at), titles in alike.items()
+    ]
 
 
 def _seconds(row: CaseRow) -> float:
@@ -122,16 +178,20 @@ class Height:
         times = log_axis([end for line in lines for each in line.estimates if each for end in ends(each)])
         return Height([time_tick(each) for each in times.majors], lambda axes: log_ticks(axes, "y", times, time_tick))
 
+    @staticmethod
+    def of_shares(lines: Iterable[Line]) -> "Height":
+        """From none to all, and on where a value is above. A band that goes on ends there."""
+        most = max([1.0, *(each.value for line in lines for each in line.estimates if each)])
+        ticks = [fifth / 5 for fifth in range(math.ceil(5 * most) + 1)]
+        labels = [percent(each) for each in ticks]
 
-def _draw_shares(axes: Axes) -> None:
-    axes.set_ylim(0, 1.03)
-    axes.yaxis.set_major_locator(FixedLocator(_FIFTHS))
-    axes.yaxis.set_major_formatter(FixedFormatter([percent(each) for each in _FIFTHS]))
-    axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
+        def draw(axes: Axes) -> None:
+            axes.set_ylim(0, 1.03 * ticks[-1])
+            axes.yaxis.set_major_locator(FixedLocator(ticks))
+            axes.yaxis.set_major_formatter(FixedFormatter(labels))
+            axes.grid(True, "major", "y", color=RULE, linewidth=0.6)
 
-
-_FIFTHS = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
-_SHARES = Height([percent(each) for each in _FIFTHS], _draw_shares)
+        return Height(labels, draw)
 
 
 def _lines_chart(
@@ -159,10 +219,16 @@ def _lines_chart(
     return sheet.figure
 
 
+def _is_geometric(xs: Sequence[float]) -> bool:
+    """Whether each of at least three values is about as many times the one before."""
+    steps = [high / low for low, high in pairwise(xs) if low > 0]
+    return len(xs) >= _FEWEST_STEPS and len(steps) == len(xs) - 1 and max(steps) < 1.1 * min(steps)
+
+
 def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], str], room: float) -> None:
     """A tick at every value, labelled where its label touches no other."""
     low, high = (min(xs), max(xs)) if xs else (0.0, 1.0)
-    if low > 0 and high / low >= _LOG_FROM:
+    if low > 0 and (high / low >= _LOG_FROM or _is_geometric(xs)):
         axes.set_xscale("log")
         margin = (high / low) ** 0.05
         axes.set_xlim(low / margin, high * margin)

@@ -1,0 +1,81 @@
+"""Experiments of mini-apps in which something is varied: tiles' size, the matrix's, or the number of workers."""
+
+import itertools
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tefflab.benchmarks.benchmark import Request
+from tefflab.benchmarks.cases import CaseExperiment
+from tefflab.benchmarks.programs import ProgramsPlan
+from tefflab.records.plan import Case, Frozen
+from tefflab.systems.systems import System
+
+NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+class Varied(Frozen):
+    """The axis of the pictures."""
+
+    name: NonEmpty
+    values: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=2)]
+    flags: str | tuple[str, ...] = ""  # of each value, with {value} in them; or a list: for each value its own
+    workers: bool = False  # each value is how many workers (or ranks) there are
+
+    @model_validator(mode="after")
+    def _varies_something(self) -> Self:
+        if any(low >= high for low, high in itertools.pairwise(self.values)):
+            raise ValueError("values must rise")
+        if isinstance(self.flags, tuple) and len(self.flags) != len(self.values):
+            raise ValueError("a list of flags has one for each value")
+        if isinstance(self.flags, str) and "{value}" not in self.flags and not (self.workers and not self.flags):
+            raise ValueError("flags need {value} in them, unless workers = true and there are none")
+        return self
+
+    def flags_of(self, place: int) -> str:
+        own = self.flags if isinstance(self.flags, str) else self.flags[place]
+        return own.replace("{value}", str(self.values[place]))
+
+
+class AppsExperiment(CaseExperiment):
+    """A picture for each problem, against what is varied; without a `[vary]` one for each number of workers."""
+
+    against: str = ""
+    problems: dict[NonEmpty, str] = Field(default_factory=dict)  # name -> flags
+    vary: Varied | None = None
+    chart: Literal["share", "time"] = "share"  # of the cores' rate; or the time of a run
+    distributed: bool = False  # only systems that can use several machines
+
+    @model_validator(mode="after")
+    def _varies_problems(self) -> Self:
+        if (self.vary is None) != (not self.problems):
+            raise ValueError("problems and [vary] go together")
+        if self.vary is not None and self.cases:
+            raise ValueError("cases are those of problems and [vary]: give either")
+        return self
+
+    def takes(self, system: System) -> bool:
+        return system.distributed or not self.distributed
+
+    def plan_of_varied(self, request: Request, vary: Varied, against: str) -> ProgramsPlan:
+        most = max(request.workers, default=0) or request.cores
+        return ProgramsPlan(
+            title=self.title,
+            variants=request.variants,
+            cases=tuple(
+                Case(
+                    name=f"{problem}, {vary.name} {value}",
+                    flags=f"{flags} {vary.flags_of(place)}".strip(),
+                    workers=value if vary.workers else most,
+                    x=value,
+                    x_text=str(value),
+                    group=problem,
+                )
+                for problem, flags in self.problems.items()
+                for place, value in enumerate(vary.values)
+            ),
+            experiment=self.name,
+            charts=(self.chart,),
+            x_label=vary.name,
+            against=against,
+        )
