@@ -1,5 +1,6 @@
 #include <teff/detail/message/message_source.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
 #include "message/watchdog.hpp"
@@ -32,7 +33,10 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
     : runtime_(rt),
       part_(part),
       listens_until_(next_time_that_never_comes()),
-      core_(through, *this, window, looks_before_counts) {}
+      core_(through, *this, window, looks_before_counts) {
+  if (auto* const trace = rt.internals().traced(); trace != nullptr)
+    trace->belong_to(through.rank(), through.ranks());
+}
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
                           void (*fill)(const void* what, std::byte* at), const void* what) {
@@ -158,6 +162,24 @@ std::uint64_t message_source::left() noexcept {
   return part_ == nullptr ? 0 : part_->left();
 }
 
+bool message_source::is_traced() noexcept {
+  return runtime_.internals().traced() != nullptr;
+}
+
+std::string message_source::clock_question(bool begins) {
+  auto* const trace = runtime_.internals().traced();
+  return trace == nullptr ? std::string() : trace->clock_question(begins);
+}
+
+std::string message_source::clock_answer(std::string_view question) {
+  auto* const trace = runtime_.internals().traced();
+  return trace == nullptr ? std::string() : trace->clock_answer(question);
+}
+
+void message_source::take_clock_answer(std::string_view answer) {
+  if (auto* const trace = runtime_.internals().traced(); trace != nullptr) trace->take_clock_answer(answer);
+}
+
 void message_source::state_changed() noexcept {
   // seq_cst: after the change, against wait_until().
   if (waiters_.load(std::memory_order_seq_cst) == 0) return;
@@ -170,6 +192,7 @@ void message_source::wait_until(bool (*done)(const void*), const void* what) {
   if (done(what)) return;
   const auto at = here();
   if (at.runtime == &runtime_.internals()) {
+    const traced_span span(event_kind::waiting, nullptr);
     {
       const std::lock_guard lock(mutex_);
       waiting_workers_.push_back(at.index);

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teff::detail {
@@ -62,6 +63,10 @@ class message_source final : public source, private message_host {
   void state_changed() noexcept override;
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] bool is_traced() noexcept override;
+  [[nodiscard]] std::string clock_question(bool begins) override;
+  [[nodiscard]] std::string clock_answer(std::string_view question) override;
+  void take_clock_answer(std::string_view answer) override;
 
   // Returns when done(what), which becomes true before state_changed().
   void wait_until(bool (*done)(const void*), const void* what);
