@@ -161,7 +161,7 @@ void communicator_core::tell_failure(const failure& first) noexcept {
 
 // Under the lock progress_: no message comes meanwhile.
 bool communicator_core::is_passive() noexcept {
-  if (in_body_.load(std::memory_order_seq_cst) || holds_.load(std::memory_order_seq_cst) != 0) return false;
+  if (in_body_.load(std::memory_order_seq_cst) || is_held()) return false;
   // Acquire: what the handlers have done. Those that came are as many under this lock.
   if (handled_.load(std::memory_order_acquire) != received_) return false;
   return host_.at_rest();
@@ -187,7 +187,7 @@ bool communicator_core::give_counts() {
     own.sent += each.sent[epoch % 2];
   }
   // A thread of no activity has begun to hold. What it has sent by then belongs to the next epoch.
-  if (holds_.load(std::memory_order_seq_cst) != 0) {
+  if (is_held()) {
     stamp_.store(epoch, std::memory_order_relaxed);
     return false;
   }

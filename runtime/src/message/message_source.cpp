@@ -32,6 +32,7 @@ source::poll_time next_time_that_never_comes() noexcept {
 message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
     : runtime_(rt),
       part_(part),
+      name_(part == nullptr ? "communicator" : "distributed_graph"),
       listens_until_(next_time_that_never_comes()),
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = rt.internals().traced(); trace != nullptr)
@@ -109,6 +110,26 @@ void message_source::wait_for_end() {
   wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
 }
 
+void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
+  if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
+  try {
+    expect_own_process(runtime_.internals());
+    const watchdog observes([this] { return state(); });
+    core_.leave();
+    do {
+      runtime_.run([&] {
+        core_.begin();
+        core_.fail(std::make_exception_ptr(misuse(who + ": destroyed on this rank, while others use it")));
+        if (failed) failed();
+        core_.body_ended(nullptr);
+        wait_for_end();
+      });
+    } while (core_.totals().left / leaver != static_cast<std::uint64_t>(core_.ranks()));
+  } catch (...) {
+    // There is no runtime any more; or run() is in progress.
+  }
+}
+
 message_counters message_source::counters() {
   auto all = core_.counters();
   all.waits = waits_for_room_.load(std::memory_order_relaxed);
@@ -116,8 +137,8 @@ message_counters message_source::counters() {
 }
 
 std::string message_source::state() {
-  return (part_ == nullptr ? "communicator, " : "distributed_graph, ") + core_.state() +
-         (part_ == nullptr ? "" : ", " + part_->state());
+  return name_ + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
+         (more_ ? more_() : "");
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
@@ -159,7 +180,7 @@ bool message_source::at_rest() noexcept {
 }
 
 std::uint64_t message_source::left() noexcept {
-  return part_ == nullptr ? 0 : part_->left();
+  return (part_ == nullptr ? 0 : part_->left()) + (leaves_ ? leaver : 0);
 }
 
 bool message_source::is_traced() noexcept {

@@ -108,6 +108,8 @@ class communicator_core {
   // As long as somebody holds, the epoch does not end.
   void hold() noexcept { holds_.fetch_add(1, std::memory_order_seq_cst); }
   void release() noexcept;
+  // From now on nobody's hold keeps an epoch from ending: who holds goes on after the communicator's end.
+  void leave() noexcept { leaves_.store(true, std::memory_order_relaxed); }
   // Something on this rank has failed. The epoch ends on all ranks as soon as it can; the others are told
   // `where`, and what the exception says.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
@@ -184,6 +186,9 @@ class communicator_core {
   void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
   void tell_failure(const failure& first) noexcept;
+  [[nodiscard]] bool is_held() const noexcept {
+    return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
@@ -221,6 +226,7 @@ class communicator_core {
   std::atomic<bool> ended_{true};
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
+  std::atomic<bool> leaves_{false};
   // What makes sending take another way than usual: one look for both.
   static constexpr unsigned cancelled_mark = 1;
   static constexpr unsigned traced_mark = 2;
