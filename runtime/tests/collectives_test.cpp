@@ -179,19 +179,20 @@ TEST(collectives, misuse_is_named) {
     std::atomic<int> total{0};
     const auto sum =
         on_reduction<int>(comm, 0, std::plus<>{}, [&](std::uint64_t, int each) { total = each; });
-    if (comm.ranks() > 1) {
+    // The root, which keeps what it has until all have given; and one that has passed its value on.
+    for (const int bad : {0, comm.ranks() - 1}) {
       try {
         comm.run([&] {
-          if (comm.rank() != 0) return;
-          sum.give(1, 1);
-          sum.give(1, 1);
+          if (comm.rank() != bad) return;
+          for (const std::uint64_t round : {5U, 1U, 2U, 4U, 3U, 1U}) sum.give(round, 1);
         });
         ADD_FAILURE() << "nothing thrown";
       } catch (const misuse& e) {
-        EXPECT_EQ(comm.rank(), 0);
-        EXPECT_EQ(std::string(e.what()), "teff::reduction: rank 0 gives a second value in round 1");
+        EXPECT_EQ(comm.rank(), bad);
+        EXPECT_EQ(std::string(e.what()),
+                  "teff::reduction: rank " + std::to_string(bad) + " gives a second value in round 1");
       } catch (const rank_failed& e) {
-        EXPECT_EQ(e.rank, 0);
+        EXPECT_EQ(e.rank, bad);
       }
     }
     // What was given in a run that has ended is forgotten.

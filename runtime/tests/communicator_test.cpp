@@ -334,5 +334,37 @@ TEST(communicator, counts_what_it_has_sent_since_it_was_made) {
   });
 }
 
+// An exception on one rank between two calls: the others wait in the second one.
+TEST(communicator, that_one_rank_has_destroyed_fails_on_the_others) {
+  on_jobs([](transport& through, runtime& rt) {
+    for (int round = 0; round < 10; ++round) {
+      communicator comm(rt, through);
+      const auto message = comm.on([](int) {});
+      comm.run([&] { message.send(0, 1); });
+      const int leaver = round % comm.ranks();
+      if (comm.rank() == leaver) continue;
+      for (int call = 0; call < 3; ++call) {
+        try {
+          comm.run([&] { message.send(leaver, 1); });
+          ADD_FAILURE() << "nothing was thrown";
+        } catch (const rank_failed& error) {
+          EXPECT_EQ(error.rank, leaver);
+          EXPECT_NE(std::string(error.what()).find("teff::communicator: destroyed"), std::string::npos)
+              << error.what();
+        }
+      }
+    }
+  });
+}
+
+TEST(communicator, may_end_while_somebody_holds_it) {
+  on_jobs([](transport& through, runtime& rt) {
+    std::optional<communicator::held> kept;
+    communicator comm(rt, through);
+    comm.run([] {});
+    kept.emplace(comm.hold());
+  });
+}
+
 }  // namespace
 }  // namespace teff::test

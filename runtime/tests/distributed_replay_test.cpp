@@ -315,11 +315,80 @@ TEST(distributed_replay, tasks_that_wait_for_each_other_in_one_iteration_are_nam
       ADD_FAILURE() << "nothing was thrown";
     } catch (const misuse& error) {
       const std::string text = error.what();
+      const auto rank = std::to_string(comm.rank());
       EXPECT_NE(text.find("wait for each other"), std::string::npos) << text;
-      EXPECT_NE(text.find("(" + std::to_string(comm.rank()) + ", 0, 0) (1 of 2)"), std::string::npos) << text;
+      EXPECT_NE(text.find("task (" + rank + ", 0) (rank " + rank + ", worker 0, place 0) (1 of 2)"),
+                std::string::npos)
+          << text;
     }
     EXPECT_THROW(g.replay(1, [](key, const replayed_task&) {}), misuse);
   });
+}
+
+// Rank 0 reads what rank 1 makes, and so on: of those that differ, who runs more would wait for ever.
+TEST(distributed_replay, that_is_to_run_unequally_often_is_refused_and_names_who_differs) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    if (comm.ranks() == 1) return;
+    for (const bool is_ring : {true, false}) {
+      distributed_replay<int> g(comm);
+      g.rank([](int rank) { return rank; });
+      std::vector<replay_input<int>> reads;
+      if (is_ring) reads.push_back({(comm.rank() + 1) % comm.ranks(), 1});
+      g.add(comm.rank(), 8, reads);
+      const auto nothing = [](int, const replayed_task&) {};
+      for (const int odd : {0, comm.ranks() - 1}) {
+        for (const std::uint64_t times : {0U, 3U, 200U}) {
+          SCOPED_TRACE(testing::Message() << "rank " << odd << " runs " << times);
+          g.replay(5, nothing);
+          try {
+            g.replay(comm.rank() == odd ? times : 50, nothing);
+            ADD_FAILURE() << "nothing was thrown";
+          } catch (const std::exception& error) {
+            const std::string text = error.what();
+            for (const auto& words :
+                 {"rank " + std::to_string(odd), std::to_string(times), std::string(" 50")})
+              EXPECT_NE(text.find(words), std::string::npos) << text;
+          }
+        }
+      }
+      g.replay(5, nothing);
+    }
+  });
+}
+
+TEST(distributed_replay, that_one_rank_has_destroyed_fails_on_the_others) {
+  for (int round = 0; round < (under_thread_sanitizer ? 3 : 20); ++round) {
+    on_jobs([&](transport& through, runtime& rt) {
+      communicator comm(rt, through);
+      const int leaver = round % comm.ranks();
+      // Before it is planned, between two replays, after one has failed.
+      for (const int done : {0, 1, 2}) {
+        if (comm.ranks() == 1) return;
+        ring_of_columns columns(comm, rt.workers());
+        if (done > 0) columns.expect(10, 10);
+        if (done > 1) {
+          EXPECT_ANY_THROW(
+              columns.tasks.replay(10, [](int, const replayed_task&) { throw misuse("as asked"); }));
+        }
+        if (comm.rank() == leaver) continue;
+        for (int call = 0; call < 2; ++call) {
+          try {
+            columns.tasks.replay(1000, ring_of_columns::step);
+            ADD_FAILURE() << "nothing was thrown";
+          } catch (const rank_failed& error) {
+            EXPECT_EQ(error.rank, leaver);
+            EXPECT_NE(std::string(error.what()).find("teff::distributed_replay: destroyed"),
+                      std::string::npos)
+                << error.what();
+          } catch (const misuse&) {
+            EXPECT_EQ(done, 0);  // planning has failed
+            EXPECT_EQ(call, 1);
+          }
+        }
+      }
+    });
+  }
 }
 
 TEST(distributed_replay, what_can_not_be_planned_is_refused) {
@@ -338,7 +407,9 @@ TEST(distributed_replay, what_can_not_be_planned_is_refused) {
     distributed_replay<int> g(comm);
     g.add(1, 8, {{2, 0}});
     g.add(2, 8, {});
-    EXPECT_THROW(g.plan(), misuse);
+    EXPECT_EQ(text_of<misuse>([&] { g.plan(); }),
+              "teff::distributed_replay: task 1 (rank 0, worker 0, place 0) reads the output of task 2 (rank "
+              "0, worker 0, place 1), which its worker makes later");
   }
   {
     distributed_replay<int> g(comm);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <teff/distributed_graph.hpp>
+#include <teff/distributed_replay.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
@@ -85,6 +86,31 @@ TEST_F(watchdog, says_that_tasks_of_a_graph_run) {
     g.rank([](int) { return 1; }).indegree([](int) { return 1; }).body([&](int) { seen.acquire(); });
     if (comm.rank() == 0) g.fulfill(3);
     g.wait();
+  });
+  reader.join();
+}
+
+// Rank 1 does not return from its task, for whose output rank 0 waits.
+TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
+  stderr_here said;
+  loopback job(2);
+  std::binary_semaphore seen{0};
+  std::thread reader([&] {
+    said.read_until(
+        ", in iteration 3 task 20 (rank 0, worker 0, place 1) waits for task 11 (rank 1, worker 1, place 0) "
+        "(for ");
+    seen.release();
+  });
+  on_ranks(job, 2, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    distributed_replay<int> g{comm};
+    g.rank([](int key) { return key % 10; });
+    if (comm.rank() == 0) g.add(10, 8, {});
+    if (comm.rank() == 0) g.add(20, 8, {{11, 0}});
+    if (comm.rank() == 1) g.add(11, 8, {}, 1);
+    g.replay(5, [&](int key, const replayed_task& task) {
+      if (key == 11 && task.iteration == 3) seen.acquire();
+    });
   });
   reader.join();
 }

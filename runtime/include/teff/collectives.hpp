@@ -56,8 +56,8 @@ template <class F>
 template <class T>
 class reduction {
  public:
-  // This rank's value of a round; each rank gives one. Throws misuse on a rank that gives a second one before
-  // the round is over there; for the rest as message::send().
+  // This rank's value of a round; each rank gives one. If it gives a second one in the same run(), that fails
+  // with misuse; for the rest as message::send().
   void give(std::uint64_t round, const T& value) const { state_->give(round, value); }
 
  private:

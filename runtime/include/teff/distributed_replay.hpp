@@ -76,7 +76,9 @@ struct replayed_task {
 //   copied; else it is sent when the task has ended. As many outputs are kept as the readers need.
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
 // - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
-//   the same order. Each rank has a runtime of its own. Runtime and transport outlive the replay.
+//   the same order. If it is destroyed on one rank while others use it, say by an exception, these get
+//   rank_failed; the destructor waits until it is destroyed on all ranks. Each rank has a runtime of its own.
+//   Runtime and transport outlive the replay.
 // - `Key` can be the argument of a message.
 template <std::copyable Key>
 class distributed_replay {
@@ -89,7 +91,9 @@ class distributed_replay {
             [this](int from, const std::vector<place>& found) { found_[at(from)] = found; })),
         ask_(ranks_.messages().on([this](int from, const std::vector<Key>& keys) {
           answer_.send(from, ranks_.messages().rank(), places_of(keys, from));
-        })) {}
+        })) {
+    ranks_.name_tasks([this](const detail::rank_task& task) { return name_of(task); });
+  }
   distributed_replay(const distributed_replay&) = delete;
   distributed_replay& operator=(const distributed_replay&) = delete;
 
@@ -138,7 +142,6 @@ class distributed_replay {
     ranks_.plan(std::move(lists));
     for (const auto& part : ranks_.parts()) keys_.push_back(keys_of(own_[part.worker]));
     own_.clear();
-    read_from_.clear();
     places_.clear();
     state_ = state::planned;
   }
@@ -148,7 +151,8 @@ class distributed_replay {
   //
   // Throws the first exception of a body, and rank_failed with its rank and key on all other ranks: no
   // further body is called then, and outputs are forgotten. It can be replayed again, from iteration 0.
-  // Throws misuse on a worker that is in the middle of a replay, runtime_was_shut_down.
+  // Throws misuse on a worker that is in the middle of a replay, and on one rank if `times` differ (it names
+  // both ranks and numbers; the others get rank_failed); runtime_was_shut_down.
   template <class Body>
     requires std::is_invocable_v<Body&, const Key&, const replayed_task&>
   void replay(std::uint64_t times, Body&& body) {
@@ -240,6 +244,20 @@ class distributed_replay {
         read_from_[asked[at(rank)][i]] = {{rank, worker}, index};
       }
     }
+  }
+
+  // In words; empty: not known here, of a task of another rank that reads what this one makes.
+  [[nodiscard]] std::string name_of(const detail::rank_task& task) const {
+    if (task.on.rank == ranks_.messages().rank()) {
+      if (!own_.empty()) return detail::key_text(own_[task.on.worker][task.index].key);
+      for (std::size_t i = 0; i < keys_.size(); ++i) {
+        if (ranks_.parts()[i].worker == task.on.worker) return detail::key_text(keys_[i][task.index]);
+      }
+    }
+    for (const auto& [key, from] : read_from_) {
+      if (from == task) return detail::key_text(key);
+    }
+    return {};
   }
 
   // On the worker of the part.

@@ -128,7 +128,8 @@ class large_message {
 class communicator {
  public:
   communicator(runtime& rt, transport& through, const communicator_options& how = {});
-  // Not while run() is in progress.
+  // Waits until it is destroyed on all ranks. If others call run() meanwhile, because an exception has
+  // brought this rank here, that throws rank_failed on these. Not while run() is in progress.
   ~communicator();
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
@@ -206,6 +207,7 @@ class communicator {
 
   // For other parts of libteff.
   [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
+  [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
 
   // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
   [[nodiscard]] bool cancelled() const noexcept;

@@ -48,7 +48,7 @@ struct options {
   std::chrono::microseconds spin{-1};
   // The file that a trace of the workers is written to at shutdown, for Perfetto. Empty: TEFF_TRACE, else
   // none. "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the
-  // suffix.
+  // suffix. The ranks of a job write to rank 0's file, all of them.
   std::string trace{};
   // How many events each worker keeps for the trace: its last ones, of 32 bytes each. 0: TEFF_TRACE_EVENTS,
   // else 262144.

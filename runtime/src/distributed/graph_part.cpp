@@ -11,8 +11,6 @@ namespace teff::detail {
 namespace {
 
 constexpr std::size_t window = std::size_t{1} << 20;
-// A rank that leaves, among the keys that are left.
-constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
 
 }  // namespace
 

@@ -34,6 +34,9 @@ struct shared_futex {
 // At the beginning of a rank's memory; its workers' bells follow, then the outputs of its tasks.
 struct alignas(128) replay_ranks::shared_head {
   std::atomic<std::uint32_t> failed{0};  // 1: a part has failed, on this rank or another one
+  // How many iterations the rank runs in the replay with this number; which is stored last.
+  std::atomic<std::uint64_t> times{0};
+  std::atomic<std::uint64_t> replay{0};
 };
 struct alignas(128) replay_ranks::shared_bell : bell<shared_futex> {};
 
@@ -54,6 +57,16 @@ struct replay_ranks::peer {
   std::shared_ptr<std::byte> memory;  // the rank's; or what packets from it have brought
   std::vector<kept_slots> slots;      // in it, by number of the entry
   std::vector<std::uint64_t> bytes;
+  // Of a rank that is not near: as in the head of its memory, from its packets. Under the lock receiving_.
+  std::uint64_t replay = 0;
+  std::uint64_t times = 0;
+};
+
+// What a part waits for, once it has waited so long that it sleeps.
+struct replay_ranks::long_wait {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> wait{none};  // its number in the part
+  std::atomic<std::uint64_t> iteration{0};
 };
 
 // Who is told when a task has ended.
@@ -73,6 +86,8 @@ struct replay_ranks::signals {
 // Before the output in a packet.
 struct replay_packet {
   static constexpr std::uint32_t failure = 0xffff'ffff;  // in the place of an entry
+  static constexpr std::uint32_t begins =
+      0xffff'fffe;  // a replay, whose number follows; `iteration`: its times
   std::uint32_t generation;
   std::uint32_t entry;
   std::uint64_t iteration;

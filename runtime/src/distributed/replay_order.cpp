@@ -64,10 +64,16 @@ void replay_ranks::refuse_cycles(planned& all) {
   try {
     iteration.wait();
   } catch (const never_satisfied& left) {
-    throw misuse(
-        "teff::distributed_replay: tasks of one iteration wait for each other. By rank, worker and "
-        "place in its list: " +
-        std::string(left.what()));
+    // By the names that the program knows.
+    std::string words = left.what();
+    for (const auto& [task, order] : own) {
+      const auto numbers = key_text(task);
+      if (const auto at = words.find(numbers); at != std::string::npos)
+        words.replace(
+            at, numbers.size(),
+            named({{task[0], static_cast<std::uint32_t>(task[1])}, static_cast<std::uint32_t>(task[2])}));
+    }
+    throw misuse("teff::distributed_replay: tasks of one iteration wait for each other: " + words);
   }
 }
 

@@ -34,12 +34,17 @@ replay_ranks::replay_ranks(communicator& like)
     : runtime_(like.workers()),
       transport_(like.network()),
       messages_(runtime_, transport_),
+      tell_times_(messages_.on([this](int from, std::uint64_t times) {
+        if (!leaves_) expect_same_times(from, times);
+      })),
       channel_(transport_.open()),
       planning_(std::make_unique<planned>(messages_, transport_.ranks())) {
+  messages_.source().describe("distributed_replay", [this] { return waits_in_words(); });
   channel_->on_arrival([this] { ring_own(); });
 }
 
 replay_ranks::~replay_ranks() {
+  leave();
   channel_->on_arrival(nullptr);
 }
 
@@ -66,7 +71,8 @@ void replay_ranks::exchange_readers(planned& all) {
     all.for_each_task([&](std::uint32_t worker, std::uint32_t index, const rank_planned_task& task) {
       for (const auto& [from, before] : task.reads) {
         if (from.on == rank_worker{own_rank, worker} && before == 0 && from.index >= index)
-          throw misuse("teff::distributed_replay: a task reads an output that its worker makes later");
+          throw misuse("teff::distributed_replay: " + named({{own_rank, worker}, index}) +
+                       " reads the output of " + named(from) + ", which its worker makes later");
         of_rank[static_cast<std::size_t>(from.on.rank)].push_back(
             {from.on.worker, from.index, worker, index, before});
       }
@@ -247,6 +253,7 @@ void replay_ranks::compile(planned& all) {
   }
   phase_mask_ = most_kept - 1;
   for (auto& part : parts_) list_inputs(all, part);
+  long_waits_ = std::make_unique<long_wait[]>(parts_.size());
 }
 
 // Ranks that share memory both ways are near; of all others there is a copy here that packets keep.
@@ -307,8 +314,10 @@ rank_part replay_ranks::waits_of(const planned& all, std::uint32_t worker) const
   auto need = std::ranges::find(all.needs, worker, &rank_need::worker);
   const auto& list = all.lists[worker];
   for (std::uint32_t index = 0; index < list.size(); ++index) {
-    for (; need != all.needs.end() && need->worker == worker && need->index == index; ++need)
+    for (; need != all.needs.end() && need->worker == worker && need->index == index; ++need) {
       part.waits.push_back({slots_of(need->on, all), need->before});
+      part.awaited.push_back(need->on);
+    }
     for (const auto& each : list[index].reads) part.befores.push_back(each.before);
     auto& step = part.steps.emplace_back();
     step.waits_end = static_cast<std::uint32_t>(part.waits.size());

@@ -3,6 +3,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/scheduler/gang.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
 
 #include "distributed/part_sleep.hpp"
 #include "distributed/replay_memory.hpp"
@@ -51,18 +52,92 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
   } what{*this, runner};
   using context = decltype(what);
   broken_ = true;
+  ++replays_;
+  times_ = times;
   messages_.run([&] {
-    if (times == 0) return;
     const auto run_part = [](void* given, std::size_t part) noexcept {
       const auto& me = *static_cast<context*>(given);
       me.runner.run(me.runner.what, part);
       if (me.all.failed()) me.all.spread_failure();
     };
     // If the parts can't even begin, those of other ranks wait for them.
-    undo_if_thrown([&] { core_->replay({&what, run_part}); }, [&] { spread_failure(); });
+    undo_if_thrown(
+        [&] {
+          expect_same_times();
+          if (times != 0) core_->replay({&what, run_part});
+        },
+        [&] { spread_failure(); });
   });
   broken_ = false;
   iterations_ += times;
+}
+
+// Tells the others how often this replay runs, and looks at what they have told. Of two ranks that differ one
+// sees the other here, where they share memory; else in a packet, where it waits for the other, or when it
+// has run all.
+void replay_ranks::expect_same_times() {
+  auto& own = *reinterpret_cast<shared_head*>(memory_.get());
+  own.times.store(times_, std::memory_order_relaxed);
+  // seq_cst: before the looks at the others.
+  own.replay.store(replays_, std::memory_order_seq_cst);
+  for (const auto& each : peers_) {
+    if (!each->is_near) continue;
+    const auto& head = *reinterpret_cast<const shared_head*>(each->memory.get());
+    // Acquire: its times, which stay as long as this replay has not ended.
+    if (head.replay.load(std::memory_order_seq_cst) == replays_)
+      expect_same_times(each->rank, head.times.load(std::memory_order_relaxed));
+  }
+  if (has_far_) {
+    const std::lock_guard lock(receiving_);
+    for (const auto& each : peers_) {
+      if (each->is_near) continue;
+      if (each->replay == replays_) expect_same_times(each->rank, each->times);
+      send(each->rank, replay_packet::begins, times_, std::as_bytes(std::span(&replays_, 1)));
+    }
+  }
+  // Who exchanges no outputs: along the tree, which joins all.
+  const rank_tree tree(transport_.rank(), transport_.ranks());
+  if (!tree.is_root() && peer_of_[static_cast<std::size_t>(tree.parent())] == nullptr)
+    tell_times_.send(tree.parent(), transport_.rank(), times_);
+}
+
+void replay_ranks::expect_same_times(int rank, std::uint64_t times) const {
+  if (times == times_) return;
+  throw misuse("teff::distributed_replay::replay: rank " + std::to_string(transport_.rank()) + " is to run " +
+               std::to_string(times_) + " iterations, and rank " + std::to_string(rank) + " " +
+               std::to_string(times));
+}
+
+// Others may be in a replay, or about to begin one.
+void replay_ranks::leave() noexcept {
+  leaves_ = true;
+  messages_.source().leave("teff::distributed_replay", [this] {
+    if (failed_ == nullptr) return;
+    failure_spread_.store(false, std::memory_order_relaxed);
+    spread_failure();
+  });
+}
+
+std::string replay_ranks::named(const rank_task& task) const {
+  const auto place = "rank " + std::to_string(task.on.rank) + ", worker " + std::to_string(task.on.worker) +
+                     ", place " + std::to_string(task.index);
+  const auto name = name_of_ ? name_of_(task) : std::string();
+  return name.empty() ? "a task (" + place + ")" : "task " + name + " (" + place + ")";
+}
+
+std::string replay_ranks::waits_in_words() const {
+  std::string text;
+  for (std::size_t i = 0; long_waits_ && i < parts_.size(); ++i) {
+    const auto wait = long_waits_[i].wait.load(std::memory_order_acquire);
+    if (wait == long_wait::none) continue;
+    const auto& part = parts_[i];
+    const auto step = std::ranges::upper_bound(part.steps, wait, {}, &rank_step::waits_end);
+    text += ", in iteration " + std::to_string(long_waits_[i].iteration.load(std::memory_order_relaxed)) +
+            " " +
+            named({{transport_.rank(), part.worker}, static_cast<std::uint32_t>(step - part.steps.begin())}) +
+            " waits for " + named(part.awaited[wait]);
+  }
+  return text;
 }
 
 // After a failure, which all ranks know of: as if nothing had run. Nobody writes into this rank's memory now,
@@ -120,6 +195,10 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
     std::uint64_t iteration;
     shared_bell& own;
   } what{*this, wait, iteration, bell_of(memory_.get(), parts_[part].worker)};
+  auto& seen = long_waits_[part];
+  seen.iteration.store(iteration, std::memory_order_relaxed);
+  // Release: the iteration.
+  seen.wait.store(static_cast<std::uint32_t>(&wait - parts_[part].waits.data()), std::memory_order_release);
   sleep_by(
       [](void* given) noexcept {
         auto& me = *static_cast<context*>(given);
@@ -136,6 +215,7 @@ void replay_ranks::sleep_until_told(const rank_wait& wait, std::uint64_t iterati
         }
       },
       &what);
+  seen.wait.store(long_wait::none, std::memory_order_relaxed);
 }
 
 // ---- Telling ----
@@ -223,12 +303,28 @@ bool replay_ranks::take_packets() noexcept {
   return any;
 }
 
+// Under the lock receiving_.
+void replay_ranks::take_times(peer& of, const packet& bytes) noexcept {
+  replay_packet head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  std::memcpy(&of.replay, bytes.data() + sizeof head, sizeof of.replay);
+  of.times = head.iteration;
+  if (of.replay != replays_) return;
+  try {
+    expect_same_times(of.rank, of.times);
+  } catch (...) {
+    fail(std::current_exception(), {});
+  }
+}
+
 // The slot is free: who made the output waited for those who read what lay there (replay.md).
 void replay_ranks::take(int from, const packet& bytes) noexcept {
   replay_packet head;
   std::memcpy(&head, bytes.data(), sizeof head);
   if (head.generation != generation_) return;
   if (head.entry == replay_packet::failure) return spread_failure();
+  if (head.entry == replay_packet::begins)
+    return take_times(*peer_of_[static_cast<std::size_t>(from)], bytes);
   const auto& slots = peer_of_[static_cast<std::size_t>(from)]->slots[head.entry];
   const auto output = bytes.bytes().subspan(sizeof head);
   if (!output.empty()) std::memcpy(slots.at(head.iteration), output.data(), output.size());

@@ -32,6 +32,7 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
 }
 
 communicator::~communicator() {
+  source_->leave("teff::communicator");
   detail::detach(runtime_.internals(), *source_);
 }
 

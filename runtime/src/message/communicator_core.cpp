@@ -38,8 +38,9 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
       channel_(through.open()),
-      words_("libteff " + std::string(version()) + ", packets 1\n"),
+      words_("libteff " + std::string(version()) + ", packets 2\n"),
       digest_(digest_of(words_)),
+      own_marks_(host.is_traced() ? traced_mark : 0),
       completion_(through.rank(), through.ranks()),
       large_(*this) {
   channel_->on_arrival([this] { host_.work_came(); });
@@ -77,7 +78,7 @@ void communicator_core::begin() {
     own_failure_ = nullptr;
     first_failure_.reset();
   }
-  cancelled_.store(false, std::memory_order_relaxed);
+  marks_.store(own_marks_, std::memory_order_relaxed);
   in_body_.store(true, std::memory_order_relaxed);
   epoch_.store(stamp_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   completion_.begin();
@@ -87,18 +88,28 @@ void communicator_core::begin() {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
+  if (own_marks_ != 0) ask_for_clock(true);
   for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, std::move(each.bytes));
   look_again();
 }
 
 void communicator_core::body_ended(std::exception_ptr thrown) {
   if (thrown) fail(std::move(thrown));
+  if (own_marks_ != 0) ask_for_clock(true);
   in_body_.store(false, std::memory_order_seq_cst);
   look_again();
 }
 
 void communicator_core::release() noexcept {
   if (holds_.fetch_sub(1, std::memory_order_seq_cst) == 1) look_again();
+}
+
+// The epoch does not end before the answer has come: rank 0 is there as long.
+void communicator_core::ask_for_clock(bool begins) {
+  const auto question = host_.clock_question(begins);
+  if (question.empty()) return;
+  hold();
+  send_control(0, packet_kind::clock_question, bytes_of_words(question));
 }
 
 void communicator_core::look_again() noexcept {
@@ -128,7 +139,7 @@ void communicator_core::fail(std::exception_ptr why, const std::string& where) n
         first_failure_ = mine;
       }
     }
-    cancelled_.store(true, std::memory_order_relaxed);
+    marks_.fetch_or(cancelled_mark, std::memory_order_relaxed);
     tell_failure(mine);
     host_.state_changed();
   } catch (...) {
@@ -150,7 +161,7 @@ void communicator_core::tell_failure(const failure& first) noexcept {
 
 // Under the lock progress_: no message comes meanwhile.
 bool communicator_core::is_passive() noexcept {
-  if (in_body_.load(std::memory_order_seq_cst) || holds_.load(std::memory_order_seq_cst) != 0) return false;
+  if (in_body_.load(std::memory_order_seq_cst) || is_held()) return false;
   // Acquire: what the handlers have done. Those that came are as many under this lock.
   if (handled_.load(std::memory_order_acquire) != received_) return false;
   return host_.at_rest();
@@ -176,7 +187,7 @@ bool communicator_core::give_counts() {
     own.sent += each.sent[epoch % 2];
   }
   // A thread of no activity has begun to hold. What it has sent by then belongs to the next epoch.
-  if (holds_.load(std::memory_order_seq_cst) != 0) {
+  if (is_held()) {
     stamp_.store(epoch, std::memory_order_relaxed);
     return false;
   }

@@ -1,8 +1,13 @@
 // Workers that run a communicator's handlers.
 #include <teff/detail/message/communicator_core.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/error.hpp>
 
 #include "message/in_handler.hpp"
+#include "platform/ticks.hpp"
+#include "trace/trace.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace teff::detail {
@@ -102,11 +107,39 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   try {
     const auto number = record_at(bytes, at).message;
     if (number >= messages_.size()) [[unlikely]]
-      return large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+      return handle_unregistered(bytes, at);
     messages_[number].handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
   }
+}
+
+// Of a large message that goes on, or one that is traced.
+[[gnu::cold, gnu::noinline]] void communicator_core::handle_unregistered(const packet& bytes,
+                                                                         std::size_t at) {
+  const auto number = record_at(bytes, at).message;
+  auto arguments = arguments_at(bytes, at);
+  if (is_block_step(number)) return large_.take_step(static_cast<block_step>(number), arguments);
+  std::uint64_t traced = 0;
+  const auto registered = number & ~traced_message;
+  if (number == registered || registered >= messages_.size() || arguments.size() < sizeof traced)
+    throw malformed_message("teff::communicator: a message that was not registered");
+  arguments = arguments.first(arguments.size() - sizeof traced);
+  const auto& message = messages_[registered];
+  if (cancelled() && !message.large) return;
+  if (auto* const ring = ring_here(); ring != nullptr) {
+    std::memcpy(&traced, arguments.data() + arguments.size(), sizeof traced);
+    const auto now = ticks::now();
+    ring->add({.began = now,
+               .ended = now,
+               .message = traced,
+               .other = static_cast<std::uint32_t>(trace_ring::sender_of(traced)),
+               .what = event_kind::arrival});
+  }
+  // A handler has a span of its own; what makes place for data has none.
+  if (!message.large) return message.handle(arguments);
+  const traced_span span(event_kind::run, "large message comes");
+  message.handle(arguments);
 }
 
 // Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
@@ -114,7 +147,7 @@ void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) no
   try {
     const auto number = record_at(bytes, at).message;
     if (number >= messages_.size()) {
-      large_.take_step(static_cast<block_step>(number), arguments_at(bytes, at));
+      handle_unregistered(bytes, at);
     } else if (messages_[number].large) {
       messages_[number].handle(arguments_at(bytes, at));
     }

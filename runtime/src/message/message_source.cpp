@@ -1,5 +1,6 @@
 #include <teff/detail/message/message_source.hpp>
 #include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
 #include "message/watchdog.hpp"
@@ -31,8 +32,12 @@ source::poll_time next_time_that_never_comes() noexcept {
 message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
     : runtime_(rt),
       part_(part),
+      name_(part == nullptr ? "communicator" : "distributed_graph"),
       listens_until_(next_time_that_never_comes()),
-      core_(through, *this, window, looks_before_counts) {}
+      core_(through, *this, window, looks_before_counts) {
+  if (auto* const trace = rt.internals().traced(); trace != nullptr)
+    trace->belong_to(through.rank(), through.ranks());
+}
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
                           void (*fill)(const void* what, std::byte* at), const void* what) {
@@ -105,6 +110,26 @@ void message_source::wait_for_end() {
   wait_until([](const void* core) { return static_cast<const communicator_core*>(core)->ended(); }, &core_);
 }
 
+void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
+  if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
+  try {
+    expect_own_process(runtime_.internals());
+    const watchdog observes([this] { return state(); });
+    core_.leave();
+    do {
+      runtime_.run([&] {
+        core_.begin();
+        core_.fail(std::make_exception_ptr(misuse(who + ": destroyed on this rank, while others use it")));
+        if (failed) failed();
+        core_.body_ended(nullptr);
+        wait_for_end();
+      });
+    } while (core_.totals().left / leaver != static_cast<std::uint64_t>(core_.ranks()));
+  } catch (...) {
+    // There is no runtime any more; or run() is in progress.
+  }
+}
+
 message_counters message_source::counters() {
   auto all = core_.counters();
   all.waits = waits_for_room_.load(std::memory_order_relaxed);
@@ -112,8 +137,8 @@ message_counters message_source::counters() {
 }
 
 std::string message_source::state() {
-  return (part_ == nullptr ? "communicator, " : "distributed_graph, ") + core_.state() +
-         (part_ == nullptr ? "" : ", " + part_->state());
+  return name_ + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
+         (more_ ? more_() : "");
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
@@ -155,7 +180,25 @@ bool message_source::at_rest() noexcept {
 }
 
 std::uint64_t message_source::left() noexcept {
-  return part_ == nullptr ? 0 : part_->left();
+  return (part_ == nullptr ? 0 : part_->left()) + (leaves_ ? leaver : 0);
+}
+
+bool message_source::is_traced() noexcept {
+  return runtime_.internals().traced() != nullptr;
+}
+
+std::string message_source::clock_question(bool begins) {
+  auto* const trace = runtime_.internals().traced();
+  return trace == nullptr ? std::string() : trace->clock_question(begins);
+}
+
+std::string message_source::clock_answer(std::string_view question) {
+  auto* const trace = runtime_.internals().traced();
+  return trace == nullptr ? std::string() : trace->clock_answer(question);
+}
+
+void message_source::take_clock_answer(std::string_view answer) {
+  if (auto* const trace = runtime_.internals().traced(); trace != nullptr) trace->take_clock_answer(answer);
 }
 
 void message_source::state_changed() noexcept {
@@ -170,6 +213,7 @@ void message_source::wait_until(bool (*done)(const void*), const void* what) {
   if (done(what)) return;
   const auto at = here();
   if (at.runtime == &runtime_.internals()) {
+    const traced_span span(event_kind::waiting, nullptr);
     {
       const std::lock_guard lock(mutex_);
       waiting_workers_.push_back(at.index);

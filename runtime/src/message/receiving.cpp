@@ -93,12 +93,28 @@ void communicator_core::receive(int from, packet bytes) {
     if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
   }
   const auto epoch = epoch_.load(std::memory_order_relaxed);
-  if (head.kind == packet_kind::acknowledges || head.epoch < epoch) return;
+  if (head.kind >= packet_kind::acknowledges) [[unlikely]]
+    return accept_any_time(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
+  if (head.epoch < epoch) return;
   if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
   if (head.kind == packet_kind::messages) return accept_messages(from, head, std::move(bytes));
   const auto body = bytes.bytes().subspan(sizeof(packet_header));
   if (head.kind == packet_kind::hello) return accept_hello(from, body, head.digest);
   accept_control(from, head.kind, body);
+}
+
+void communicator_core::accept_any_time(int from, packet_kind kind, std::span<const std::byte> body) {
+  if (kind == packet_kind::acknowledges) return;
+  if (kind == packet_kind::clock_question) {
+    const auto answer = host_.clock_answer(words_in(body));
+    send_control(from, packet_kind::clock_answer, std::as_bytes(std::span(answer)));
+  } else if (kind == packet_kind::clock_answer) {
+    host_.take_clock_answer(words_in(body));
+    ask_for_clock(false);
+    release();
+  } else {
+    throw malformed_message("teff::communicator: a packet of no known kind");
+  }
 }
 
 void communicator_core::accept_messages(int from, const packet_header& head, packet bytes) {
@@ -154,7 +170,7 @@ void communicator_core::accept_control(int from, packet_kind kind, std::span<con
         if (first_failure_) return;
         first_failure_ = heard;
       }
-      cancelled_.store(true, std::memory_order_relaxed);
+      marks_.fetch_or(cancelled_mark, std::memory_order_relaxed);
       if (kind == packet_kind::abort) {
         tell_children(packet_kind::abort, body);
       } else {

@@ -3,6 +3,8 @@
 #include <teff/error.hpp>
 
 #include "message/in_handler.hpp"
+#include "platform/ticks.hpp"
+#include "trace/trace.hpp"
 
 #include <cstring>
 #include <utility>
@@ -33,11 +35,48 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
                                  void (*fill)(const void* what, std::byte* at), const void* what) {
   if (to < 0 || to >= ranks())
     throw misuse("teff::communicator: there is no rank " + std::to_string(to) + " to send to");
-  if (cancelled()) return true;
+  if (const auto marks = marks_.load(std::memory_order_relaxed); marks != 0) [[unlikely]] {
+    if ((marks & cancelled_mark) != 0) return true;
+    if (ring_here() != nullptr) return try_send_traced(to, number, size, fill, what);
+  }
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   if (!in_handler() && !has_room(to)) return false;
   put_record(to, there, {size, number, messages_[number].ordered ? 1U : 0U}, fill, what);
+  return true;
+}
+
+// The same on a worker of a runtime that is traced: the message has a number there.
+[[gnu::cold, gnu::noinline]] bool communicator_core::try_send_traced(
+    int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
+    const void* what) {
+  struct numbered {
+    void (*fill)(const void* what, std::byte* at);
+    const void* what;
+    std::size_t size;
+    std::uint64_t number;
+  };
+  auto& ring = *ring_here();
+  const auto began = ticks::now();
+  const numbered all{fill, what, size, ring.next_message(rank_)};
+  {
+    auto& there = at(to);
+    const std::lock_guard lock(there.mutex);
+    if (!in_handler() && !has_room(to)) return false;
+    put_record(
+        to, there, {size + sizeof all.number, number | traced_message, messages_[number].ordered ? 1U : 0U},
+        [](const void* given, std::byte* at) {
+          const auto& each = *static_cast<const numbered*>(given);
+          each.fill(each.what, at);
+          std::memcpy(at + each.size, &each.number, sizeof each.number);
+        },
+        &all);
+  }
+  ring.add({.began = began,
+            .ended = ticks::now(),
+            .message = all.number,
+            .other = static_cast<std::uint32_t>(to),
+            .what = event_kind::send});
   return true;
 }
 
@@ -81,7 +120,9 @@ packet_header communicator_core::header(packet_kind kind, std::uint32_t records,
                                         peer& to) noexcept {
   const auto handled = to.handled_bytes.load(std::memory_order_relaxed);
   to.told_bytes.store(handled, std::memory_order_relaxed);
-  return {kind, records, epoch, digest_, handled};
+  // Questions about the clock are answered while the program may be registering messages.
+  const auto digest = kind < packet_kind::clock_question ? digest_ : 0;
+  return {kind, records, epoch, digest, handled};
 }
 
 // Under the peer's lock, which keeps packets in order.

@@ -43,21 +43,42 @@ class ticks {
 // How long a tick is, from two readings of both clocks: when it was made, and when it is asked.
 class tick_scale {
  public:
-  tick_scale() noexcept : steady_(steady::now()), ticks_(ticks::now()) {}
-
   // The reading that times in a trace are counted from.
-  [[nodiscard]] std::uint64_t origin() const noexcept { return ticks_; }
+  [[nodiscard]] std::uint64_t origin() const noexcept { return first_.ticks; }
+  // The same moment by the steady clock, which processes of one machine share: in nanoseconds.
+  [[nodiscard]] std::int64_t began() const noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(first_.steady.time_since_epoch()).count();
+  }
   // Nanoseconds a tick, over the time since this was made: 50 ns of reading in that.
   [[nodiscard]] double nanoseconds_per_tick() const noexcept {
-    const auto ticks = ticks::now() - ticks_;
-    const std::chrono::duration<double, std::nano> passed = steady::now() - steady_;
+    const auto now = reading::of_both();
+    const auto ticks = now.ticks - first_.ticks;
+    const std::chrono::duration<double, std::nano> passed = now.steady - first_.steady;
     return ticks == 0 ? 1.0 : passed.count() / static_cast<double>(ticks);
   }
 
  private:
-  using steady = std::chrono::steady_clock;
-  steady::time_point steady_;
-  std::uint64_t ticks_;
+  using clock = std::chrono::steady_clock;
+  struct reading {
+    clock::time_point steady;
+    std::uint64_t ticks;
+
+    // The shortest of some: in another one the thread may have lost its core between the clocks.
+    static reading of_both() noexcept {
+      reading best{};
+      auto least = ~std::uint64_t{0};
+      for (int i = 0; i < 10; ++i) {
+        const auto before = ticks::now();
+        const auto steady = clock::now();
+        const auto took = ticks::now() - before;
+        if (took >= least) continue;
+        least = took;
+        best = {steady, before + took / 2};
+      }
+      return best;
+    }
+  };
+  reading first_ = reading::of_both();
 };
 
 }  // namespace teff::detail

@@ -69,6 +69,8 @@ class scheduler {
   // The calling thread goes on on the processor of this worker, if workers are bound.
   void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
+  // Null: what workers do is not recorded.
+  [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }

@@ -12,12 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
@@ -37,6 +39,7 @@ struct rank_part {
   unsigned worker = 0;
   std::vector<rank_step> steps;
   std::vector<rank_wait> waits;
+  std::vector<rank_task> awaited;  // by wait, whose task that is
   // By step; once for each phase of the kept outputs: input i of phase p lies at p * inputs + i.
   std::vector<std::span<const std::byte>> inputs;
   std::size_t inputs_of_phase = 0;
@@ -55,6 +58,9 @@ class replay_ranks {
   [[nodiscard]] communicator& messages() noexcept { return messages_; }
   [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
   [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
+
+  // What a task is called in errors; as long as this lives.
+  void name_tasks(std::function<std::string(const rank_task&)> name) { name_of_ = std::move(name); }
 
   // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
   // a rank where a task reads what its worker makes later, and on all if tasks wait for each other.
@@ -90,6 +96,7 @@ class replay_ranks {
   struct peer;
   struct signals;
   struct planned;
+  struct long_wait;
 
   void exchange_readers(planned& all);
   void refuse_cycles(planned& all);
@@ -109,14 +116,22 @@ class replay_ranks {
   void ring_own() noexcept;
   bool take_packets() noexcept;
   void take(int from, const packet& bytes) noexcept;
+  void take_times(peer& of, const packet& bytes) noexcept;
   void send(int to, std::uint32_t entry, std::uint64_t iteration, std::span<const std::byte> output);
   void spread_failure() noexcept;
   void restart();
+  void expect_same_times();
+  void expect_same_times(int rank, std::uint64_t times) const;
+  [[nodiscard]] std::string named(const rank_task& task) const;
+  [[nodiscard]] std::string waits_in_words() const;
+  void leave() noexcept;
   void sleep_until_told(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
 
   runtime& runtime_;
   transport& transport_;
   communicator messages_;
+  message<int, std::uint64_t> tell_times_;
+  std::function<std::string(const rank_task&)> name_of_;
   std::unique_ptr<channel> channel_;  // of packets to ranks that share no memory with this one
   std::unique_ptr<planned> planning_;
 
@@ -135,8 +150,13 @@ class replay_ranks {
   // Whether this rank and all near ones have a fence that a sleeper can have the others execute.
   bool fences_are_light_ = false;
 
+  std::unique_ptr<long_wait[]> long_waits_;  // by part, for the watchdog
+
+  std::uint64_t replays_ = 0;  // the number of the replay that goes on, or was the last
+  std::uint64_t times_ = 0;    // its iterations
   std::uint64_t iterations_ = 0;
   bool broken_ = false;  // the replay before has failed
+  bool leaves_ = false;  // is being destroyed: takes part in replays of others, and runs none
   // Of replays since a failure: packets of others are dropped.
   std::uint32_t generation_ = 0;
   std::atomic<bool> failure_spread_{false};

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -65,6 +66,38 @@ class broadcast_state {
   std::optional<message<int, Arguments...>> by_;
 };
 
+// Numbers of which most follow each other: each stretch takes the room of two.
+class numbers_seen {
+ public:
+  // False: it was there.
+  bool add(std::uint64_t number) {
+    auto after = last_of_.upper_bound(number);
+    if (after != last_of_.begin()) {
+      const auto before = std::prev(after);
+      if (before->second >= number) return false;
+      if (before->second + 1 == number) {
+        before->second = number;
+        if (after != last_of_.end() && after->first == number + 1) {
+          before->second = after->second;
+          last_of_.erase(after);
+        }
+        return true;
+      }
+    }
+    auto last = number;
+    if (after != last_of_.end() && after->first == number + 1) {
+      last = after->second;
+      after = last_of_.erase(after);
+    }
+    last_of_.emplace_hint(after, number, last);
+    return true;
+  }
+  void clear() noexcept { last_of_.clear(); }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> last_of_;  // by the first of a stretch
+};
+
 template <class T>
 class reduction_state : public std::enable_shared_from_this<reduction_state<T>> {
  public:
@@ -89,7 +122,6 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
  private:
   struct part {
     int left;
-    bool own = false;
     std::optional<T> sum = std::nullopt;
   };
 
@@ -97,11 +129,15 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
     std::optional<T> sum;
     {
       const std::lock_guard lock(mutex_);
-      if (std::exchange(epoch_, epoch) != epoch) rounds_.clear();
-      auto& here = rounds_.try_emplace(round, part{tree_.children() + 1}).first->second;
-      if (from == rank_ && std::exchange(here.own, true))
+      if (std::exchange(epoch_, epoch) != epoch) {
+        rounds_.clear();
+        given_.clear();
+      }
+      // What was passed on already is not kept: whether this rank has given is.
+      if (from == rank_ && !given_.add(round))
         throw misuse("teff::reduction: rank " + std::to_string(rank_) + " gives a second value in round " +
                      std::to_string(round));
+      auto& here = rounds_.try_emplace(round, part{tree_.children() + 1}).first->second;
       here.sum = here.sum ? combine(*here.sum, value) : value;
       if (--here.left != 0) return;
       sum = std::move(here.sum);
@@ -120,6 +156,7 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
   std::mutex mutex_;  // guards what follows
   std::uint64_t epoch_ = 0;
   std::map<std::uint64_t, part> rounds_;
+  numbers_seen given_;  // rounds in which this rank has given its value
 };
 
 }  // namespace teff::detail

@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace teff::detail {
@@ -37,6 +38,21 @@ class message_host {
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
   // What waits for messages that have not come; asked when the rank is passive.
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
+
+  // ---- For a trace of all ranks ----
+
+  [[nodiscard]] virtual bool is_traced() noexcept { return false; }
+  // What rank 0 is to be asked about its clock; empty: nothing. `begins`: an epoch begins or ends here; else
+  // it has just answered.
+  [[nodiscard]] virtual std::string clock_question(bool begins) {
+    static_cast<void>(begins);
+    return {};
+  }
+  [[nodiscard]] virtual std::string clock_answer(std::string_view question) {
+    static_cast<void>(question);
+    return {};
+  }
+  virtual void take_clock_answer(std::string_view answer) { static_cast<void>(answer); }
 };
 
 // A message that was registered.
@@ -92,10 +108,14 @@ class communicator_core {
   // As long as somebody holds, the epoch does not end.
   void hold() noexcept { holds_.fetch_add(1, std::memory_order_seq_cst); }
   void release() noexcept;
+  // From now on nobody's hold keeps an epoch from ending: who holds goes on after the communicator's end.
+  void leave() noexcept { leaves_.store(true, std::memory_order_relaxed); }
   // Something on this rank has failed. The epoch ends on all ranks as soon as it can; the others are told
   // `where`, and what the exception says.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
-  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept {
+    return (marks_.load(std::memory_order_relaxed) & cancelled_mark) != 0;
+  }
 
   // As communicator::counters(), but for what waits.
   [[nodiscard]] message_counters counters();
@@ -146,6 +166,8 @@ class communicator_core {
   };
 
   [[nodiscard]] peer& at(int rank) noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool try_send_traced(int to, std::uint32_t number, std::size_t size,
+                                     void (*fill)(const void* what, std::byte* at), const void* what);
   void put_record(int to, peer& there, const record_header& head,
                   void (*fill)(const void* what, std::byte* at), const void* what);
   void send_gathered(int to, peer& there);
@@ -160,8 +182,13 @@ class communicator_core {
   void receive_or_fail(int from, packet bytes) noexcept;
   void accept_messages(int from, const packet_header& header, packet bytes);
   void accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest);
+  void accept_any_time(int from, packet_kind kind, std::span<const std::byte> body);
+  void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
   void tell_failure(const failure& first) noexcept;
+  [[nodiscard]] bool is_held() const noexcept {
+    return holds_.load(std::memory_order_seq_cst) != 0 && !leaves_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
@@ -169,6 +196,7 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
+  void handle_unregistered(const packet& bytes, std::size_t at);
   void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
 
   // ---- For large messages ----
@@ -198,7 +226,12 @@ class communicator_core {
   std::atomic<bool> ended_{true};
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
-  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> leaves_{false};
+  // What makes sending take another way than usual: one look for both.
+  static constexpr unsigned cancelled_mark = 1;
+  static constexpr unsigned traced_mark = 2;
+  const unsigned own_marks_;  // of each epoch when it begins
+  std::atomic<unsigned> marks_{own_marks_};
 
   std::atomic<bool> attention_{false};  // progress() has to look whether this rank is passive
   std::atomic<bool> gathers_{false};    // some peer's messages have yet to leave

@@ -14,9 +14,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
+
+// A rank that leaves, among what is left in an epoch.
+inline constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
 
 // What a rank does besides messages that belongs to an epoch, such as a task graph.
 class epoch_part {
@@ -46,10 +51,20 @@ class message_source final : public source, private message_host {
   void run_epoch(void (*body)(void* what), void* what);
   // The second half of that, for a body that has ended.
   void wait_for_end();
+  // Before `who` is destroyed: others may wait in epochs that this rank is not going to begin. It takes part
+  // in these and fails them, until all ranks leave. `failed` is called within each. Afterwards it does
+  // nothing.
+  void leave(const std::string& who, const std::function<void()>& failed = {}) noexcept;
   void look_again() noexcept { core_.look_again(); }
   [[nodiscard]] message_counters counters();
   // In words, what its epoch waits for.
   [[nodiscard]] std::string state();
+  // Whose messages these are, and what else there is to say of an epoch that takes long; before the first
+  // one.
+  void describe(std::string name, std::function<std::string()> more) {
+    name_ = std::move(name);
+    more_ = std::move(more);
+  }
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
@@ -62,12 +77,19 @@ class message_source final : public source, private message_host {
   void state_changed() noexcept override;
   [[nodiscard]] bool at_rest() noexcept override;
   [[nodiscard]] std::uint64_t left() noexcept override;
+  [[nodiscard]] bool is_traced() noexcept override;
+  [[nodiscard]] std::string clock_question(bool begins) override;
+  [[nodiscard]] std::string clock_answer(std::string_view question) override;
+  void take_clock_answer(std::string_view answer) override;
 
   // Returns when done(what), which becomes true before state_changed().
   void wait_until(bool (*done)(const void*), const void* what);
 
   runtime& runtime_;
   epoch_part* const part_;
+  std::string name_;
+  std::function<std::string()> more_;
+  bool leaves_ = false;
   const poll_time listens_until_;
   // Where nobody tells what has come: when somebody looked, and when something had come, last.
   std::atomic<poll_time::rep> looked_{0};

@@ -10,14 +10,17 @@
 namespace teff::detail {
 
 enum class packet_kind : std::uint32_t {
-  messages,      // records follow
-  acknowledges,  // nothing but the header
-  hello,         // the sender's messages in words follow, if they have changed
-  report,        // to the parent: completion_counts follow
-  ask,           // to the children
-  end,           // to the children: completion_counts follow, of all ranks
-  fail,          // to the parent: a rank and words follow
-  abort,         // to the children: the same
+  messages,  // records follow
+  hello,     // the sender's messages in words follow, if they have changed
+  report,    // to the parent: completion_counts follow
+  ask,       // to the children
+  end,       // to the children: completion_counts follow, of all ranks
+  fail,      // to the parent: a rank and words follow
+  abort,     // to the children: the same
+  // From here on, of any epoch.
+  acknowledges,    // nothing but the header
+  clock_question,  // to rank 0, for a trace: what its trace has to answer follows
+  clock_answer,    // from rank 0: what it has answered
 };
 
 struct packet_header {
@@ -55,6 +58,13 @@ enum class block_step : std::uint32_t {
   arrived,             // to who has asked for them: the data
   left,                // to itself: the data that it has supplied may be changed
 };
+
+// A message that is traced has this bit in its number, and its number in the trace, of 64 bits, behind its
+// arguments.
+inline constexpr std::uint32_t traced_message = 0x8000'0000;
+[[nodiscard]] constexpr bool is_block_step(std::uint32_t message) noexcept {
+  return message >= static_cast<std::uint32_t>(block_step::done);
+}
 
 // The arguments of all of them.
 struct block_word {

@@ -17,9 +17,11 @@ enum class event_kind : std::uint8_t {
   waiting,    // for tasks that other workers run
   searching,  // for work
   parked,     // asleep
+  send,       // to another rank, or to its own
   steal,      // an instant, as all that follow; with the victim
   exposure,   // a look at all workers' private parts
   wake,       // of some sleeper
+  arrival,    // of what was sent; what handles it runs next
 };
 inline constexpr bool is_instant(event_kind what) noexcept {
   return what >= event_kind::steal;
