@@ -23,8 +23,8 @@ namespace teff::detail {
 
 namespace {
 
-// A worker in so many that waits for a source runs no other source's work that another worker may do: else
-// each such task might wait in its turn, and so on until the stack is used up.
+// A worker that waits for a source runs tasks of other sources meanwhile, and each of these may wait in its
+// turn, on top of it. From so many activities on, it leaves them to other workers: its stack is finite.
 constexpr std::size_t most_activities_to_run_anything = 16;
 
 }  // namespace
