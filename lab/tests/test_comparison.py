@@ -193,14 +193,18 @@ def test_stores_and_systems_are_found_by_their_names(
     assert by_system["slow"]["significant"]
     assert not by_system["quick"]["significant"]
 
-    with pytest.raises(TeffError, match=r"'nobody': no system of before:one-of-before \(quick slow\)$"):
+    with pytest.raises(TeffError, match=r"'nobody': no system of before:one-of-before \(there are: quick slow\)$"):
         answer(root, "nobody", "quick", "before")
-    with pytest.raises(TeffError, match=r"^'nobody': no store \(after before\)$"):
+    with pytest.raises(
+        TeffError, match=r"^'nobody': no store \(there are: after before\); what is measured with --store nobody is"
+    ):
         answer(root, "nobody", "before", None)
     sat(root, plan("quick"), Silent(), rounds=2, name="default")
-    with pytest.raises(TeffError, match=r"^'nobody': no store \(.*\) and no system of default:\S* \(quick\)$"):
+    with pytest.raises(
+        TeffError, match=r"^'nobody': no store \(.*\) and no system of default:\S* \(there are: quick\);"
+    ):
         answer(root, "nobody", "before", None)
-    with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(quick\)$"):
+    with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(there are: quick\)$"):
         answer(root, "quick", "before", None)
 
 

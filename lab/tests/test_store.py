@@ -9,7 +9,7 @@ import pytest
 from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.run import Run, RunKey
-from tefflab.records.store import Store, StoreError, new_sitting_name
+from tefflab.records.store import Store, StoreError, new_sitting_name, stores_in
 
 RUNS = "runs.jsonl"
 
@@ -95,10 +95,18 @@ def test_writers_in_several_processes_never_mix_their_lines(tmp_path: Path) -> N
 
 
 def test_a_store_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
-    Store.create(tmp_path / "monday").close()
+    with Store.create(tmp_path / "monday") as store:
+        store.append("sittings", sitting())
     with pytest.raises(StoreError, match="monday"):
         Store.open(tmp_path / "tuesday")
     assert not (tmp_path / "tuesday").exists()
+
+
+def test_what_failed_before_its_sitting_began_leaves_no_store(tmp_path: Path) -> None:
+    Store.create(tmp_path / "monday").close()
+    assert stores_in(tmp_path) == []
+    (tmp_path / "monday" / "sittings.jsonl").touch()
+    assert stores_in(tmp_path) == [], "as older ones have left it"
 
 
 def test_a_sitting_of_the_same_name_is_refused(tmp_path: Path) -> None:

@@ -92,11 +92,13 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as
     """That these are no systems of the sources and, where that was looked for, no stores."""
     what = []
     if as_stores:
-        what.append(f"no store ({' '.join(stores_in(root / RESULTS_FOLDER)) or 'there is none'})")
+        there = " ".join(stores_in(root / RESULTS_FOLDER))
+        what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
     if sources:
         systems = dict.fromkeys(system for source in sources for system in source.systems)
-        what.append(f"no system of {' and '.join(each.name for each in sources)} ({' '.join(systems)})")
-    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}"
+        what.append(f"no system of {' and '.join(each.name for each in sources)} (there are: {' '.join(systems)})")
+    way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
+    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}"
 
 
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:

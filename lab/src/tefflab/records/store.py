@@ -108,10 +108,11 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """The store at `folder`, made where it is missing. Raises StoreError where nothing can be written."""
+        """The store at `folder`, which holds nothing yet. StoreError where nothing can be written."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            file_of(folder, "sittings").touch()
+            with tempfile.TemporaryFile(dir=folder):
+                pass
         except OSError as failure:
             why = failure.strerror or str(failure)
             raise StoreError(f"no store can be written at {folder} ({why}): name a folder that can be") from None
@@ -276,7 +277,9 @@ def file_of(folder: Path, kind: str) -> Path:
 
 
 def is_store(folder: Path) -> bool:
-    return file_of(folder, "sittings").is_file() or earlier.is_earlier(folder)
+    """Whether anything was measured into it: an empty file of sittings is what a command that failed has left."""
+    files = [file_of(folder, kind) for kind in ("sittings", "runs")]
+    return any(file.is_file() and file.stat().st_size > 0 for file in files) or earlier.is_earlier(folder)
 
 
 def stores_in(folder: Path) -> list[str]:
