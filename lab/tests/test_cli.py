@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 import typer
 
 from tefflab import __version__, project_root
+from tefflab.benchmarks import graph_flags
+from tefflab.benchmarks.task_graph.core import answer_of_core, core_program
 from tefflab.cli import completion
 from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
@@ -107,6 +110,52 @@ def test_help_begins_with_an_example_and_fits_a_screen(
     assert lines[0].startswith(f"Example:  teff {name}")
     assert len(lines) < 30
     assert max(map(len, lines)) <= 80
+    assert "<" not in "".join(lines), "types are named as people name them"
+
+
+def test_the_help_of_all_is_a_line_for_each_command_and_fits_a_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(monkeypatch, "--help") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines)
+    first = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(COMMANDS) == sorted(name for name in first if not name.startswith("-"))
+
+
+@pytest.mark.parametrize("name", ["graph", "run", "metg", "sweep"])
+def test_help_of_what_takes_a_graphs_flags_says_them_and_where_all_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    assert run(monkeypatch, name, "--help") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "docs/reference/flags.md" in said
+    assert all(flag in said for flag in ("-type", "-width", "-radix", *graph_flags.VALUES["type"]))
+
+
+def test_the_values_of_flags_are_those_of_the_reference() -> None:
+    page = (project_root() / "docs/reference/patterns-and-kernels.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \|", page, re.MULTILINE)
+    there = [row for row in rows if row not in ("pattern", "kernel")]
+    assert sorted(there) == sorted((*graph_flags.VALUES["type"], *graph_flags.VALUES["kernel"]))
+
+
+@pytest.mark.parametrize("flag", ["type", "kernel"])
+def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
+    if not core_program(project_root()).is_file():
+        pytest.skip("the core is not built")
+    with pytest.raises(TeffError) as refused:
+        answer_of_core(project_root(), [f"-{flag}", "nobody"])
+    assert str(refused.value).endswith(f"choose one of {', '.join(graph_flags.VALUES[flag])}")
+
+
+def test_patterns_are_also_called_cases_as_elsewhere() -> None:
+    for command in ("spawn", "profile"):
+        there = typer.main.get_command(cli.app).get_command(None, command).params  # type: ignore[attr-defined]
+        assert next(each.opts for each in there if each.name == "patterns") == ["--patterns", "--cases"]
 
 
 @pytest.mark.parametrize(
@@ -124,11 +173,32 @@ def test_help_begins_with_an_example_and_fits_a_screen(
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
         (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for all"),
         (["spawn", "--workers", ""], "Invalid value for '--workers': it names nothing; leave it out for all"),
-        (["metg", "--workers", "0"], "--workers 0: numbers from 1 on, by commas; leave it out for the cores"),
+        (["metg", "--workers", "0"], "--workers 0: numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (
+            ["metg", "--workers", "9999"],
+            "--workers 9999: numbers from 1 to 4096, by commas; leave it out for the cores",
+        ),
         (
             ["experiment", "fig7", "--workers", "0"],
-            "Invalid value for '--workers': Input should be greater than or equal to 1",
+            "--workers 0: give a whole number from 1 to 4096, as --workers 2",
         ),
+        (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
+        (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
+        (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
+        (["spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
+        (["run", "openmp", "--ranks", "0"], "--ranks 0: give a whole number from 1 to 4096, as --ranks 2"),
+        (["profile", "--seconds", "700"], "--seconds 700: give a number from 0.01 to 600, as --seconds 3"),
+        (
+            ["metg", "-type", "stencil_2d"],
+            "-type: there is no 'stencil_2d'; choose one of trivial, no_comm, stencil_1d",
+        ),
+        (["sweep", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
+        (["run", "openmp", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
+        (["run", "all", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
+        (["graph", "-type", "fft", "-and", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
+        (["metg", "--systems", "std_thread/nope"], "no system is called 'std_thread/nope'; there are: "),
+        (["profile", "--systems", "openmp/nope"], "no system is called 'openmp/nope'; there are: "),
+        (["spawn", "--systems", "openmp,openmp/nope"], "no system is called 'openmp/nope'; there are: "),
         (["experiment", "fig7", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["profile", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
@@ -141,7 +211,8 @@ def test_help_begins_with_an_example_and_fits_a_screen(
 def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
 ) -> None:
-    monkeypatch.setattr("tefflab.cli.session.ensure", lambda *_, **__: pytest.fail("set up"))
+    for user in ("cli.session", "cli.single_runs", "systems.programs", "systems.setup"):
+        monkeypatch.setattr(f"tefflab.{user}.ensure", lambda *_, **__: pytest.fail("set up"))
     assert run(monkeypatch, *words) == BAD_INPUT
     told = capsys.readouterr()
     assert told.out == ""

@@ -1,7 +1,11 @@
 """The published flags, as they are, become the lines that programs are fed."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 
+from tefflab.benchmarks.task_graph import configuration
 from tefflab.benchmarks.task_graph.configuration import parse
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.errors import TeffError
@@ -86,3 +90,15 @@ def test_fixed_steps_are_kept() -> None:
 def test_a_flag_that_is_not_the_users_is_named(words: list[str], says: str) -> None:
     with pytest.raises(TeffError, match=says):
         parse(words, 2)
+
+
+def test_a_flag_that_there_is_not_is_told_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path, words: Sequence[str]) -> str:
+        raise TeffError(f"there is no flag '{words[1]}'; see teff graph --help", exit_code=2)
+
+    monkeypatch.setattr(configuration, "answer_of_core", refuse)
+    for typed in (["--bogus", "3"], ["--bogus=3"]):
+        with pytest.raises(TeffError, match=r"^there is no flag '--bogus'; see"):
+            configuration.check(Path(), parse(typed, 2), typed)
+    with pytest.raises(TeffError, match=r"^there is no flag '-bogus'; see"):
+        configuration.check(Path(), parse(["-bogus"], 2), ["-bogus"])

@@ -188,7 +188,7 @@ class Apps(CaseBenchmark[AppsRecord]):
     )
     case_options = (
         *CaseBenchmark.case_options,
-        Option("--against", "The system by whose times the others' are divided. [the quickest]"),
+        Option("--against", "The system by whose times the others' are divided. [the quickest]", metavar="SYSTEM"),
     )
 
     def __init__(self) -> None:

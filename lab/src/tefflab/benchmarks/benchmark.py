@@ -38,6 +38,8 @@ class Option:
     default: str | int | float = ""
     least: float | None = None
     most: float | None = None
+    metavar: str = "NAMES"  # what stands for its value in the help, where that is no number
+    aliases: Sequence[str] = ()  # other flags that mean the same
 
     @property
     def name(self) -> str:

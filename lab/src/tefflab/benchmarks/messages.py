@@ -129,7 +129,9 @@ class Messages(CaseBenchmark[MessagesRecord]):
     )
     case_options = (
         *CaseBenchmark.case_options,
-        Option("--against", "The system by whose times the others' are divided. [plain message passing]"),
+        Option(
+            "--against", "The system by whose times the others' are divided. [plain message passing]", metavar="SYSTEM"
+        ),
     )
 
     def __init__(self) -> None:

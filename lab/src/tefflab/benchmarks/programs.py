@@ -214,8 +214,8 @@ class Programs(CaseBenchmark[ProgramRecord]):
     facts = (Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", lambda b: f"{b / _MIB:.0f}"),)
     case_options = (
         *CaseBenchmark.case_options,
-        Option("--scale", "How large the inputs are: tiny, usual or large. [usual]"),
-        Option("--against", "The system by whose times the others' are divided. [the quickest]"),
+        Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD"),
+        Option("--against", "The system by whose times the others' are divided. [the quickest]", metavar="SYSTEM"),
     )
 
     def __init__(self) -> None:

@@ -124,7 +124,11 @@ class Spawn(CaseBenchmark[SpawnRecord]):
         Fact("generator_seconds", lambda record: record.generator_seconds),  # of one node, where a tree was searched
     )
     case_options = (
-        Option("--patterns", "Names or groups of patterns, by commas; an unknown one lists them. [all]"),
+        Option(
+            "--patterns",
+            "Names or groups of patterns, by commas; an unknown one lists them. [all]",
+            aliases=("--cases",),  # as the other kinds call it
+        ),
         Option("--trees", "Published trees, by commas; an unknown one lists them. [a default of its own]"),
     )
 

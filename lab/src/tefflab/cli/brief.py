@@ -1,10 +1,16 @@
-"""Help that fits a screen: an example first, then what the command does, then its options, a line or two each."""
+"""Help that fits a screen: of a command, an example first, then what it does, then its options, a line or two each; of
+`teff` itself a line for each command."""
 
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from typer.core import TyperCommand
 
 _EXAMPLE = "Example:  "
+_TYPE = re.compile(r" <[^>]*>$")  # behind a name, as Python calls it
+_WIDTH = 78
+_SHORTEST = 30  # a sentence's beginning that still says something
 
 
 class BriefCommand(TyperCommand):
@@ -19,3 +25,33 @@ class BriefCommand(TyperCommand):
         with formatter.indentation():
             formatter.write_text(" ".join(text.split()))
         self.format_options(ctx, formatter)
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            records = [each.get_help_record(ctx) for each in self.get_params(ctx) if each.param_type_name == kind]
+            if rows := [(_TYPE.sub("", name), text) for name, text in filter(None, records)]:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def write_groups(formatter: Any, groups: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    """A line for each command or option, with the first thing that its help says."""
+    for title, rows in groups.items():
+        column = 4 + max(len(name) for name, _ in rows)
+        with formatter.section(title):
+            formatter.write_dl([(name, beginning(text, _WIDTH - column)) for name, text in rows])
+
+
+def beginning(text: str, most: int) -> str:
+    """What a text says first, as far as it fits: its sentence, or the part before a colon, or before a comma."""
+    sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
+    if len(sentence) <= most:
+        return sentence
+    for mark in ("[;:] ", ", "):
+        ends = [found.start() for found in re.finditer(mark, sentence) if _SHORTEST <= found.start() <= most]
+        if ends:
+            return sentence[: ends[-1]]
+    return f"{sentence[: most - 1]}…"

@@ -14,7 +14,8 @@ import typer
 from typer.core import TyperGroup
 
 from tefflab import __version__
-from tefflab.cli.brief import BriefCommand
+from tefflab.benchmarks import graph_flags
+from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import (
     compare,
     docs,
@@ -52,6 +53,12 @@ All commands: {commands}
   [bold]teff COMMAND --help[/]      what a command does, with an example
   [bold]teff --help[/]              a line for each command
 """
+GROUPS = {  # of the commands that are not a kind of benchmark's
+    "Measure, too": ("experiment", "watch", "profile"),
+    "Read what was measured": ("report", "compare"),
+    "Look at one graph, or at one run": ("graph", "run"),
+    "Systems, this machine, this project": ("systems", "install", "doctor", "docs", "test"),
+}
 
 
 class Commands(TyperGroup):
@@ -62,6 +69,16 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or measuring_commands().get(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write("Usage:  teff COMMAND [OPTIONS]    (teff COMMAND --help: options, and an example)\n")
+        groups = {"Measure": tuple(measuring_commands()), **GROUPS}
+        commands = {
+            title: [(name, self.get_command(ctx, name).help or "") for name in names] for title, names in groups.items()
+        }
+        options = [each.get_help_record(ctx) for each in self.get_params(ctx)]
+        rows = [(name.partition(" <")[0].rstrip(), text) for name, text in filter(None, options)]
+        write_groups(formatter, {**commands, "Options": rows})
 
     def invoke(self, context: typer.Context) -> Any:  # type: ignore[override]
         try:
@@ -107,8 +124,8 @@ def teff(
         output().print(FIRST_SCREEN.format(commands=" ".join(names)), end="")
 
 
-app.command("graph", cls=BriefCommand, context_settings=graph.SETTINGS)(graph.command)
-app.command("run", cls=BriefCommand, context_settings=run.SETTINGS)(run.command)
+app.command("graph", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=graph.SETTINGS)(graph.command)
+app.command("run", cls=BriefCommand, epilog=graph_flags.HELP, context_settings=run.SETTINGS)(run.command)
 app.command("experiment", cls=BriefCommand)(experiment.command)
 app.command("profile", cls=BriefCommand)(profile.command)
 app.command("compare", cls=BriefCommand)(compare.command)

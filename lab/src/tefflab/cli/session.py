@@ -13,7 +13,7 @@ from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Reque
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import output, path_text, progress
-from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present
+from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.output.plots import save
@@ -156,6 +156,7 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
     known = load_systems(root, systems)
     if unknown := sorted(named - {each.name for each in known}):
         raise no_such_system(unknown[0], [each.name for each in known if kind.programs(each)])
+    refuse_unknown(root, kind, systems)
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 

@@ -20,8 +20,9 @@ from tefflab.measure.sitting import Sitting as Rounds
 from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
+from tefflab.systems.naming import owner_of
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import Program, System, best_of, load_systems
+from tefflab.systems.systems import Program, System, best_of, load_systems, no_such_system
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,8 @@ def best_of_each(found: Sequence[Present], wanted: Sequence[str]) -> list[Presen
 def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Mapping[str, Probe]) -> list[Present]:
     """The programs that `wanted` names (one by `SYSTEM/NAME`, all of a system by its name; all of all where it is
     empty) and that are here."""
-    every = load_systems(root, wanted)
-    systems = [(system, programs) for system in every if (programs := kind.programs(system))]
-    known = [name for system, programs in systems for name in (system.name, *(program.id for program in programs))]
-    long = [program.long_name for _, programs in systems for program in programs]
-    for name in wanted:
-        if name not in known and name not in long:
-            there = " ".join(dict.fromkeys(known))
-            if name in {system.name for system in every}:
-                raise TeffError(
-                    f"{name} has no adapter for {kind.measured}; there is one for: {there}", exit_code=BAD_INPUT
-                )
-            raise TeffError(f"no system is called {name!r}; there are: {there}", exit_code=BAD_INPUT)
+    refuse_unknown(root, kind, wanted)
+    systems = [(system, programs) for system in load_systems(root, wanted) if (programs := kind.programs(system))]
     chosen: list[Present] = []
     for system, programs in systems:
         of_other_versions = sum(each.program.identity == programs[0].identity for each in chosen)
@@ -68,6 +59,25 @@ def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Map
     if not chosen:
         raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")
     return chosen
+
+
+def refuse_unknown(root: Path, kind: Benchmark[Any], wanted: Sequence[str]) -> None:
+    """TeffError for a name that no system has, nor a program of one that runs this kind of benchmark."""
+    every = load_systems(root, wanted)
+    programs = [program for system in every for program in kind.programs(system)]
+    owners = dict.fromkeys(program.system_name for program in programs)
+    known = {*owners, *(program.id for program in programs), *(program.long_name for program in programs)}
+    for name in wanted:
+        if name in known:
+            continue
+        if name in {system.name for system in every}:
+            there = " ".join(owners)
+            raise TeffError(
+                f"{name} has no adapter for {kind.measured}; there is one for: {there}", exit_code=BAD_INPUT
+            )
+        if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:
+            raise TeffError(f"no system is called {name!r}; there are: {' '.join(ways)}", exit_code=BAD_INPUT)
+        raise no_such_system(name, list(owners))
 
 
 def begin(root: Path, store: Store, kind: Benchmark[Any], plan: Plan) -> Sitting:

@@ -108,7 +108,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """The store at `folder`, which holds nothing yet. StoreError where nothing can be written."""
+        """The store at `folder`, made where it is missing. StoreError where nothing can be written."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):

@@ -5,7 +5,7 @@ from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
-from tefflab.benchmarks.task_graph.configuration import check, parse
+from tefflab.benchmarks.task_graph.configuration import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.estimate import GraphRun
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
 from tefflab.benchmarks.task_graph.experiment import GraphExperiment, one_number_of_workers
@@ -34,25 +34,25 @@ class TaskGraph(Benchmark[GraphRecord]):
         self.commands = (
             Command(
                 "metg",
-                "Measure METG, the smallest task that is worth its overhead, of every system that is here.\n\nFurther "
-                "flags say what graph, as the published Task Bench's do; steps and iterations are chosen.",
+                "Measure METG, the smallest task that is worth its overhead, of every system that is here.\n\nIts "
+                "flags are the published Task Bench's; steps and iterations are chosen.",
                 "teff metg -type nearest -radix 5",
                 _metg_plan,
-                (Option("--threshold", "The efficiency asked for, from 0.05 to 0.95.", 0.5, 0.05, 0.95),),
+                (Option("--threshold", "The efficiency asked for, 0.05 to 0.95.", 0.5, 0.05, 0.95),),
                 takes_flags=True,
-                check=lambda _, flags: parse(flags, 1),
+                check=lambda _, flags: _check_flags(flags),
                 rounds=100,
                 takes_one_number=True,
             ),
             Command(
                 "sweep",
                 "Measure curves: efficiency and rate of every system that is here, from the smallest task to the "
-                "longest.\n\nFurther flags say what graph, as for `teff metg`.",
+                "longest.",
                 "teff sweep --points 8 --longest 300us -type fft -width 8",
                 _sweep_plan,
                 (
-                    Option("--points", "Sizes of task, from 3 to 100, evenly in log.", 12, 3, 100),
-                    Option("--longest", "The largest task, as 3ms or 200us.", "3ms"),
+                    Option("--points", "Sizes of task, 3 to 100, evenly in log.", 12, 3, 100),
+                    Option("--longest", "The largest task, as 3ms or 200us.", "3ms", metavar="TIME"),
                 ),
                 takes_flags=True,
                 check=_check_sweep,
@@ -90,7 +90,12 @@ def _metg_plan(request: Request) -> GraphPlan:
 
 def _check_sweep(own: Mapping[str, Any], flags: Sequence[str]) -> None:
     seconds(own["longest"])
+    _check_flags(flags)
+
+
+def _check_flags(flags: Sequence[str]) -> None:
     parse(flags, 1)
+    refuse_unknown_values(flags)
 
 
 def _sweep_plan(request: Request) -> GraphPlan:
@@ -102,7 +107,7 @@ def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
     """Of the one configuration that flags describe."""
     workers = one_number_of_workers(request)
     configuration = parse(request.flags, workers)
-    check(request.root, configuration)
+    check(request.root, configuration, request.flags)
     case = GraphCase.of(configuration, workers)
     return GraphPlan(asks=asks, title=configuration.title, cases=(case,), variants=request.variants)
 

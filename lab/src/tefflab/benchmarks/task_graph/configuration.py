@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tefflab.benchmarks import graph_flags
 from tefflab.benchmarks.task_graph.core import answer_of_core
 from tefflab.errors import BAD_INPUT, TeffError
 
@@ -87,9 +88,24 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
     return Configuration(tuple(_completed(graph, workers) for graph in graphs), steps)
 
 
-def check(root: Path, configuration: Configuration) -> None:
-    """Asks the core whether it takes these flags. TeffError with the core's own words where it does not."""
-    answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
+def refuse_unknown_values(words: Sequence[str]) -> None:
+    """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
+    for name, *value in read_flags(words):
+        there = graph_flags.VALUES.get(name, ())
+        if there and value and value[0] not in there:
+            raise TeffError(f"-{name}: there is no {value[0]!r}; choose one of {', '.join(there)}", exit_code=BAD_INPUT)
+
+
+def check(root: Path, configuration: Configuration, typed: Sequence[str] = ()) -> None:
+    """Asks the core whether it takes these flags. TeffError with the core's own words where it does not, and flags as
+    they were typed."""
+    try:
+        answer_of_core(root, ["--json", *configuration.line(configuration.steps or 1, 1).split()])
+    except TeffError as error:
+        said = str(error)
+        for word in (word.partition("=")[0] for word in typed if word.startswith("--")):
+            said = said.replace(f"'{word[1:]}'", f"'{word}'")
+        raise TeffError(said, exit_code=error.exit_code) from None
 
 
 def read_flags(words: Sequence[str]) -> list[Flag]:

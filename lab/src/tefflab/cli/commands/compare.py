@@ -10,11 +10,14 @@ def command(
     a: Annotated[str, typer.Argument(help="A store below results/, STORE:SITTING, or a system.")],
     b: Annotated[str, typer.Argument(help="Another, or the same.")],
     store: Annotated[
-        str | None, typer.Option("--store", help="A and B are two systems of this STORE or STORE:SITTING.")
+        str | None,
+        typer.Option("--store", metavar="STORE", help="A and B are two systems of this STORE or STORE:SITTING."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option("--against", help="Of two stores: each system in relation to this, which did not change."),
+        typer.Option(
+            "--against", metavar="SYSTEM", help="Of two stores: each system in relation to this, which did not change."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print an object for each kind of benchmark.")] = False,
 ) -> None:

@@ -15,13 +15,12 @@ def command(
 ) -> None:
     """Say what a graph's flags describe: as text, with --json as a list of tasks, with --svg as a picture.
 
-    Takes the published Task Bench's flags as they are: -type -width -steps -radix -period -fraction say what graph,
-    -kernel -iter -output -scratch -imbalance what its tasks do. Several graphs, with -and between them, stand side by
-    side.
+    Takes the published Task Bench's flags as they are. Several graphs, with -and between them, stand side by side.
 
     Example:  teff graph --svg fft.svg -type fft -width 8 -steps 9
     """
     from tefflab import project_root
+    from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.benchmarks.task_graph.core import core_program
     from tefflab.benchmarks.task_graph.described import describe_graphs
     from tefflab.errors import BAD_INPUT, TeffError
@@ -30,6 +29,7 @@ def command(
     from tefflab.systems.programs import call_program
     from tefflab.systems.setup import ensure
 
+    refuse_unknown_values(context.args)
     root = project_root()
     if svg is None:
         words = ["--json" if as_json else "-vv", *context.args]  # first: a flag without its value would take it

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperCommand
 
+from tefflab.benchmarks import graph_flags
 from tefflab.cli.brief import BriefCommand
 from tefflab.cli.commands import options
 
@@ -72,7 +73,9 @@ def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
     measure.__annotations__ = {name: annotation for name, (annotation, _) in parameters.items()}
     measure.__doc__ = f"{command.help}\n\nExample:  {command.example}"
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
-    one.command(command.name, cls=BriefCommand, context_settings=_FLAGS if command.takes_flags else None)(measure)
+    epilog = graph_flags.HELP_OF_MEASURING if command.takes_flags else None
+    settings = _FLAGS if command.takes_flags else None
+    one.command(command.name, cls=BriefCommand, epilog=epilog, context_settings=settings)(measure)
     return cast("TyperCommand", typer.main.get_command(one))
 
 
@@ -90,10 +93,13 @@ def _refuse_misspelled(context: typer.Context) -> None:
 
 
 def _annotation(option: "Option") -> Any:
-    limits = {"min": option.least, "max": option.most} if option.least is not None else {}
-    return Annotated[type(option.default), typer.Option(option.flag, help=option.help, **limits)]  # type: ignore[arg-type]
+    if isinstance(option.default, str):
+        return Annotated[str, typer.Option(option.flag, *option.aliases, help=option.help, metavar=option.metavar)]
+    least = 0 if option.least is None else option.least
+    return Annotated[type(option.default), options.number(option.flag, option.help, option.default, least, option.most)]
 
 
 def _workers(command: "Command") -> Any:
     text = f"{'Workers' if command.takes_one_number else 'Numbers of workers, by commas'}. [{command.workers}]"
-    return Annotated[str, typer.Option("--workers", help=text, callback=options.not_empty)]
+    metavar = "N" if command.takes_one_number else "N,M"
+    return Annotated[str, typer.Option("--workers", help=text, metavar=metavar, callback=options.not_empty)]

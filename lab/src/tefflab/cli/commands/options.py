@@ -1,6 +1,6 @@
 """The options that several measuring commands take, each declared once."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,13 +17,38 @@ def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str
     return value
 
 
-_MINUTES = typer.Option("--minutes", min=0.1, help="Time for measuring, at most; from 0.1.")
-_ROUNDS = typer.Option("--rounds", min=2, help="Launches of each system, at most; from 2, and 3 to compare.")
+def number(
+    flag: str, help_: str, example: float, least: float, most: float | None = None, *, metavar: str = "N"
+) -> Any:
+    """An option that takes a number: whole ones alone where the example is one. What is wrong is told with the value,
+    the rule and the example."""
+    kind = int if isinstance(example, int) else float
+    rule = f"a {'whole ' if kind is int else ''}number from {least:g} {'on' if most is None else f'to {most:g}'}"
+
+    def parsed(said: object) -> float:
+        from tefflab.errors import BAD_INPUT, TeffError
+
+        try:
+            found = kind(str(said))
+        except ValueError:
+            found = None
+        if found is None or not least <= found <= (most or found):
+            raise TeffError(f"{flag} {said}: give {rule}, as {flag} {example:g}", exit_code=BAD_INPUT)
+        return found
+
+    return typer.Option(flag, help=help_, parser=parsed, metavar=metavar)
+
+
+MOST_WORKERS = 4096  # that a program of bench/ takes
+
+_MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
+_ROUNDS = number("--rounds", "Launches of each system, at most; from 2.", 25, 2, metavar="R")
 
 Systems = Annotated[
     str,
     typer.Option(
         "--systems",
+        metavar="NAMES",
         help="NAME: a system, in its best way; NAME/WAY: in this one; NAME@VERSION: of a version. By commas. [all]",
         autocompletion=completion.systems,
         callback=not_empty,
@@ -33,9 +58,10 @@ Minutes = Annotated[float, _MINUTES]
 OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Workers. [the cores that are here]")]
+Workers = Annotated[int | None, number("--workers", "Workers. [the cores that are here]", 2, 1, MOST_WORKERS)]
 Store = Annotated[
-    str, typer.Option("--store", help="The folder below results/ that keeps the runs, or an absolute path.")
+    str,
+    typer.Option("--store", metavar="NAME", help="The folder below results/ that keeps the runs, or an absolute path."),
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the store's last sitting.")]
 InstallMissing = Annotated[
@@ -49,9 +75,9 @@ def numbers(text: str) -> tuple[int, ...]:
     """The numbers of workers of a list by commas; none where it is empty."""
     from tefflab.errors import BAD_INPUT, TeffError
 
-    if not all(name.isdigit() for name in names(text)) or 0 in map(int, names(text)):
+    if not all(name.isdigit() and 1 <= int(name) <= MOST_WORKERS for name in names(text)):
         raise TeffError(
-            f"--workers {text}: numbers from 1 on, by commas; leave it out for the cores that are here",
+            f"--workers {text}: numbers from 1 to {MOST_WORKERS}, by commas; leave it out for the cores that are here",
             exit_code=BAD_INPUT,
         )
     return tuple(map(int, names(text)))

@@ -13,22 +13,33 @@ def command(
         str,
         typer.Option(
             "--systems",
+            metavar="NAMES",
             help="Names from `teff systems`, by commas. [all that can be profiled]",
             autocompletion=completion.systems,
             callback=options.not_empty,
         ),
     ] = "",
     patterns: Annotated[
-        str, typer.Option("--patterns", help="Names or groups of patterns; an unknown one lists them. [all]")
+        str,
+        typer.Option(
+            "--patterns",
+            "--cases",
+            metavar="NAMES",
+            help="Names or groups of patterns; an unknown one lists them. [all]",
+        ),
     ] = "",
     trees: Annotated[
         str,
-        typer.Option("--trees", help="Published trees, by commas; an unknown one lists them. [a default of its own]"),
+        typer.Option(
+            "--trees",
+            metavar="NAMES",
+            help="Published trees, by commas; an unknown one lists them. [a default of its own]",
+        ),
     ] = "",
     workers: options.Workers = None,
     seconds: Annotated[
         float,
-        typer.Option("--seconds", min=0.01, max=600, help="Of running, for each system and pattern, from 0.01 to 600."),
+        options.number("--seconds", "Of running, for each system and pattern, from 0.01 to 600.", 3.0, 0.01, 600),
     ] = 3.0,
     functions: Annotated[bool, typer.Option("--functions", help="Also where in a category time went.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON a system and pattern.")] = False,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from tefflab.cli import completion
+from tefflab.cli.commands import options
 
 SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
 
@@ -20,14 +21,19 @@ def command(
     ],
     ranks: Annotated[
         int | None,
-        typer.Option("--ranks", min=1, help="Processes of a system that spreads over several. [as `teff metg` has it]"),
+        options.number(
+            "--ranks",
+            "Processes of a system that spreads over several. [as `teff metg` has it]",
+            2,
+            1,
+            options.MOST_WORKERS,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,
 ) -> None:
     """Run one configuration on one system, or once on each of several; every run validates itself.
 
-    Takes the published Task Bench's flags as they are: -type -width -steps -radix -period -fraction say what graph,
-    -kernel -iter -output -scratch -imbalance what its tasks do; -and begins another.
+    Takes the published Task Bench's flags as they are; -and begins another graph.
 
     Example:  teff run all -type stencil_1d -kernel compute_bound -iter 1000
 
@@ -35,10 +41,12 @@ def command(
     """
     from tefflab import project_root
     from tefflab.benchmarks.task_graph import BENCHMARK
+    from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.cli.single_runs import command_of, run_each
     from tefflab.systems.naming import canonical
     from tefflab.systems.programs import call_program, find_program
 
+    refuse_unknown_values(context.args)
     root = project_root()
     names = [canonical(name) for name in system.split(",") if name]
     if system == "all" or len(names) > 1 or "@" in system:

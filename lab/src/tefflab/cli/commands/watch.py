@@ -16,20 +16,31 @@ def command(
         str,
         typer.Option(
             "--system",
+            metavar="NAME",
             help="What may have become slower: a system or way, or @VERSION of one.",
             autocompletion=completion.systems,
         ),
     ],
     against: Annotated[
-        str, typer.Option("--against", help="The baseline, named likewise.", autocompletion=completion.systems)
+        str,
+        typer.Option(
+            "--against", metavar="NAME", help="The baseline, named likewise.", autocompletion=completion.systems
+        ),
     ],
-    slower_than: Annotated[str, typer.Option("--slower-than", help="The slowdown that counts.")] = "5%",
+    slower_than: Annotated[
+        str, typer.Option("--slower-than", metavar="SHARE", help="The slowdown that counts.")
+    ] = "5%",
     benchmark: Annotated[
-        str, typer.Option("--benchmark", help="What is measured: task_graph (METG), spawn, wake or programs.")
+        str,
+        typer.Option(
+            "--benchmark", metavar="KIND", help="What is measured: task_graph (METG), spawn, wake or programs."
+        ),
     ] = "task_graph",
     minutes: options.Minutes = 5.0,
     rounds: options.Rounds = 100,
-    workers: Annotated[str, typer.Option("--workers", help="Numbers of workers, by commas. [all cores]")] = "",
+    workers: Annotated[
+        str, typer.Option("--workers", metavar="N,M", help="Numbers of workers, by commas. [all cores]")
+    ] = "",
     store: options.Store = "watch",
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict and its numbers as JSON.")] = False,
 ) -> None:
