@@ -73,6 +73,10 @@ def test_a_shell_completes_commands_systems_and_experiments(
     for command in ("metg", "spawn", "profile"):
         assert completed(capsys, monkeypatch, command, "--systems", "serial,std_") == ["serial,std_thread"]
     assert "teff" not in completed(capsys, monkeypatch, "run", "teff,te")
+    for words in (("metg",), ("metg", "--minutes", "1"), ("run", "openmp"), ("graph",)):
+        asked = (*words, "-type", "stencil_1d_")
+        assert completed(capsys, monkeypatch, *asked) == ["stencil_1d_periodic"]
+    assert completed(capsys, monkeypatch, "metg", "-width", "3", "-kernel", "busy") == ["busy_wait"]
 
 
 def test_what_completes_reads_no_more_than_names() -> None:
@@ -259,7 +263,7 @@ def test_a_request_to_end_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().err == "teff: interrupted\n"
 
 
-def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_can_not_be_built_is_not_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "bench" / "systems" / "lake"
     folder.mkdir(parents=True)
     rows = (("fast", "lake_{benchmark}"), ("slow", "lake_slow"), ("script", "lake.py"))
@@ -272,7 +276,15 @@ def test_what_has_not_been_built_is_not_completed(tmp_path: Path, monkeypatch: p
     )
     built = tmp_path / ".teff" / "build" / "bin"
     built.mkdir(parents=True)
-    (built / "lake_wake").touch()
+    assert completion.system("") == ["lake", "lake/slow"], "the first build has not come to it yet"
+    left_out = tmp_path / ".teff" / "build" / "skipped"
+    left_out.mkdir()
+    (left_out / "lake_slow").touch()
     assert completion.system("") == ["lake"]
     (folder / "lake.py").touch()
     assert completion.system("lake/") == ["lake/script"]
+    (left_out / "lake").touch()
+    (folder / "lake.py").unlink()
+    assert completion.system("") == []
+    (built / "lake_wake").touch()
+    assert completion.system("") == ["lake"], "it was built before"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tefflab.cli.commands import doctor as doctor_command
 from tefflab.host import doctor, findings, kernel_files
 from tefflab.host.findings import Finding
 from tefflab.host.machine import read_machine
@@ -74,8 +75,8 @@ def test_what_the_kernel_does_not_tell_is_unknown(found: Finding) -> None:
         (findings.swap("Filename Type Size Used Priority\n/dev/sda2 partition 4096 2048 -2\n"), "warn", "2 MiB in use"),
         (findings.clock("tsc\n"), "ok", "tsc"),
         (findings.clock("hpet\n"), "warn", "hpet"),
-        (findings.gaps({0: 0.01, 1: 0.08}), "warn", "worst core 1: 8.0%, median 4.5% (coarse)"),
-        (findings.gaps({0: 0.01}), "ok", "worst core 0: 1.0%, median 1.0% (coarse)"),
+        (findings.gaps({0: 0.01, 1: 0.08}), "warn", "worst core 1: 8.0%, median 4.5% of a short spin"),
+        (findings.gaps({0: 0.01}), "ok", "worst core 0: 1.0%, median 1.0% of a short spin"),
     ],
     ids=lambda value: value.name if isinstance(value, Finding) else None,
 )
@@ -192,3 +193,13 @@ def test_the_machine_kept_with_results_and_the_doctor_see_the_same(tmp_path: Pat
     assert found["CPU governor"] == "performance on 1, powersave on 2"
     assert machine.cgroup_quota_cores == 1.5
     assert found["CPU quota"] == "1.5 cores"
+
+
+def test_doctor_speaks_of_disturbances_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.host.doctor.examine", lambda: [findings.quota(1.0)])
+    doctor_command.command()
+    said = capsys.readouterr()
+    assert "CPU quota" in said.out
+    assert "install" not in said.out + said.err

@@ -214,6 +214,17 @@ def test_it_is_removed_with_what_was_built_with_it_and_debian_packages_stay(
     assert told(to).endswith("apt-get remove liblake-dev\n")
 
 
+def test_what_there_is_not_to_remove_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lake(tmp_path, f"apt = ['liblake-dev']\n{ON_REQUEST}")
+    requested.take_away(tmp_path, [])
+    assert capsys.readouterr().err == "teff: `teff install` has brought nothing that could be removed\n"
+    requested.take_away(tmp_path, ["lake"])
+    assert capsys.readouterr().err == "teff: lake is not installed by `teff install`\n"
+    lake(tmp_path, "")
+    with pytest.raises(TeffError, match=r"^lake: not brought by `teff install`, so it does not remove it; "):
+        requested.take_away(tmp_path, ["lake"])
+
+
 def _with(file: Path, was: str, becomes: str) -> Path:
     file.write_text(file.read_text().replace(was, becomes))
     return file
@@ -263,7 +274,8 @@ def test_the_list_says_what_each_costs(tmp_path: Path, capsys: pytest.CaptureFix
     assert not_here([system]) == "lake (3 MB, MIT); ./teff install lake"
     install(tmp_path, [system], console())
     requested.list_offers(tmp_path, as_json=False)
-    assert "installed" in capsys.readouterr().out
+    heading, row = capsys.readouterr().out.splitlines()
+    assert (heading.split()[:2], row.split()[:2]) == (["system", "here"], ["lake", "installed"])
     assert not_here([]) == ""
 
 

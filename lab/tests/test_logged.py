@@ -55,3 +55,18 @@ def test_what_runs_apart_is_heard_to_its_last_line(tmp_path: Path) -> None:
     heard: list[str] = []
     assert run_apart(["sh", "-c", "echo one; echo two; exit 3"], tmp_path / "log", heard.append) == 3
     assert heard == ["one", "two"]
+
+
+def test_where_no_terminal_shows_it_a_long_step_says_now_and_then_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    console = quiet()
+    with Step(console, "building") as step:
+        step.show("1 of 9 steps")
+        step.show("2 of 9 steps")
+        monkeypatch.setattr("tefflab.systems.logged.SAY_EVERY", 0.0)
+        step.show("3 of 9 steps")
+    lines = told(console).splitlines()
+    assert lines[0] == "teff: building …"
+    assert lines[1].startswith("teff: building 3 of 9 steps … (")
+    assert lines[2].startswith("teff: building (")

@@ -329,6 +329,12 @@ def test_an_experiment_of_spawn_patterns_draws_a_picture_of_each(tmp_path: Path)
         session.experiment(tmp_path, "own", usual)
 
 
+def test_a_system_alone_is_not_called_high_or_low(tmp_path: Path) -> None:
+    floor = spawner(tmp_path, "floor", 1, is_floor=True)
+    estimates, _ = sat(tmp_path, floor, spawner(tmp_path, "alone", 20))
+    assert "High" not in printed(estimates)
+
+
 def test_the_matrix_fits_a_terminal_with_every_word_whole() -> None:
     patterns = ("serial", "parallel", "fib-both", "fib-one", "tree-T3")
     rows = [

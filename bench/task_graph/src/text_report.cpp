@@ -74,12 +74,17 @@ std::string to_report(const record& run) {
                    run.local->local, run.local->nonlocal);
     fmt::format_to(out, "  Number of Nodes (used for estimate) {}\n", run.work.nodes);
   } else {
-    fmt::format_to(out, "  Unable to estimate local/nonlocal dependencies\n");
+    fmt::format_to(out, "  Local and nonlocal dependencies: not estimated; -nodes N asks for it\n");
   }
   fmt::format_to(out, "Total FLOPs {}\nTotal Bytes {}\nElapsed Time {:e} seconds\nFLOP/s {:e}\nB/s {:e}\n",
                  done.flops, done.bytes, seconds, static_cast<double>(done.flops) / seconds,
                  static_cast<double>(done.bytes) / seconds);
-  if (!run.error.empty()) fmt::format_to(out, "NOT VALID: {}\n", run.error);
+  if (!run.error.empty())
+    fmt::format_to(out, "NOT VALID: {}\n", run.error);
+  else
+    fmt::format_to(out, "{} with {} worker{}: {}\n", run.who.system, run.who.workers,
+                   run.who.workers == 1 ? "" : "s",
+                   run.work.validate ? "every task and dependence validated" : "not validated, as asked for");
   return result;
 }
 

@@ -94,6 +94,8 @@ class SpawnExperiment(CaseFigure):
 
 class SpawnEstimates(CaseEstimates):
     def tables(self) -> Sequence[RenderableType]:
+        if len({row.variant.id for row in self.rows if row.verdict != "floor"}) < 2:  # nobody to be High or Low beside
+            return super().tables()
         told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: not known yet"
         return [*super().tables(), matrix(self.rows), Text(told)]
 

@@ -3,9 +3,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from typer.core import TyperCommand
+
+from tefflab.benchmarks import graph_flags
 
 _EXAMPLE = "Example:  "
 _TYPE = re.compile(r" <[^>]*>$")  # behind a name, as Python calls it
@@ -13,8 +16,24 @@ _WIDTH = 78
 _SHORTEST = 30  # a sentence's beginning that still says something
 
 
+@dataclass(frozen=True)
+class _Offered:
+    """What a shell may complete, as typer's own items have it."""
+
+    value: str
+    type: str = "plain"
+    help: str | None = None
+
+
 class BriefCommand(TyperCommand):
     """A command whose docstring ends with an example."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Behind a graph's flag, which is none of the command's own options, what the flag takes."""
+        flag = ctx.args[-1].lstrip("-") if ctx.args else ""
+        if values := graph_flags.VALUES.get(flag):
+            return [_Offered(value) for value in values if value.startswith(incomplete)]
+        return super().shell_complete(ctx, incomplete)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         text, _, example = (self.help or "").partition(_EXAMPLE)

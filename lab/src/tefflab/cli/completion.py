@@ -1,7 +1,7 @@
 """What a shell offers after TAB: names of systems and of experiments.
 
-It reads the names from the files, and looks which programs have been built: a user who presses TAB does not wait until
-anything is checked or asked.
+It reads the names from the files, and looks which programs could not be built: a user who presses TAB does not wait
+until anything is checked or asked.
 """
 
 import tomllib
@@ -55,7 +55,7 @@ def _ids(*, with_first: bool = False) -> list[str]:
 
 def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
     """A system's first program of each benchmark has its name alone; `with_first` adds `SYSTEM/NAME` of a first that is
-    not the only one. Where anything has been built, what has not is not offered."""
+    not the only one. What the build has left out is not offered; what it has not come to yet is."""
     described = _described(file)
     for rows in (value for value in described.values() if isinstance(value, list)):
         programs_of = [row for row in rows if "program" in row]
@@ -72,8 +72,10 @@ def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
 def _is_here(folder: Path, program: str) -> bool:
     if program.endswith(".py"):
         return (folder / program).is_file()
-    built = project_root() / ".teff" / "build" / "bin"
-    return not built.is_dir() or any(built.glob(program.replace("{benchmark}", "*")))
+    build = project_root() / ".teff" / "build"
+    is_built = any((build / "bin").glob(program.replace("{benchmark}", "*")))
+    left_out = (build / why / name for why in ("skipped", "broken") for name in (folder.name, program))
+    return is_built or not any(reason.is_file() for reason in left_out)
 
 
 def _benchmark(program: dict[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """What a user asks of `teff install`: finds the systems, brings or removes them, says what became of it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import typer
@@ -24,12 +24,12 @@ def list_offers(root: Path, *, as_json: bool) -> None:
         output().print("Nothing comes on request: every system of a registry is set up by itself.")
         return
     missing = absent(root, offers)
-    here = ["installed" if each.is_installed(root) else "-" if each in missing else "here" for each in offers]
+    here = ["installed" if each.is_installed(root) else "no" if each in missing else "found" for each in offers]
     output().print(
         Table(
             [
                 Column("system", [each.name for each in offers], "left"),
-                Column("", here, "left"),
+                Column("here", here, "left"),
                 Column("MB", [f"{each.install.megabytes:g}" for each in offers]),
                 Column("seconds", [f"{each.install.seconds:g}" for each in offers], priority=3),
                 Column("licence", [each.install.licence or "" for each in offers], "left", priority=1),
@@ -42,7 +42,7 @@ def list_offers(root: Path, *, as_json: bool) -> None:
 
 def bring(root: Path, names: Sequence[str]) -> None:
     """Installs the systems, all on request where none is named; leaves with 1 where one is not here then."""
-    chosen = _chosen(root, names)
+    chosen = _chosen(root, names, why_not=_not_on_request)
     console = progress()
     problems = install(root, chosen, console)
     report(problems, chosen, console)
@@ -52,15 +52,19 @@ def bring(root: Path, names: Sequence[str]) -> None:
 
 def take_away(root: Path, names: Sequence[str]) -> None:
     """Removes the systems, all that are installed where none is named."""
-    for each in _chosen(root, names):
-        if not (root / INSTALLED_FOLDER / each.name).is_dir():
-            if names:
-                progress().print(f"teff: {each.name} is not installed", soft_wrap=True)
-            continue
+    chosen = _chosen(root, names, why_not=_not_to_remove)
+    installed = [each for each in chosen if (root / INSTALLED_FOLDER / each.name).is_dir()]
+    for each in chosen:
+        if names and each not in installed:
+            progress().print(f"teff: {each.name} is not installed by `teff install`", soft_wrap=True)
+    if not (names or installed):
+        progress().print("teff: `teff install` has brought nothing that could be removed", soft_wrap=True)
+    for each in installed:
         remove(root, each, progress())
 
 
-def _chosen(root: Path, names: Sequence[str]) -> list[System]:
+def _chosen(root: Path, names: Sequence[str], *, why_not: Callable[[System], str]) -> list[System]:
+    """All on request where none is named. `why_not` says it of a system that is not on request."""
     known = {each.name: each for each in load_systems(root)}
     offers = {each.name: each for each in offered(list(known.values()))}
     if not names:
@@ -76,7 +80,7 @@ def _chosen(root: Path, names: Sequence[str]) -> list[System]:
             there = " ".join(offers) or "none"
             raise TeffError(f"no system is called {name!r}; on request there are: {there}", exit_code=BAD_INPUT)
         if name not in offers:
-            raise TeffError(_not_on_request(known[name]), exit_code=BAD_INPUT)
+            raise TeffError(why_not(known[name]), exit_code=BAD_INPUT)
     return [offers[name] for name in dict.fromkeys(names)]
 
 
@@ -87,6 +91,12 @@ def _not_on_request(system: System) -> str:
     return (
         f"{system.name} is in no registry that Teff asks{where}: install it from {system.homepage}, and it is found "
         "where CMAKE_PREFIX_PATH or an active environment says"
+    )
+
+
+def _not_to_remove(system: System) -> str:
+    return (
+        f"{system.name}: not brought by `teff install`, so it does not remove it; --systems leaves it out of a command"
     )
 
 

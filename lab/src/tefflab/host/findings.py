@@ -235,7 +235,7 @@ def gaps(shares: Mapping[int, float]) -> Finding:
         "unknown" if worst is None else "warn" if noisy else "ok",
         "not measured"
         if worst is None
-        else f"worst core {worst}: {shares[worst]:.1%}, median {median(shares.values()):.1%} (coarse)",
-        "part of a spin during which a core did something else: what is left of all the above",
+        else f"worst core {worst}: {shares[worst]:.1%}, median {median(shares.values()):.1%} of a short spin",
+        "in these parts of it the core did something else: what is left of all the above",
         "quieten what is warned of above, and trust repeats and intervals, not single runs" if noisy else "",
     )

@@ -211,7 +211,7 @@ def run_ninja(
 
     def on_line(line: str) -> None:
         if (progress := _PROGRESS.match(line)) and _GLOBBING not in line:
-            step.show(f"{progress[1]}/{progress[2]}")
+            step.show(f"{progress[1]} of {progress[2]} steps")
 
     command = [*prefix, "-C", str(folder), "-k", "0", *targets]
     environment = {"NINJA_STATUS": "[%f/%t] "} | search_environment()  # for it may call CMake

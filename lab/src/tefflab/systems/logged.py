@@ -16,11 +16,13 @@ from rich.status import Status
 from tefflab.host.processes import end
 
 TAIL_LINES = 20
+SAY_EVERY = 30.0  # seconds, where no terminal shows the detail as it changes
 _LOOK = 0.1  # seconds between two looks at what a command that writes to the log itself has said
 
 
 class Step:
-    """One line that says what is being done: it spins on a terminal, and stays with its time when done.
+    """One line that says what is being done: it spins on a terminal, and stays with its time when done. Elsewhere, as
+    in the log of a job, the detail is said every half minute.
 
     Nothing is shown before the first `show`, so a step that finds nothing to do is not seen at all.
     """
@@ -30,6 +32,7 @@ class Step:
         self._text = text
         self._status: Status | None = None
         self._started = time.monotonic()
+        self._said = self._started
 
     def __enter__(self) -> Self:
         return self
@@ -60,6 +63,9 @@ class Step:
             self._status.start()
             if not self._console.is_terminal:
                 self._console.print(f"teff: {escape(self._text)} …", soft_wrap=True)
+        elif not self._console.is_terminal and detail and time.monotonic() - self._said >= SAY_EVERY:
+            self._said = time.monotonic()
+            self._console.print(f"teff: {line} … ({self.seconds:.0f} s)", soft_wrap=True)
         self._status.update(line)
 
 

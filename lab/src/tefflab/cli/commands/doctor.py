@@ -10,13 +10,12 @@ def command(
 ) -> None:
     """Say what on this machine disturbs measurement, and what can be done about it.
 
+    Leaves with 0 whatever it finds; for scripts, --json has a `status` of each finding: ok, warn or unknown.
+
     Example:  teff doctor
     """
-    from tefflab import project_root
     from tefflab.host.doctor import examine, to_json, to_table
     from tefflab.host.terminal import output, progress
-    from tefflab.systems.installing import absent, not_here
-    from tefflab.systems.systems import load_systems
 
     with progress().status("looking at this machine"):
         findings = examine()
@@ -24,6 +23,3 @@ def command(
         typer.echo(to_json(findings))
     else:
         output().print(to_table(findings))
-        root = project_root()
-        if missing := not_here(absent(root, load_systems(root))):
-            progress().print(f"teff: could be measured, too: {missing}", soft_wrap=True, markup=False)
