@@ -15,7 +15,7 @@ import typer
 from tefflab import __version__, project_root
 from tefflab.benchmarks import graph_flags
 from tefflab.benchmarks.task_graph.core import answer_of_core, core_program
-from tefflab.cli import completion
+from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
@@ -84,6 +84,24 @@ def test_what_completes_reads_no_more_than_names() -> None:
     asks = "import sys; from tefflab.cli import completion, main; assert completion.systems('')"
     said = subprocess.check_output([sys.executable, "-c", f"{asks}; print(*sys.modules)"], text=True)
     assert not {module.split(".")[0] for module in said.split()}.intersection(heavy)
+
+
+def test_what_is_known_of_the_commands_completes_them_without_loading_the_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(declared, "project_root", lambda: tmp_path)
+    assert completed(capsys, monkeypatch, "spawn", "--pat") == ["--patterns"]
+    asks = (
+        "import sys, pathlib; from tefflab.cli import declared; from tefflab.cli.main import main;"
+        f"declared.project_root = lambda: pathlib.Path({str(tmp_path)!r})\n"
+        "try: main()\nexcept SystemExit: print(*sys.modules)"
+    )
+    said = subprocess.check_output([sys.executable, "-c", asks], text=True).splitlines()
+    assert said[0] == "--patterns"
+    assert not {"numpy", "matplotlib", "scipy", "polars", "duckdb"}.intersection(said[-1].split())
+    (file,) = (tmp_path / ".teff/stamps").iterdir()
+    file.write_text('{"of": []}')
+    assert completed(capsys, monkeypatch, "spawn", "--pat") == ["--patterns"], "of other kinds: made again"
 
 
 def test_a_shell_that_completes_sets_nothing_up(tmp_path: Path) -> None:

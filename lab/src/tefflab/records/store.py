@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast, get_args
 
 import polars
 from pydantic import BaseModel, ValidationError
@@ -278,7 +278,7 @@ def file_of(folder: Path, kind: str) -> Path:
 
 def is_store(folder: Path) -> bool:
     """Whether anything was measured into it: an empty file of sittings is what a command that failed has left."""
-    files = [file_of(folder, kind) for kind in ("sittings", "runs")]
+    files = [file_of(folder, kind) for kind in get_args(Kind)]
     return any(file.is_file() and file.stat().st_size > 0 for file in files) or earlier.is_earlier(folder)
 
 

@@ -1,9 +1,11 @@
 """The commands that measure: one for each that a kind of benchmark declares (`tefflab.benchmarks`).
 
-Kinds are loaded only when one of their commands, or the list of all commands, is asked for.
+Kinds are loaded only when one of their commands, or the list of all commands, is asked for; for completion, which may
+not take so long, what is known of the commands is kept (`tefflab.cli.declared`).
 """
 
 import inspect
+import os
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -22,18 +24,24 @@ _FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option
 
 def measuring_commands() -> dict[str, TyperCommand]:
     """By name, in the order of the kinds."""
+    if "_TEFF_COMPLETE" in os.environ:
+        from tefflab.cli.declared import declared
+
+        return {command.name: _typer_command(None, command) for command in declared()}
     from tefflab.benchmarks.benchmark import benchmarks
 
     return {command.name: _typer_command(kind, command) for kind in benchmarks() for command in kind.commands}
 
 
-def _typer_command(kind: "AnyBenchmark", command: "Command") -> TyperCommand:
-    """As typer makes a command of a function: here the function's parameters are made, too."""
+def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperCommand:
+    """As typer makes a command of a function: here the function's parameters are made, too. Without a kind it is never
+    called, only completed."""
 
     def measure(context: typer.Context, **said: Any) -> None:
         from tefflab import project_root
         from tefflab.cli.session import Options, run_command
 
+        assert kind is not None
         _refuse_misspelled(context)
         own = {each.name: said[each.name] for each in command.options}
         asked = Options(

@@ -1,0 +1,53 @@
+"""What the commands that measure look like, kept in a file for a shell that completes: kinds of benchmark take seconds
+to load, with all that they compute and draw with.
+
+The file is made again once a file of a kind is another.
+"""
+
+import json
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tefflab import benchmarks, project_root
+
+_FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes_one_number")  # of a Command
+
+
+def declared() -> list[Any]:
+    """As `Command`s with their `Option`s, without what they do."""
+    file = project_root() / ".teff" / "stamps" / "commands.json"
+    current = _fingerprint()
+    kept: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    if kept.get("of") != current:
+        kept = {"of": current, "commands": _loaded()}
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(".new")
+            part.write_text(json.dumps(kept), encoding="utf-8")
+            part.replace(file)
+    return [
+        SimpleNamespace(**each | {"options": [SimpleNamespace(**option) for option in each["options"]]})
+        for each in kept["commands"]
+    ]
+
+
+def _loaded() -> list[dict[str, Any]]:
+    from tefflab.benchmarks.benchmark import benchmarks as kinds
+
+    return [
+        {field: getattr(command, field) for field in _FIELDS}
+        | {"options": [asdict(each) | {"name": each.name} for each in command.options]}
+        for kind in kinds()
+        for command in kind.commands
+    ]
+
+
+def _fingerprint() -> list[list[Any]]:
+    folder = Path(benchmarks.__path__[0])
+    files = sorted(folder.rglob("*.py"))
+    return [[str(file.relative_to(folder)), file.stat().st_mtime_ns, file.stat().st_size] for file in files]
