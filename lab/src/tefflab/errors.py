@@ -7,6 +7,7 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 FAILED = 1
+_IN_OUR_WORDS = {"missing": "is missing", "extra_forbidden": "is none of the keys that may stand here"}  # of pydantic
 
 
 class TeffError(Exception):
@@ -25,7 +26,9 @@ def first_fault(failure: "ValidationError") -> str:
     faults = failure.errors(include_url=False)
     fault = faults[0]
     where = ".".join(str(part) for part in fault["loc"])
-    what = fault["msg"].removeprefix("Value error, ")
+    what = _IN_OUR_WORDS.get(fault["type"], fault["msg"].removeprefix("Value error, "))
+    if what.startswith("Input "):  # pydantic's word for the value
+        what = f"{shortened(repr(fault['input']), 40)} {what.removeprefix('Input ')}"
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return f"{where}: {what}{more}" if where else f"{what}{more}"
 
