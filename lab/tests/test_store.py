@@ -104,7 +104,8 @@ def test_a_store_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path
 
 def test_what_failed_before_its_sitting_began_leaves_no_store(tmp_path: Path) -> None:
     Store.create(tmp_path / "monday").close()
-    assert stores_in(tmp_path) == []
+    assert not (tmp_path / "monday").exists()
+    (tmp_path / "monday").mkdir()
     (tmp_path / "monday" / "sittings.jsonl").touch()
     assert stores_in(tmp_path) == [], "as older ones have left it"
 
@@ -125,10 +126,10 @@ def test_a_sitting_that_is_not_there_is_refused_with_those_that_are(tmp_path: Pa
 
 def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"^no store can be written at .*file \(File exists\): name a folder"):
+    with pytest.raises(StoreError, match=r"^no store can be written at .*file \(Not a directory\): name a folder"):
         Store.create(tmp_path / "file")
     with Store.create(tmp_path / "s") as store:
-        (tmp_path / "s" / RUNS).mkdir()
+        (tmp_path / "s" / RUNS).mkdir(parents=True)
         with pytest.raises(StoreError, match=r"runs\.jsonl can't be written \(Is a directory\); what was measured"):
             store.append("runs", run())
 

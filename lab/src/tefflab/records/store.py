@@ -108,10 +108,10 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """The store at `folder`, made where it is missing. StoreError where nothing can be written."""
+        """The store at `folder`, which is made with its first line. StoreError where nothing can be written."""
+        there = next(each for each in (folder, *folder.parents) if each.exists())
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
+            with tempfile.TemporaryFile(dir=there):
                 pass
         except OSError as failure:
             why = failure.strerror or str(failure)
@@ -156,6 +156,7 @@ class Store:
         file = file_of(self.folder, kind)
         try:
             if kind not in self._appenders:
+                self.folder.mkdir(parents=True, exist_ok=True)
                 self._appenders[kind] = _Appender(file)
             self._appenders[kind].append(_text(line))
         except OSError as failure:
