@@ -164,7 +164,7 @@ def test_two_systems_of_one_store_are_compared_round_by_round(tmp_path: Path) ->
     assert "agree" not in text
     assert "two sittings" not in text
     assert compared(tmp_path, "slow", "quick", "one:spawn-of-one").comparisons == found.comparisons
-    with pytest.raises(TeffError, match=r"'nobody': no system of one:spawn-of-one \(quick slow\)$"):
+    with pytest.raises(TeffError, match=r"'nobody': no system of one:spawn-of-one \(there are: quick slow\)$"):
         answer(tmp_path, "nobody", "quick", "one")
     with pytest.raises(StoreError, match=rf"no sitting other in {store.folder}: there is spawn-of-one$"):
         answer(tmp_path, "slow", "quick", "one:other")
