@@ -8,7 +8,8 @@
 
 namespace teff::micro {
 
-/// TaskTorrent's micro-benchmarks as a kind: its cases are empty tasks and spinning ones, by dependences.
+/// The micro-benchmarks of Cambier, Qian and Darve (2020) as a kind: its cases are empty tasks and spinning
+/// ones, by dependences.
 class micro_benchmark final : public bench::benchmark {
  public:
   [[nodiscard]] std::string_view name() const override { return "micro"; }

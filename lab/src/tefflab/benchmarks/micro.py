@@ -1,5 +1,5 @@
-"""TaskTorrent's micro-benchmarks: what a task costs without dependences and with some of them, and how much of the
-cores' time is left to tasks of a given length.
+"""The micro-benchmarks of Cambier, Qian and Darve: what a task costs without dependences and with some of them, and how
+much of the cores' time is left to tasks of a given length.
 """
 
 import math
@@ -156,7 +156,7 @@ class Micro(CaseBenchmark[MicroRecord]):
         self.commands = (
             Command(
                 "micro",
-                "Measure TaskTorrent's micro-benchmarks: what a task costs, with up to ten dependences.",
+                "Measure micro-benchmarks: what a task costs, with up to ten dependences.",
                 "teff micro --cases empty-tasks --workers 2",
                 lambda request: self.plan(request, "Micro-benchmarks"),
                 self.case_options,
