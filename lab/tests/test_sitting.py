@@ -25,7 +25,7 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.records.record import parse_record
-from tefflab.records.run import Run
+from tefflab.records.run import Failure, Run
 from tefflab.records.store import Store
 from tefflab.records.stored import open_sitting
 from tefflab.systems.systems import BUILD_FOLDER
@@ -65,7 +65,9 @@ def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[.
     again = Silent()
     with store:
         measured(root, store, sitting, again, rounds=rows["good"].rounds + 1)
-    assert again.failures == {}, "a system that failed stays out where its sitting goes on"
+    assert again.failures.keys() == observer.failures.keys(), (
+        "it is tried once more where its sitting goes on, and fails again"
+    )
 
 
 def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
@@ -78,6 +80,57 @@ def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
     assert rows["good"].rounds >= 4
     assert "was ended by signal 9 (SIGKILL)" in observer.failures["shot"]
     assert "one of its processes is ended by SIGKILL" in observer.failures["ranks"]
+
+
+def test_a_system_that_was_measured_and_is_killed_has_no_value_until_it_answers_again(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), shot=(1e-6, "fine"))
+    toml = root / "bench" / "systems" / "shot" / "system.toml"
+    store, sitting = begun(root, plan("good", "shot"))
+    with store:
+        measured(root, store, sitting, Silent(), rounds=2)
+        sound = toml.read_text()
+        toml.write_text(sound.replace('"fine"', '"is_killed"'))
+        results, _ = measured(root, store, sitting, Silent(), rounds=4)
+        assert results.has_values
+        rows = {row.variant.id: row for row in results.cases[0].rows}
+        assert rows["good"].rounds == 4
+        assert rows["shot"].metg is None
+        assert "was ended by signal 9 (SIGKILL)" in rows["shot"].note
+        assert [curve.variant.id for curve in results.cases[0].curves] == ["good"]
+        toml.write_text(sound)
+        results, _ = measured(root, store, sitting, Silent(), rounds=4)
+        assert {row.variant.id: row.rounds for row in results.cases[0].rows} == {"good": 4, "shot": 4}
+        assert store.failures(sitting.sitting) == []
+
+
+def test_a_sitting_of_systems_that_all_failed_fails(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(shot=(1e-6, "fine"))
+    store, sitting = begun(root, plan("shot"))
+    toml = root / "bench" / "systems" / "shot" / "system.toml"
+    with store:
+        results, _ = measured(root, store, sitting, Silent(), rounds=2)
+        assert results.has_values
+        toml.write_text(toml.read_text().replace('"fine"', '"is_killed"'))
+        results, _ = measured(root, store, sitting, Silent(), rounds=3)
+    assert not results.has_values
+
+
+def test_a_system_that_failed_under_one_configuration_keeps_what_it_has_under_another(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), wrong=(1e-6, "fine"))
+    flags = [f"{CONFIGURATION} -output {size}" for size in (16, 32)]
+    cases = tuple(GraphCase(name=each, flags=each, workers=2) for each in flags)
+    store, sitting = begun(root, plan("good", "wrong").model_copy(update={"cases": cases}))
+    with store:
+        measured(root, store, sitting, Silent(), rounds=2)
+        given = Failure(sitting=sitting.sitting, round=2, system_id="wrong", reason="ran twice", at=flags[1])
+        store.append("failures", given)
+        kept, lost = (each.rows for each in estimated(store, graphs(), sitting).cases)  # type: ignore[attr-defined]
+    assert [(row.metg is None, row.note) for row in kept if row.variant.id == "wrong"] == [(False, "ran twice")]
+    assert [(row.metg is None, row.note) for row in lost if row.variant.id == "wrong"] == [(True, "ran twice")]
 
 
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,9 +163,9 @@ def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path)
     estimates, interrupted = sat(tmp_path, spawner(tmp_path, "a", 10), observer=observer, rounds=9, budget=0)
     assert not interrupted
     assert observer.launches == []
-    assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "was not reached")]
+    assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "no turn in the time")]
     assert [(title, notes) for title, _, notes in estimates.printed()] == [
-        ("Not reached: measure longer, or fewer", [estimates.rows[0].place])
+        ("No turn in the time; go on with --resume", [estimates.rows[0].place])
     ]
 
 

@@ -73,8 +73,8 @@ class Runner(Generic[AnyRecord]):
         except StopIteration:
             question.add([run for run in runs if run.role == "system"])
 
-    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str) -> None:
-        """Keeps why this variant is asked no more, or about this case no more."""
+    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> None:
+        """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again."""
         case = launch.case
         self._store.append(
             "failures",
@@ -85,6 +85,7 @@ class Runner(Generic[AnyRecord]):
                 reason=reason,
                 configuration=case.flags if case else "",
                 workers=case.workers if case else None,
+                at=at,
             ),
         )
 

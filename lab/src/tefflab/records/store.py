@@ -198,9 +198,10 @@ class Store:
                 yield line
 
     def failures(self, sitting: str) -> list[Failure]:
-        """The systems that failed in a sitting, in the order in which they did."""
-        lines = self.lines("failures", Failure)
-        return [line for line in lines if isinstance(line, Failure) and line.sitting == sitting]
+        """The systems that failed in a sitting and have not answered since, in the order in which they first did."""
+        lines = (line for line in self.lines("failures", Failure) if isinstance(line, Failure))
+        latest = {(line.system_id, line.configuration, line.workers): line for line in lines if line.sitting == sitting}
+        return [line for line in latest.values() if line.reason]
 
     def done(self, record: type[AnyRecord], sitting: str) -> dict[RunKey, tuple[Run[AnyRecord], ...]]:
         """What is measured of a sitting: each question with its attempts, in order.
