@@ -14,6 +14,7 @@ from rich.console import Console
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
+from tefflab.analysis.results import NO_TURN
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -250,15 +251,43 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
         def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
             super().begins(variant_id, number, case, part, parts)
             seen.append((part, parts))
-            if len(seen) == 2:
-                clock.append(1e9)
+            if len(seen) == 7:
+                clock.append(61)
 
     clock = [0.0]
     with store, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[-1]))
         results, _ = measured(root, store, sitting, Impatient(), budget=60, rounds=9)
-    assert seen == [(1, 3), (2, 3)]
-    assert [bool(each.rows[0].metg) for each in results.cases] == [True, True, False]
+    assert seen == [*[(1, 3), (2, 3), (3, 3)] * 2, (1, 3)]
+    assert [each.rows[0].rounds for each in results.cases] == [3, 2, 2]
+
+
+def test_a_round_ends_between_two_runs_once_a_quarter_more_time_is_spent(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(one=(1e-6, "fine"), other=(1e-6, "fine"))
+    store, sitting = begun(root, plan("one", "other"))
+    clock, real = [0.0], BatchProgram.ask
+
+    def slow(program: BatchProgram, line: str, timeout: float) -> str:
+        clock[0] += 20 * (program.name in ("one", "other"))
+        return real(program, line, timeout)
+
+    with store:
+        with monkeypatch.context() as patched:
+            patched.setattr(BatchProgram, "ask", slow)
+            patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[0]))
+            results, interrupted = measured(root, store, sitting, Silent(), budget=60)
+        kept = runs_of(store)
+        assert not interrupted
+        assert clock[0] == 80, "the first question after 75 s is not asked"
+        rows = results.cases[0].rows
+        assert len(kept) == sum(row.runs for row in rows) == 2
+        assert [row.note for row in rows if not row.runs] == [NO_TURN]
+        results, _ = measured(root, store, sitting, Silent(), rounds=2)
+    keys = [(run.key, run.attempt) for run in runs_of(store)]
+    assert len(keys) == len(set(keys)), "a run was made twice"
+    assert {row.rounds for row in results.cases[0].rows} == {2}
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,8 @@ class Sitting:
                         break
                     at = question.case.flags
                     self.observer.begins(launch.variant.id, number, question.case.name, part, len(launch.questions))
-                    self.runner.ask(question, number)
+                    if not self.runner.ask(question, number, lambda: self._time.is_exhausted):
+                        break
                 else:
                     is_whole = True
         except TeffError as failure:
