@@ -6,6 +6,7 @@ import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -27,7 +28,7 @@ from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.records.record import parse_record
 from tefflab.records.run import Failure, Run
-from tefflab.records.store import Store
+from tefflab.records.store import Kind, Store, UnwritableError
 from tefflab.records.stored import open_sitting
 from tefflab.systems.systems import BUILD_FOLDER
 
@@ -132,6 +133,24 @@ def test_a_system_that_failed_under_one_configuration_keeps_what_it_has_under_an
         kept, lost = (each.rows for each in estimated(store, graphs(), sitting).cases)  # type: ignore[attr-defined]
     assert [(row.metg is None, row.note) for row in kept if row.variant.id == "wrong"] == [(False, "ran twice")]
     assert [(row.metg is None, row.note) for row in lost if row.variant.id == "wrong"] == [(True, "ran twice")]
+
+
+def test_a_disk_that_is_full_is_no_fault_of_a_system(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    store, sitting = begun(root, plan("quick"))
+    real = Store.append
+
+    def full(store: Store, kind: Kind, line: Any) -> None:
+        if isinstance(line, Run) and line.role == "system":
+            raise UnwritableError("the disk is full")
+        real(store, kind, line)
+
+    monkeypatch.setattr(Store, "append", full)
+    with store, pytest.raises(UnwritableError):
+        measured(root, store, sitting, Silent())
+    assert store.failures(sitting.sitting) == []
 
 
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.errors import FAILED
 from tefflab.records.run import Run, RunKey, minutes_for
-from tefflab.records.store import Store, StoreError, new_sitting_name
+from tefflab.records.store import Store, StoreError, UnwritableError, new_sitting_name
 
 RUNS = "runs.jsonl"
 
@@ -121,8 +122,11 @@ def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) 
         Store.create(tmp_path / "file")
     with Store.create(tmp_path / "s") as store:
         (tmp_path / "s" / RUNS).mkdir()
-        with pytest.raises(StoreError, match=r"runs\.jsonl can't be written \(Is a directory\); what was measured"):
+        with pytest.raises(
+            UnwritableError, match=r"runs\.jsonl can't be written \(Is a directory\); what .* --resume$"
+        ) as full:
             store.append("runs", run())
+    assert full.value.exit_code == FAILED
 
 
 def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import Progress
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure
+from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
@@ -218,6 +219,8 @@ class Sitting:
                         break
                 else:
                     is_whole = True
+        except UnwritableError:
+            raise
         except TeffError as failure:
             self._give_up(entry, failure, at)
             return

@@ -47,6 +47,10 @@ class StoreError(TeffError):
         super().__init__(message, exit_code=BAD_INPUT)
 
 
+class UnwritableError(TeffError):
+    """A store that takes no more lines, as where the disk is full. No system is to blame."""
+
+
 _Model = TypeVar("_Model", bound=Line)
 
 
@@ -146,7 +150,7 @@ class Store:
 
     def append(self, kind: Kind, line: Line | Mapping[str, Any]) -> None:
         """Keeps one line. Of an estimate it is the row as it is printed, and besides it `sitting`, `benchmark` and
-        `configuration`; StoreError without these."""
+        `configuration`; StoreError without these. UnwritableError where it can't be written."""
         if isinstance(line, Sitting) and any(known.sitting == line.sitting for known in self.sittings()):
             raise StoreError(f"sitting {line.sitting} is already in {self.folder}: resume it instead")
         wanted = ("sitting", "benchmark", "system_id", "configuration") if kind == "estimates" else ()
@@ -159,7 +163,9 @@ class Store:
             self._appenders[kind].append(_text(line))
         except OSError as failure:
             why = failure.strerror or str(failure)
-            raise StoreError(f"{file} can't be written ({why}); what was measured before is kept") from None
+            raise UnwritableError(
+                f"{file} can't be written ({why}); what was measured is kept; mend that and go on with --resume"
+            ) from None
 
     # Reading.
 
