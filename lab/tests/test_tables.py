@@ -317,6 +317,10 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
     found = {each.heading: each.text for each in sitting_caveats(spoilt, [case(2), case(1)], damage)}
     assert list(found) == ["noisy runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
     assert found["noisy runs"].startswith("15 of 192 runs (7.8 %)")
+    (calm,) = sitting_caveats(
+        base, [with_rows(case(0), [replace(each, noisy_share=0.0) for each in case(2).rows])], []
+    )[:1]
+    assert (calm.heading, calm.text) == ("noisy runs", "None of 128 runs.")
     assert found["unreadable"].startswith("records.jsonl:7: torn line")
 
 

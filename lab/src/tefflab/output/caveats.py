@@ -98,7 +98,8 @@ def sitting_caveats(sitting: Sitting, cases: Iterable[MeasuredCase], damage: Seq
     found = []
     if runs:
         share = quantities.percent(noisy / runs)
-        found.append(Caveat("noisy runs", f"{noisy} of {runs} runs ({share}) were noisy; each was repeated."))
+        text = f"{noisy} of {runs} runs ({share}) were noisy and were repeated." if noisy else f"None of {runs} runs."
+        found.append(Caveat("noisy runs", text))
     if machine.hypervisor:
         found.append(
             Caveat(
