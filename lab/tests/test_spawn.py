@@ -308,7 +308,7 @@ def test_a_sitting_goes_on_only_as_what_it_was(tmp_path: Path) -> None:
     store.append("sittings", sitting(benchmark="spawn").model_copy(update={"plan": wanted.model_dump(mode="json")}))
     with pytest.raises(TeffError, match="leave out slow"):
         spawn(tmp_path, **AGAIN, systems=("slow",))
-    with pytest.raises(TeffError, match="by ./teff experiment one --resume"):
+    with pytest.raises(TeffError, match=r"by \./teff experiment one --resume"):
         spawn(tmp_path, **AGAIN)
 
 

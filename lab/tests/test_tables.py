@@ -23,6 +23,7 @@ from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.live import Progress, summary
 from tefflab.output.readings import WorkAxis
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
@@ -193,8 +194,14 @@ def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
     unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
     given = with_rows(case(0), [row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
     assert printed(given).count("too few runs") == 2
-    assert "more minutes: 2 of 2 intervals are unknown" in printed(given)
+    assert "more minutes: 2 of 2 intervals are unknown; 5 rounds more may tell" in printed(given)
+    assert remarked(given, 60) == ["more minutes: 2 of 2 intervals are unknown"]
     assert "∞" not in printed(given)
+
+
+def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
+    assert summary([Progress("stencil", "1.32 µs", math.inf)]) == "1.32 µs (no interval yet)"
+    assert summary([Progress("stencil", "1.32 µs", 0.04)]) == "1.32 µs ± 4.0 %"
 
 
 def closed(rows: Sequence[tuple[float, float]]) -> str:

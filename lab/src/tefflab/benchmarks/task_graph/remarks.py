@@ -10,7 +10,7 @@ from rich.text import Text
 
 from tefflab.analysis.distance import OFTEN
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told
+from tefflab.analysis.statistics import is_told, rounds_to_tell
 from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
@@ -21,7 +21,7 @@ _LINES = 4
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
     """No line is wider than `width`, down to 60 columns. Where there are too many, the report has the last."""
-    found = [*_missing(case, width), *_uncertain(case.rows), *_noisy(case), *_elsewhere(case)]
+    found = [*_missing(case, width), *_uncertain(case.rows, width), *_noisy(case), *_elsewhere(case)]
     return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:_LINES]]
 
 
@@ -66,15 +66,19 @@ def _listed(shown: Sequence[str], ids: Sequence[str]) -> str:
     return ", ".join(shown) + (" and others" if len(shown) < len(ids) else "")
 
 
-def _uncertain(rows: Sequence[MetgRow]) -> list[tuple[str, str]]:
+def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
+    """How many, and where it fits how many rounds an interval lacks that is unknown."""
     measured = [row for row in rows if row.metg]
     wide = [row for row in measured if is_uncertain(row)]
     if not wide:
         return []
-    unknown = sum(not is_told(row.metg.low, row.metg.high) for row in wide if row.metg)
-    of_them = f", {unknown} of them unknown" if 0 < unknown < len(wide) else ""
-    what = "unknown" if unknown == len(wide) else "wider than ± 5 %"
-    return [("more minutes", f"{len(wide)} of {len(measured)} intervals are {what}{of_them}")]
+    untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not is_told(row.metg.low, row.metg.high)]
+    of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
+    what = "unknown" if len(untold) == len(wide) else "wider than ± 5 %"
+    text = f"{len(wide)} of {len(measured)} intervals are {what}{of_them}"
+    more = f"; {max(untold)} rounds more may tell" if untold else ""
+    fits = cell_len(f"more minutes: {text}{more}") <= width
+    return [("more minutes", f"{text}{more}" if fits else text)]
 
 
 def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:
