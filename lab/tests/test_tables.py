@@ -223,7 +223,7 @@ def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
 def test_the_last_sentence_says_who_may_be_as_good_and_what_is_not_known() -> None:
     rows = [(1e-6, 0.05), (1.02e-6, 0.05), (24e-6, 0.05)]
     assert closed(rows).endswith(" with tasks of 1.00 µs (so may b).")
-    assert sentence(with_rows(case(0), [])) == "No system has been measured yet."
+    assert sentence(with_rows(case(0), [])) == "No system has a value yet."
     bound = row(variants(1)[0], estimate(1e-6, relation=">"))
     assert sentence(with_rows(case(0), [bound])).startswith("No system was seen")
     assert "75 % busy" in sentence(replace(case(2), threshold=0.75))

@@ -38,7 +38,7 @@ def sentence(case: MeasuredCase) -> str:
     """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
     A ratio is as uncertain as the two intervals; there is none where one is open."""
     if not any(row.metg for row in case.rows):
-        return "No system has been measured yet."
+        return "No system has a value yet."
     if not (crossed := _crossed(case.rows)):
         return f"No system was seen to go from less than {percent(case.threshold)} efficiency to more."
     known = [(row, each) for row, each in crossed if _is_closed(each)]

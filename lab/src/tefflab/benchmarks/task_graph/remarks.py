@@ -75,7 +75,8 @@ def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
     untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not is_told(row.metg.low, row.metg.high)]
     of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
     what = "unknown" if len(untold) == len(wide) else "wider than ± 5 %"
-    text = f"{len(wide)} of {len(measured)} intervals are {what}{of_them}"
+    verb = "is" if len(wide) == 1 else "are"
+    text = f"{len(wide)} of {len(measured)} intervals {verb} {what}{of_them}"
     more = f"; {max(untold)} rounds more may tell" if untold else ""
     fits = cell_len(f"more minutes: {text}{more}") <= width
     return [("more minutes", f"{text}{more}" if fits else text)]
