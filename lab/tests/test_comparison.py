@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,12 +16,12 @@ from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Answer, Side, beside_others, compare, compare_sittings
 from tefflab.analysis.results import MeasuredCase, MetgRow
-from tefflab.analysis.statistics import Observation, metg, overhead
+from tefflab.analysis.statistics import Interval, Observation, metg, overhead
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
 from tefflab.host.terminal import output
-from tefflab.output.comparison_table import UNKNOWN, agreement, to_tables
+from tefflab.output.comparison_table import UNKNOWN, agreement, missing, to_tables
 from tefflab.records.plan import Variant
 from tefflab.records.store import Store
 
@@ -121,7 +122,19 @@ def test_of_a_round_or_two_it_is_unknown_whether_sides_differ(rounds: int, one_s
     assert re.search(r"slow .* unknown +unknown$", text, re.MULTILINE)
     assert "yes" not in text
     assert UNKNOWN.split(".")[0] in text
-    assert "0 of 1 agree: their intervals overlap. Of 1 that is not known yet." in text
+    assert "Whether they agree is not known yet." in text
+    more = f"about {4 - rounds} rounds more of"
+    assert f"What may be enough: A {more} slow; B {more} quick." in " ".join(text.split())
+
+
+def test_an_interval_that_says_nothing_after_many_rounds_needs_as_many_again() -> None:
+    known, vague = side("same", 20e-6, 1, rounds=12), side("same", 20e-6, 2, rounds=12)
+    open_ended = replace(vague.quantity, interval=Interval(20e-6, 0.0, math.inf))
+    found = compare(known, replace(vague, quantity=open_ended), one_sitting=False)
+    assert missing([found]) == "What may be enough: B about 12 rounds more of same."
+    assert missing([compare(known, known, one_sitting=True)]) == ""
+    both = [compare(known, known, one_sitting=True), found]
+    assert agreement(both) == ("1 of 2 agree: their intervals overlap. Of 1 it is not known yet whether they do.")
 
 
 def test_sittings_of_different_timesteps_are_not_compared() -> None:

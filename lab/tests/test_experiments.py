@@ -205,8 +205,14 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert [each["name"] for each in told] == ["radix 1", "radix 5"]
     assert {row["rounds"] for each in told for row in each["rows"]} == {2}
     written(root, ONE, "two")
-    with pytest.raises(TeffError, match=r"the last sitting in .* is of experiment one: --resume can't go on with two"):
+    with pytest.raises(TeffError, match=r"go on with it by \./teff experiment one --resume --store test, or leave out"):
         session.experiment(root, "two", options(resume=True))
+    (metg, *_) = BENCHMARK.commands
+    with pytest.raises(TeffError, match=r"was begun by `teff.*`: go on with it by \./teff experiment one --resume"):
+        session.run_command(root, BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
+    with pytest.raises(TeffError, match=r"none has no sitting of METG to go on with: leave out --resume to begin one$"):
+        session.experiment(root, "two", options(resume=True, store="none"))
+    assert not (root / "results" / "none").exists(), "what failed makes no store"
 
 
 @pytest.mark.usefixtures("_simulated")
@@ -237,7 +243,9 @@ def test_a_sweep_measures_the_points_asked_for_and_draws_them(
 def test_an_experiment_of_a_paradigm_that_no_system_has_says_so(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     written(root, ONE.replace("minutes = 1", 'minutes = 1\nparadigm = "telepathy"'))
-    with pytest.raises(TeffError, match="experiment one is of certain systems, as its file says, and no system is"):
+    with pytest.raises(
+        TeffError, match="experiment one: no system is of the kind that its file names; name some with --systems"
+    ):
         session.experiment(root, "one", options())
 
 

@@ -6,9 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tefflab.analysis.statistics import NEVER
+from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER
 from tefflab.measure.next_launch import (
-    LEAST_ROUNDS,
     NARROW,
     WIDE,
     Estimate,

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from simulated import QUIET, SECONDS_PER_ITERATION, Noise, SimulatedSystem
 from tefflab.analysis.search import Bracket, MetgSearch, measurement_grid
-from tefflab.analysis.statistics import Observation, is_known, metg
-from tefflab.measure.next_launch import LEAST_ROUNDS
+from tefflab.analysis.statistics import LEAST_ROUNDS, Observation, is_known, metg
 
 OVERHEADS = [20e-9, 50e-9, 1e-6, 10e-6, 2e-3, 50e-3]
 SEEDS = 100

@@ -6,6 +6,7 @@ import select
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -14,6 +15,7 @@ from rich.console import Console
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
+from tefflab.analysis.results import NO_TURN
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -25,8 +27,8 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.records.record import parse_record
-from tefflab.records.run import Run
-from tefflab.records.store import Store
+from tefflab.records.run import Failure, Run
+from tefflab.records.store import Kind, Store, UnwritableError
 from tefflab.records.stored import open_sitting
 from tefflab.systems.systems import BUILD_FOLDER
 
@@ -65,7 +67,9 @@ def test_a_system_that_dies_is_named_and_the_others_go_on(laboratory: Callable[.
     again = Silent()
     with store:
         measured(root, store, sitting, again, rounds=rows["good"].rounds + 1)
-    assert again.failures == {}, "a system that failed stays out where its sitting goes on"
+    assert again.failures.keys() == observer.failures.keys(), (
+        "it is tried once more where its sitting goes on, and fails again"
+    )
 
 
 def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
@@ -78,6 +82,75 @@ def test_a_system_whose_process_is_killed_is_named_and_the_others_lose_nothing(
     assert rows["good"].rounds >= 4
     assert "was ended by signal 9 (SIGKILL)" in observer.failures["shot"]
     assert "one of its processes is ended by SIGKILL" in observer.failures["ranks"]
+
+
+def test_a_system_that_was_measured_and_is_killed_has_no_value_until_it_answers_again(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), shot=(1e-6, "fine"))
+    toml = root / "bench" / "systems" / "shot" / "system.toml"
+    store, sitting = begun(root, plan("good", "shot"))
+    with store:
+        measured(root, store, sitting, Silent(), rounds=2)
+        sound = toml.read_text()
+        toml.write_text(sound.replace('"fine"', '"is_killed"'))
+        results, _ = measured(root, store, sitting, Silent(), rounds=4)
+        assert results.has_values
+        rows = {row.variant.id: row for row in results.cases[0].rows}
+        assert rows["good"].rounds == 4
+        assert rows["shot"].metg is None
+        assert "was ended by signal 9 (SIGKILL)" in rows["shot"].note
+        assert [curve.variant.id for curve in results.cases[0].curves] == ["good"]
+        toml.write_text(sound)
+        results, _ = measured(root, store, sitting, Silent(), rounds=4)
+        assert {row.variant.id: row.rounds for row in results.cases[0].rows} == {"good": 4, "shot": 4}
+        assert store.failures(sitting.sitting) == []
+
+
+def test_a_sitting_of_systems_that_all_failed_fails(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(shot=(1e-6, "fine"))
+    store, sitting = begun(root, plan("shot"))
+    toml = root / "bench" / "systems" / "shot" / "system.toml"
+    with store:
+        results, _ = measured(root, store, sitting, Silent(), rounds=2)
+        assert results.has_values
+        toml.write_text(toml.read_text().replace('"fine"', '"is_killed"'))
+        results, _ = measured(root, store, sitting, Silent(), rounds=3)
+    assert not results.has_values
+
+
+def test_a_system_that_failed_under_one_configuration_keeps_what_it_has_under_another(
+    laboratory: Callable[..., Path],
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), wrong=(1e-6, "fine"))
+    flags = [f"{CONFIGURATION} -output {size}" for size in (16, 32)]
+    cases = tuple(GraphCase(name=each, flags=each, workers=2) for each in flags)
+    store, sitting = begun(root, plan("good", "wrong").model_copy(update={"cases": cases}))
+    with store:
+        measured(root, store, sitting, Silent(), rounds=2)
+        given = Failure(sitting=sitting.sitting, round=2, system_id="wrong", reason="ran twice", at=flags[1])
+        store.append("failures", given)
+        kept, lost = (each.rows for each in estimated(store, graphs(), sitting).cases)  # type: ignore[attr-defined]
+    assert [(row.metg is None, row.note) for row in kept if row.variant.id == "wrong"] == [(False, "ran twice")]
+    assert [(row.metg is None, row.note) for row in lost if row.variant.id == "wrong"] == [(True, "ran twice")]
+
+
+def test_a_disk_that_is_full_is_no_fault_of_a_system(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    store, sitting = begun(root, plan("quick"))
+    real = Store.append
+
+    def full(store: Store, kind: Kind, line: Any) -> None:
+        if isinstance(line, Run) and line.role == "system":
+            raise UnwritableError("the disk is full")
+        real(store, kind, line)
+
+    monkeypatch.setattr(Store, "append", full)
+    with store, pytest.raises(UnwritableError):
+        measured(root, store, sitting, Silent())
+    assert store.failures(sitting.sitting) == []
 
 
 def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,15 +270,43 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
         def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
             super().begins(variant_id, number, case, part, parts)
             seen.append((part, parts))
-            if len(seen) == 2:
-                clock.append(1e9)
+            if len(seen) == 7:
+                clock.append(61)
 
     clock = [0.0]
     with store, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[-1]))
         results, _ = measured(root, store, sitting, Impatient(), budget=60, rounds=9)
-    assert seen == [(1, 3), (2, 3)]
-    assert [bool(each.rows[0].metg) for each in results.cases] == [True, True, False]
+    assert seen == [*[(1, 3), (2, 3), (3, 3)] * 2, (1, 3)]
+    assert [each.rows[0].rounds for each in results.cases] == [3, 2, 2]
+
+
+def test_a_round_ends_between_two_runs_once_a_quarter_more_time_is_spent(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(one=(1e-6, "fine"), other=(1e-6, "fine"))
+    store, sitting = begun(root, plan("one", "other"))
+    clock, real = [0.0], BatchProgram.ask
+
+    def slow(program: BatchProgram, line: str, timeout: float) -> str:
+        clock[0] += 20 * (program.name in ("one", "other"))
+        return real(program, line, timeout)
+
+    with store:
+        with monkeypatch.context() as patched:
+            patched.setattr(BatchProgram, "ask", slow)
+            patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[0]))
+            results, interrupted = measured(root, store, sitting, Silent(), budget=60)
+        kept = runs_of(store)
+        assert not interrupted
+        assert clock[0] == 80, "the first question after 75 s is not asked"
+        rows = results.cases[0].rows
+        assert len(kept) == sum(row.runs for row in rows) == 2
+        assert [row.note for row in rows if not row.runs] == [NO_TURN]
+        results, _ = measured(root, store, sitting, Silent(), rounds=2)
+    keys = [(run.key, run.attempt) for run in runs_of(store)]
+    assert len(keys) == len(set(keys)), "a run was made twice"
+    assert {row.rounds for row in results.cases[0].rows} == {2}
 
 
 @pytest.mark.parametrize(

@@ -163,9 +163,9 @@ def test_a_spent_budget_ends_it_and_what_was_not_reached_says_so(tmp_path: Path)
     estimates, interrupted = sat(tmp_path, spawner(tmp_path, "a", 10), observer=observer, rounds=9, budget=0)
     assert not interrupted
     assert observer.launches == []
-    assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "was not reached")]
+    assert [(row.verdict, row.note) for row in estimates.rows] == [("failed", "no turn in the time")]
     assert [(title, notes) for title, _, notes in estimates.printed()] == [
-        ("Not reached: measure longer, or fewer", [estimates.rows[0].place])
+        ("No turn in the time; go on with --resume", [estimates.rows[0].place])
     ]
 
 
@@ -308,7 +308,7 @@ def test_a_sitting_goes_on_only_as_what_it_was(tmp_path: Path) -> None:
     store.append("sittings", sitting(benchmark="spawn").model_copy(update={"plan": wanted.model_dump(mode="json")}))
     with pytest.raises(TeffError, match="leave out slow"):
         spawn(tmp_path, **AGAIN, systems=("slow",))
-    with pytest.raises(TeffError, match="is of experiment one"):
+    with pytest.raises(TeffError, match=r"by \./teff experiment one --resume"):
         spawn(tmp_path, **AGAIN)
 
 

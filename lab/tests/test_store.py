@@ -1,15 +1,16 @@
 """The store keeps what it is given, through crashes and crowds, and answers in SQL."""
 
 import multiprocessing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.records.run import Run, RunKey
-from tefflab.records.store import Store, StoreError, new_sitting_name, stores_in
+from tefflab.errors import FAILED
+from tefflab.records.run import Run, RunKey, minutes_for
+from tefflab.records.store import Store, StoreError, UnwritableError, new_sitting_name, stores_in
 
 RUNS = "runs.jsonl"
 
@@ -130,8 +131,11 @@ def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) 
         Store.create(tmp_path / "file")
     with Store.create(tmp_path / "s") as store:
         (tmp_path / "s" / RUNS).mkdir(parents=True)
-        with pytest.raises(StoreError, match=r"runs\.jsonl can't be written \(Is a directory\); what was measured"):
+        with pytest.raises(
+            UnwritableError, match=r"runs\.jsonl can't be written \(Is a directory\); what .* --resume$"
+        ) as full:
             store.append("runs", run())
+    assert full.value.exit_code == FAILED
 
 
 def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) -> None:
@@ -228,3 +232,16 @@ def test_names_of_sittings_sort_by_time_and_differ_within_a_second() -> None:
     early, late = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
     assert new_sitting_name(early) < new_sitting_name(late)
     assert len({new_sitting_name(early) for _ in range(8)}) > 1
+
+
+def test_what_more_launches_take_is_foretold_from_the_middle_of_those_that_there_were() -> None:
+    def launch(name: str, seconds: int) -> list[Run[GraphRecord]]:
+        began = [
+            datetime(2026, 11, 20, 22, tzinfo=UTC) + timedelta(seconds=each) for each in (0, seconds // 2, seconds)
+        ]
+        return [run(system_id=name, record=good_record(started_at=each.isoformat())) for each in began]
+
+    made = [*launch("quick", 2), *launch("usual", 50), *launch("slow", 1000)]
+    assert minutes_for(3, made) == 3
+    assert minutes_for(0, made) is None
+    assert minutes_for(3, []) is None

@@ -14,7 +14,7 @@ from rich.console import Console, RenderableType
 
 from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
-from tefflab.analysis.results import MeasuredCase
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.closing import Closing, sentence, suggestions
 from tefflab.benchmarks.task_graph.remarks import remarks
@@ -23,6 +23,7 @@ from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.live import Progress, summary
 from tefflab.output.readings import WorkAxis
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
@@ -124,7 +125,7 @@ def test_colours_are_for_terminals_alone() -> None:
 
 def test_bounds_and_failures_are_said_in_their_rows() -> None:
     text = printed(troubled(), 120)
-    for said in ("< 130 ns", "> 20.0 ms", "19.0 – ∞ ms", "not measured"):
+    for said in ("< 130 ns", "> 20.0 ms", "19.0 – ∞ ms", "kestrel", "failed"):
         assert said in text
 
 
@@ -136,7 +137,7 @@ def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
     noisy = tuple(replace(each, noisy_share=0.5) for each in troubled().rows)
     given = replace(troubled(), rows=noisy, others=(replace(case(1), round_trip=328e-9, share=0.1),))
     assert remarked(given) == [
-        "1 not measured: kestrel; the report says why",
+        "1 failed: kestrel; the report says why",
         "more minutes: 3 of 6 intervals are wider than ± 5 %",
         "a quieter machine: 50 % of the runs were noisy",
         "also measured: with cores 328 ns apart: see the report",
@@ -158,20 +159,49 @@ def test_timesteps_that_the_user_chose_are_a_remark_on_curves_too() -> None:
 
 
 def test_many_that_are_missing_are_named_as_far_as_a_line_goes() -> None:
-    rows = [replace(row(who, estimate(1e-6)), metg=None) for who in variants(18)]
-    for width in (60, 80):
-        (line,) = remarked(with_rows(case(0), rows), width)
-        assert cell_len(line) <= width
-        assert line.startswith("18 not measured: floor")
-        assert line.endswith(" and others; the report says why")
+    for note, heading, end in (
+        ("was ended by signal 9 (SIGKILL) without answering", "failed", "; the report says why"),
+        (ELSEWHERE, "not measured", "; the report says why"),
+        (NO_TURN, "no turn", "; about 4 minutes more: --resume"),
+    ):
+        given = with_rows(case(0), [row(who, None, note) for who in variants(18)])
+        for width in (60, 80):
+            (line,) = remarked(replace(given, minutes=4), width)
+            assert cell_len(line) <= width
+            assert line.startswith(f"18 {heading}: floor")
+            assert line.endswith(f" and others{end}")
+
+
+def test_how_a_system_failed_stands_below_the_table_where_it_fits() -> None:
+    how = "was ended by signal 9 (SIGKILL) without answering"
+    given = with_rows(case(0), [row(variants(1)[0], None, how)])
+    assert remarked(given) == [f"1 failed: floor: {how}"]
+    assert remarked(given, 60) == ["1 failed: floor; the report says why"]
+    assert re.search(r"^floor +failed ", printed(given), re.MULTILINE)
+
+
+def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_needs_is() -> None:
+    given = with_rows(case(0), [row(variants(1)[0], estimate(1e-6)), row(variants(2)[1], None, NO_TURN)])
+    assert "1 no turn: swift; about 2 minutes more: --resume" in printed(replace(given, minutes=2))
+    assert "1 no turn: swift; go on with --resume" in remarked(given)
+    assert suggestions(replace(given, minutes=9), "./teff metg", "default")[0] == (
+        "./teff metg --resume --minutes 9",
+        "measures who had no turn",
+    )
 
 
 def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
     unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
     given = with_rows(case(0), [row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
     assert printed(given).count("too few runs") == 2
-    assert "more minutes: 2 of 2 intervals are unknown" in printed(given)
+    assert "more minutes: 2 of 2 intervals are unknown; 5 rounds more may tell" in printed(given)
+    assert remarked(given, 60) == ["more minutes: 2 of 2 intervals are unknown"]
     assert "∞" not in printed(given)
+
+
+def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
+    assert summary([Progress("stencil", "1.32 µs", math.inf)]) == "1.32 µs (no interval yet)"
+    assert summary([Progress("stencil", "1.32 µs", 0.04)]) == "1.32 µs ± 4.0 %"
 
 
 def closed(rows: Sequence[tuple[float, float]]) -> str:
@@ -184,19 +214,43 @@ def closed(rows: Sequence[tuple[float, float]]) -> str:
 def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
     first = "On this machine a keeps the cores half busy with tasks of 1.00 µs"
     assert closed([(1e-6, 0.05), (2e-6, 0.05), (24e-6, 0.05), (1e-3, 0.05), (2e-3, 0.05)]) == (
-        f"{first}; c, the median of 5, needs 24.0 µs, 24 times as long."
+        f"{first}; c, the median of 5, needs 24.0 µs, 22 to 26 times as long."
     )
-    assert closed([(1e-6, 0.05), (2e-6, 0.05)]) == f"{first}; b needs 2.00 µs, 2.0 times as long."
+    assert closed([(1e-6, 0.05), (2e-6, 0.05)]) == f"{first}; b needs 2.00 µs, 1.8 to 2.2 times as long."
     assert closed([(1e-6, 0.05)]) == f"{first}, and less than that with smaller ones."
 
 
 def test_the_last_sentence_says_who_may_be_as_good_and_what_is_not_known() -> None:
     rows = [(1e-6, 0.05), (1.02e-6, 0.05), (24e-6, 0.05)]
-    assert "1.00 µs (so may b); b, the median of 3" in closed(rows)
-    unsure = estimate(1e-6, low=0.0, high=math.inf)
-    assert sentence(with_rows(case(0), [row(variants(1)[0], unsure)])).endswith("too few runs yet to be sure.")
-    assert sentence(with_rows(case(0), [])).startswith("No system was seen")
+    assert closed(rows).endswith(" with tasks of 1.00 µs (so may b).")
+    assert sentence(with_rows(case(0), [])) == "No system has a value yet."
+    bound = row(variants(1)[0], estimate(1e-6, relation=">"))
+    assert sentence(with_rows(case(0), [bound])).startswith("No system was seen")
     assert "75 % busy" in sentence(replace(case(2), threshold=0.75))
+
+
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (0.9e-6, math.inf), (1e-9, 1e-3)])
+def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[float, float]) -> None:
+    one, two, three = variants(3)
+    quick, slow = row(two, estimate(2e-6)), row(three, estimate(24e-6))
+    unsure = row(one, replace(estimate(1e-6), low=ends[0], high=ends[1]))
+    assert sentence(with_rows(case(0), [unsure])) == (
+        "Too little is known yet of floor to say how small a task may be."
+    )
+    first = "On this machine swift keeps the cores half busy with tasks of 2.00 µs"
+    doubt = "; too little is known yet of floor."
+    assert sentence(with_rows(case(0), [unsure, quick])) == f"{first}, and less than that with smaller ones{doubt}"
+    assert sentence(with_rows(case(0), [unsure, quick, slow])) == (
+        f"{first}; swift/other_1 needs 24.0 µs, 11 to 13 times as long{doubt}"
+    )
+
+
+def test_where_all_have_failed_the_advice_is_to_try_again() -> None:
+    given = with_rows(case(0), [row(variants(1)[0], None, "was ended by signal 9 (SIGKILL)")])
+    assert suggestions(given, "./teff metg", "mine")[0] == (
+        "./teff metg --resume --store mine",
+        "tries again who failed",
+    )
 
 
 def test_what_to_try_next_suits_what_was_seen() -> None:
@@ -228,7 +282,7 @@ def test_markup_in_a_name_is_no_markup() -> None:
 
 def test_everything_odd_about_a_row_is_a_caveat() -> None:
     assert headings(troubled()) == [
-        "not measured",
+        "failed",
         "note",
         "upper bound",
         "lower bound",
@@ -270,6 +324,10 @@ def test_what_holds_of_the_whole_sitting_is_said_once() -> None:
     found = {each.heading: each.text for each in sitting_caveats(spoilt, [case(2), case(1)], damage)}
     assert list(found) == ["noisy runs", "virtual machine", "quota", "clock", "no revision", "unreadable"]
     assert found["noisy runs"].startswith("15 of 192 runs (7.8 %)")
+    (calm,) = sitting_caveats(
+        base, [with_rows(case(0), [replace(each, noisy_share=0.0) for each in case(2).rows])], []
+    )[:1]
+    assert (calm.heading, calm.text) == ("noisy runs", "None of 128 runs.")
     assert found["unreadable"].startswith("records.jsonl:7: torn line")
 
 
@@ -299,12 +357,9 @@ def test_an_interval_open_at_both_ends_is_not_written_as_numbers() -> None:
 
 
 def test_systems_that_are_missing_for_one_reason_share_a_caveat() -> None:
-    unmeasured = [replace(row(each, estimate(1e-6)), metg=None) for each in variants(2)]
+    unmeasured = [row(each, None, NO_TURN) for each in variants(2)]
     (found,) = caveats(with_rows(case(0), unmeasured))
-    assert (found.heading, found.text) == (
-        "not measured",
-        "floor, swift: the sitting ended before their first round",
-    )
+    assert (found.heading, found.text) == ("no turn", "floor, swift: no turn in the time")
 
 
 def test_a_curve_says_where_launches_differ_so_much_that_nothing_is_known() -> None:

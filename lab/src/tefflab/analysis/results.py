@@ -11,6 +11,9 @@ from typing import Any, Literal
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.records.plan import Variant
 
+NO_TURN = "no turn in the time"  # why nothing is known of a system:
+ELSEWHERE = "measured at another distance of the cores only"  # anything else is how it failed
+
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
@@ -51,7 +54,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class MetgRow:
-    """A line of the METG table. `metg` is None where nothing could be measured; `note` then says why."""
+    """A line of the METG table. `metg` is None where nothing could be measured, or where the system failed, whatever
+    was measured before; `note` then says why."""
 
     variant: Variant
     threshold: float
@@ -97,6 +101,7 @@ class MeasuredCase:
     share: float = 1.0  # of the sitting's runs that were made at this distance
     others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
     steps: int | None = None  # of every run, where the user wanted so many
+    minutes: int | None = None  # that those without a turn need, about; None where there are none, or nothing says it
 
 
 Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few launches

@@ -26,6 +26,7 @@ from scipy import special
 from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
 
 FEWEST_ROUNDS = 3  # without which two systems are not said to differ: two launches may agree by chance
+LEAST_ROUNDS = 4  # before an interval is believed to be narrow
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
 _CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
 _CEILING_SHARE = 0.10  # of METG that this may be at most
@@ -38,6 +39,12 @@ def is_told(low: float, high: float) -> bool:
     if low <= 0:
         return math.isfinite(high)
     return not math.isfinite(high) or high <= _VAGUE * low
+
+
+def rounds_to_tell(rounds: int) -> int:
+    """How many rounds more may tell, where an interval says nothing after so many: after LEAST_ROUNDS as many again,
+    for another or two will not do."""
+    return rounds if rounds >= LEAST_ROUNDS else LEAST_ROUNDS - rounds
 
 
 @dataclass(frozen=True, slots=True)

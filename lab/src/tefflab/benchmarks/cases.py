@@ -19,7 +19,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tefflab.analysis.comparison import ByRound, Side
-from tefflab.analysis.results import CaseRow, Verdict
+from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
 from tefflab.benchmarks.benchmark import (
     Ask,
@@ -36,19 +36,18 @@ from tefflab.benchmarks.benchmark import (
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.names import slug
 from tefflab.output.plots import signature, workers_chart
-from tefflab.output.quantities import digits, duration, percent
+from tefflab.output.quantities import counted_minutes, digits, duration, percent
 from tefflab.output.readings import interval_text
 from tefflab.output.report import write_report
 from tefflab.output.report.sections import TableSection
 from tefflab.output.table import Column, Table, meanings
 from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.record import AnyRecord
-from tefflab.records.run import Failure, Run, Sitting, counted
+from tefflab.records.run import Failure, Run, Sitting, counted, minutes_for
 from tefflab.records.store import Damage
 from tefflab.systems.programs import ask_cases
 
 REPEATS = 3  # measured runs a launch, after one that warms it up
-NOT_REACHED = "was not reached"  # in the time that there was
 ATTEMPTS = 2  # at each, where it is noisy
 
 
@@ -170,6 +169,9 @@ class CaseEstimates(Estimates):
             ]
             for case in plan.cases
         }
+        cells = [cell for own in self._cells.values() for cell in own]
+        waiting = sum(not cell.runs and not cell.failure for cell in cells)
+        self._minutes = minutes_for(FEWEST_ROUNDS * waiting, runs)  # that those without a turn need, about
 
     @cached_property
     def groups(self) -> dict[Case, list[CaseRow]]:
@@ -194,13 +196,14 @@ class CaseEstimates(Estimates):
         """Title, columns and notes of each table, as terminal and report show them; below the last how to read them,
         and what there was no time for."""
         groups = [rows for rows in self.groups.values() if rows]
-        reached = [rows for rows in groups if any(row.note != NOT_REACHED for row in rows)]
+        reached = [rows for rows in groups if any(row.note != NO_TURN for row in rows)]
         for number, rows in enumerate(reached, 1):
             measured = [row for row in rows if row.value]
             last = self._reading() if number == len(reached) else []
             yield rows[0].place, self._columns(measured) if measured else [], [*self.kind.notes(rows), *last]
-        if left := [rows[0].place for rows in groups if all(row.note == NOT_REACHED for row in rows)]:
-            yield "Not reached: measure longer, or fewer", [], ["; ".join(left)]
+        if left := [rows[0].place for rows in groups if all(row.note == NO_TURN for row in rows)]:
+            more = f": about {counted_minutes(self._minutes)} more" if self._minutes else ""
+            yield f"No turn in the time; go on with --resume{more}", [], ["; ".join(left)]
 
     def _reading(self) -> list[str]:
         """What the column of ratios says."""
@@ -306,7 +309,7 @@ class CaseEstimates(Estimates):
             facts={fact.key: _median(fact, records) if value else None for fact in self.kind.facts},
             rounds=len(cell.rounds),
             noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
-            note=told if value else cell.failure or NOT_REACHED,
+            note=told if value else cell.failure or NO_TURN,
             keys=self.kind.keys,
         )
 

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.comparison import ByRound
-from tefflab.analysis.results import CaseRow
+from tefflab.analysis.results import NO_TURN, CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
 from tefflab.benchmarks.against import ratio_text
 from tefflab.benchmarks.benchmark import Command, Option, Request
-from tefflab.benchmarks.cases import NOT_REACHED, CaseBenchmark, CaseEstimates, CaseExperiment, Fact
+from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, ratios_chart, signature
@@ -182,8 +182,7 @@ class ProgramEstimates(CaseEstimates):
             alike.setdefault((note, tuple(cases)), []).append(id_)
         every = len({row.case for row in self.rows})
         lines = [
-            f"{', '.join(ids)}: {note}"
-            + (f" ({', '.join(cases)})" if note != NOT_REACHED or len(cases) < every else "")
+            f"{', '.join(ids)}: {note}" + (f" ({', '.join(cases)})" if note != NO_TURN or len(cases) < every else "")
             for (note, cases), ids in alike.items()
         ]
         if measured := [row for row in self.rows if row.value]:

@@ -36,14 +36,14 @@ _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """What a measuring command's options say."""
 
+    seconds: float
+    rounds: int
     systems: tuple[str, ...] = ()
     workers: tuple[int, ...] = ()
-    seconds: float = 300.0
-    rounds: int = 25
     store: str = "default"
     resume: bool = False
     install_missing: bool = False
@@ -81,7 +81,9 @@ def experiment(root: Path, name: str, options: Options) -> None:
     if not options.systems:
         taken = tuple(each.name for each in load_systems(root) if kind.programs(each) and asked.takes(each))
         if not taken:
-            raise TeffError(f"experiment {name} is of certain systems, as its file says, and no system is. Name some")
+            raise TeffError(
+                f"experiment {name}: no system is of the kind that its file names; name some with --systems"
+            )
         options = replace(options, systems=taken)
     again = f"experiment {name}"
     _measure(
@@ -107,11 +109,13 @@ def _measure(
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
-    store = Store.create(root / RESULTS_FOLDER / name)
+    folder = root / RESULTS_FOLDER / name
     if options.resume:
+        store = Store(folder)
         head = _unfinished(store, kind, experiment)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
+        store = Store.create(folder)
         prepare(root, kind, options.systems, all_variants=options.all_variants)
         found = whoever_is_here(root, kind, options.systems)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
@@ -121,7 +125,7 @@ def _measure(
     file = publish(store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
     if interrupted:
-        resume = f"./teff {again} --resume" + (f" --store {options.store}" if options.store != "default" else "")
+        resume = f"./teff {again} --resume{_of_store(options.store)}"
         progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if not estimates.has_values:
@@ -215,6 +219,11 @@ def _name(store: Store) -> str:
     return store.folder.name if store.folder.parent.name == RESULTS_FOLDER.name else str(store.folder)
 
 
+def _of_store(name: str) -> str:
+    """As it follows a command."""
+    return "" if name == "default" else f" --store {name}"
+
+
 def experiment_list(root: Path) -> Table:
     """A line an experiment."""
     there = load_experiments(root)
@@ -250,13 +259,17 @@ def request_of(root: Path, options: Options, found: Sequence[Present]) -> Reques
 def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
     """The store's last sitting of this kind, to go on with. TeffError where it is of another experiment."""
     if not store.sittings(kind.name):
-        raise TeffError(f"no sitting of {kind.measured} in {store.folder}", exit_code=BAD_INPUT)
+        raise TeffError(
+            f"{store.folder} has no sitting of {kind.measured} to go on with: leave out --resume to begin one",
+            exit_code=BAD_INPUT,
+        )
     head = store.sitting(benchmark=kind.name)
     if (was := kind.plan_of(head).experiment) != experiment:
-        what = f"of experiment {was}" if was else "of no experiment"
-        here = f"with {experiment} there" if experiment else "there"
+        again = f"experiment {was}" if was else kind.commands[0].name
         raise TeffError(
-            f"the last sitting in {store.folder} is {what}: --resume can't go on {here}", exit_code=BAD_INPUT
+            f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
+            f"./teff {again} --resume{_of_store(_name(store))}, or leave out --resume to begin another",
+            exit_code=BAD_INPUT,
         )
     return head
 

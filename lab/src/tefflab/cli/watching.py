@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -44,7 +45,7 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     a, b = (each.variant.id for each in two)
     if a == b:
         raise TeffError(f"{mine} and {baseline} are the same: nothing to compare", exit_code=BAD_INPUT)
-    asked = Options(workers=options.workers, own=own, flags=options.flags)
+    asked = replace(options, own=own)
     store = Store.create(root / RESULTS_FOLDER / checked_name(options.store))
     head = begin(root, store, kind, command.plan(request_of(root, asked, two)))
 

@@ -167,10 +167,10 @@ def _entries(
     ways = {system.name: own for system in load_systems(root, ids) if (own := kind.programs(system))}
     # In a plan that was written before, a system's name alone stands for its first program, whichever is the best.
     programs = {name: own[0] for name, own in ways.items()} | {each.id: each for own in ways.values() for each in own}
-    reasons = {(each.system_id, each.configuration, each.workers): each.reason for each in failures}
+    failed = {(each.system_id, each.configuration, each.workers): each for each in failures}
 
-    def failure(launch: Launch[Any]) -> str:
+    def failure(launch: Launch[Any]) -> Failure | None:
         case = launch.case
-        return reasons.get((launch.variant.id, case.flags, case.workers) if case else (launch.variant.id, "", None), "")
+        return failed.get((launch.variant.id, case.flags, case.workers) if case else (launch.variant.id, "", None))
 
     return [Entry(each, programs[each.variant.id], failure(each)) for each in launches]

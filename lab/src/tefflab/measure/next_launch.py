@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
-from tefflab.analysis.statistics import NEVER
+from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, rounds_to_tell
 
 WIDE, NARROW = 0.10, 0.05  # half-widths: of a row whose rank is decided, and of one that is looked at closely
 FIRST = 5  # rows of a table that are always looked at closely
-LEAST_ROUNDS = 4  # before an interval is believed to be narrow
 _MOST_ROUNDS = 1000  # that are foretold,
 _FORESIGHT = 4  # and so many for each that was measured: the spread of few rounds may be twice what it is of many
 
@@ -74,7 +73,7 @@ def rounds_missing(estimate: Estimate | None, wanted: float, rounds: int) -> int
         return max(LEAST_ROUNDS - (estimate.rounds if estimate else rounds), 1)
     rounds = estimate.rounds
     if not math.isfinite(estimate.half_width):
-        return rounds if rounds >= LEAST_ROUNDS else LEAST_ROUNDS - rounds
+        return rounds_to_tell(rounds)
     spread = estimate.half_width / _arm(rounds)
     while rounds < LEAST_ROUNDS or (spread * _arm(rounds) > wanted and rounds < _MOST_ROUNDS):
         rounds += 1

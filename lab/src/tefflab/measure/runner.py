@@ -7,7 +7,7 @@ same order, and takes the answers that the store has; programs are started only 
 import statistics
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic
@@ -60,21 +60,25 @@ class Runner(Generic[AnyRecord]):
             raise
         self._leave(patiently=True)
 
-    def ask(self, question: Question[AnyRecord], number: int) -> None:
-        """One round of a question; what came of it is added to it."""
+    def ask(self, question: Question[AnyRecord], number: int, is_over: Callable[[], bool]) -> bool:
+        """One round of a question; what came of it is added to it. It ends between two runs when `is_over`; whether it
+        came to its own end."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
+        is_whole = False
         try:
             wanted = next(asking)
-            while True:
+            while not is_over():
                 attempts = self._answered(question.case, number, wanted)
                 runs += attempts
                 wanted = asking.send(attempts)
         except StopIteration:
-            question.add([run for run in runs if run.role == "system"])
+            is_whole = True
+        question.add([run for run in runs if run.role == "system"])
+        return is_whole
 
-    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str) -> None:
-        """Keeps why this variant is asked no more, or about this case no more."""
+    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> None:
+        """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again."""
         case = launch.case
         self._store.append(
             "failures",
@@ -85,6 +89,7 @@ class Runner(Generic[AnyRecord]):
                 reason=reason,
                 configuration=case.flags if case else "",
                 workers=case.workers if case else None,
+                at=at,
             ),
         )
 

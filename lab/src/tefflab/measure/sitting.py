@@ -2,7 +2,7 @@
 
 Each round launches them in another order, so that the machine's drift hits all alike; where the host moves the cores
 apart or together, each is measured until it is known at either distance. A variant that fails is left out from then
-on, with its reason; the others go on, and what was measured stays.
+on, with its reason; the others go on, and what was measured stays. A sitting that is resumed tries it once more.
 """
 
 import random
@@ -29,6 +29,8 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import Progress
 from tefflab.records.plan import Case
+from tefflab.records.run import Failure
+from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
@@ -65,6 +67,7 @@ class Entry:
 
     launch: Launch[Any]
     program: Program
+    failed_before: Failure | None = None  # before the sitting was resumed, and not answered since
     failure: str = ""
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
@@ -203,32 +206,40 @@ class Sitting:
 
     def _launch(self, entry: Entry) -> None:
         began = time.monotonic()
-        launch = entry.launch
+        launch, number = entry.launch, entry.launches
+        is_whole, at = False, ""
         try:
             with self.runner.launch(launch, entry.program):
                 for part, question in enumerate(launch.questions, start=1):
                     if self._is_over():
                         break
-                    self.observer.begins(
-                        launch.variant.id, entry.launches, question.case.name, part, len(launch.questions)
-                    )
-                    self.runner.ask(question, entry.launches)
+                    at = question.case.flags
+                    self.observer.begins(launch.variant.id, number, question.case.name, part, len(launch.questions))
+                    if not self.runner.ask(question, number, lambda: self._time.is_exhausted):
+                        break
+                else:
+                    is_whole = True
+        except UnwritableError:
+            raise
         except TeffError as failure:
-            self._give_up(entry, failure)
+            self._give_up(entry, failure, at)
             return
         finally:
             entry.is_launched(time.monotonic() - began)
             self._latest = launch.company
+        if is_whole and entry.failed_before and number >= entry.failed_before.round:
+            self.runner.give_up(launch, number, reason="", at="")
+            entry.failed_before = None
         self.observer.learned(launch.variant.id, entry.at(self.runner.round_trip).progress)
 
-    def _give_up(self, entry: Entry, failure: TeffError) -> None:
-        """A round is lost; the variant is out unless it was merely late, and that for the first time."""
+    def _give_up(self, entry: Entry, failure: TeffError, at: str) -> None:
+        """A round is lost; the variant is out unless it was merely late, and that is its first failure."""
         launch = entry.launch
         reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # whose it is stands beside it
         entry.late += isinstance(failure, LateError)
-        if not isinstance(failure, LateError) or entry.late > _LATE:
+        if not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before:
             entry.failure = reason
-            self.runner.give_up(launch, entry.launches, reason)
+            self.runner.give_up(launch, entry.launches, reason, at)
         self.observer.failed(launch.variant.id, launch.case.name if launch.case else "", reason)
 
 

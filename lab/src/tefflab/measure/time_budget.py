@@ -1,4 +1,7 @@
-"""The time that a sitting may measure for: what the user asked for, and a little more for what every result needs."""
+"""The time that a sitting may measure for: what the user asked for, and a little more for what every result needs.
+
+A round that is under way may use the little more, too. No round goes on after it: its runs so far are kept, and count.
+"""
 
 import time
 from collections.abc import Callable
@@ -27,6 +30,11 @@ class TimeBudget:
     def is_spent(self, rounds: int) -> bool:
         """Whether measuring ends now; `rounds` is what the system with the fewest has had."""
         return self.spent > self.seconds * (1 if rounds >= ENOUGH else GRACE)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether measuring ends at once, however much of a round is missing."""
+        return self.spent > self.seconds * GRACE
 
     def __str__(self) -> str:
         if self.spent <= self.seconds:

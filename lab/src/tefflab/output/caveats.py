@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.output import quantities
-from tefflab.output.readings import absent, metg_name, noisy_runs
+from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
 
@@ -32,7 +32,9 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(case.threshold), quantities.percent(case.threshold)
     found = [
-        Caveat("not measured", f"{', '.join(each.id for each in those)}: {reason}", tuple(each.id for each in those))
+        Caveat(
+            heading_of(reason), f"{', '.join(each.id for each in those)}: {reason}", tuple(each.id for each in those)
+        )
         for reason, those in absent(case).items()
     ]
     found += [
@@ -96,7 +98,8 @@ def sitting_caveats(sitting: Sitting, cases: Iterable[MeasuredCase], damage: Seq
     found = []
     if runs:
         share = quantities.percent(noisy / runs)
-        found.append(Caveat("noisy runs", f"{noisy} of {runs} runs ({share}) were noisy; each was repeated."))
+        text = f"{noisy} of {runs} runs ({share}) were noisy and were repeated." if noisy else f"None of {runs} runs."
+        found.append(Caveat("noisy runs", text))
     if machine.hypervisor:
         found.append(
             Caveat(

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
-from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
 from tefflab.output.quantities import bound, digits, duration, percent
 from tefflab.output.table import Column, Table
 
@@ -22,6 +22,7 @@ OWN = (
     "Own: A / B without what the machine did, by the rows of all other systems. Its interval contains how far these "
     "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
 )
+_NAMED = 3  # systems that lack rounds
 _OWN = 3  # the column of a row's own change, where others say what the machine did
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
 
@@ -36,6 +37,7 @@ def to_tables(answers: Sequence[Answer]) -> Group:
         for title, by_place, rows in _groups(each):
             parts += [*([Text(), Text(title, style="bold")] if title else []), *_tables(each, rows, by_place=by_place)]
         parts += [Text(), *([Text(agreement(each.comparisons)), Text()] if each.is_repeat else [])]
+        parts += [Text(lack), Text()] if (lack := missing(each.comparisons)) else []
         parts += [Text(_machine(each.machine)), Text()] if each.machine else []
     parts.append(Text(LEGEND))
     judged = [each for answer in answers for each in answer.comparisons if each.own]
@@ -68,11 +70,29 @@ def agreement(comparisons: Sequence[Comparison]) -> str:
     named = {place: ", ".join(each.a.system for each in apart if each.place == place) for place in places}
     names = "; ".join(f"{those} at {place}" if len(places) > 1 else those for place, those in named.items() if those)
     unknown = len(comparisons) - len(apart) - agreeing
+    if unknown == len(comparisons):
+        return "Whether they agree is not known yet."
     return (
         f"{agreeing} of {len(comparisons)} agree: their intervals overlap."
         + (f" Not so: {names}." if names else "")
-        + (f" Of {unknown} that is not known yet." if unknown else "")
+        + (f" Of {unknown} it is not known yet whether they do." if unknown else "")
     )
+
+
+def missing(comparisons: Sequence[Comparison]) -> str:
+    """Which side lacks rounds, of whom, and about how many may be enough; empty where none does."""
+    found = []
+    for name, sides in (("A", [each.a for each in comparisons]), ("B", [each.b for each in comparisons])):
+        rounds: dict[str, int] = {}
+        for side in sides:
+            had = side.quantity.launches()
+            if had < FEWEST_ROUNDS or not side.quantity.interval.is_told:
+                rounds[side.system] = max(rounds.get(side.system, 0), rounds_to_tell(had))
+        if rounds:
+            named = ", ".join(list(rounds)[:_NAMED]) + (" and others" if len(rounds) > _NAMED else "")
+            most = max(rounds.values())
+            found.append(f"{name} about {most} round{'s' * (most > 1)} more of {named}")
+    return f"What may be enough: {'; '.join(found)}." if found else ""
 
 
 def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:

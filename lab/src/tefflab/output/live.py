@@ -14,6 +14,7 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Variant
 
 _COLUMNS = 6  # cases up to which each has a column
+_VAGUE = 10.0  # a half-width, from which on an interval says nothing
 _SHOWN = 3  # values of a variant, where there are more
 
 
@@ -26,7 +27,7 @@ class Progress:
     half_width: float
 
     def __str__(self) -> str:
-        return f"{self.text} ± {percent(self.half_width)}" if self.half_width < 10 else self.text
+        return f"{self.text} ± {percent(self.half_width)}" if self.half_width < _VAGUE else self.text
 
 
 class LiveTable:
@@ -101,5 +102,5 @@ def summary(known: Sequence[Progress]) -> str:
         return ""
     more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
     widest = max(each.half_width for each in known)
-    spread = f" ± {percent(widest)}" if widest < 10 else ""
+    spread = f" ± {percent(widest)}" if widest < _VAGUE else " (no interval yet)"
     return f"{', '.join(each.text for each in known[:_SHOWN])}{more}{spread}"

@@ -79,6 +79,11 @@ def brief(quantity: str) -> str:
     return f"{number}{space}{unit}"
 
 
+def counted_minutes(count: int) -> str:
+    """`1 minute`, `2 minutes`."""
+    return f"{count} minute{'s' * (count != 1)}"
+
+
 def bound(relation: str, text: str) -> str:
     """`text` as it stands for `=`, with the sign of the bound before it for `<` and `>`."""
     return text if relation == "=" else f"{relation} {text}"

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
 from tefflab.records.plan import Variant
 
-_NOT_REACHED = "the sitting ended before their first round"
+_HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured"}
 _NAMED = 3  # cases at most where someone is missing
 
 
@@ -23,9 +23,9 @@ def placed_name(case: MeasuredCase) -> str:
 
 
 def value_text(row: MetgRow) -> str:
-    """`1.23 µs`, `> 1.00 ms`, or that there is none."""
+    """`1.23 µs`, `> 1.00 ms`, or why there is none."""
     if row.metg is None:
-        return "not measured"
+        return heading_of(row.note)
     return quantities.bound(row.metg.relation, quantities.duration(row.metg.value))
 
 
@@ -66,12 +66,17 @@ def apart(case: MeasuredCase) -> list[str]:
 
 
 def absent(case: MeasuredCase) -> dict[str, list[Variant]]:
-    """Who could not be measured, by the reason."""
+    """Who has no value, by the reason."""
     found: dict[str, list[Variant]] = {}
-    rows = ((row.variant, row.note or _NOT_REACHED) for row in case.rows if row.metg is None)
+    rows = ((row.variant, row.note) for row in case.rows if row.metg is None)
     for variant, reason in (*rows, *case.missing):
         found.setdefault(reason, []).append(variant)
     return found
+
+
+def heading_of(reason: str) -> str:
+    """What there is instead of a value: `failed`, `no turn`."""
+    return _HEADINGS.get(reason, "failed")
 
 
 def absences(cases: Sequence[MeasuredCase]) -> list[str]:

@@ -68,8 +68,11 @@ def sitting(line: bytes) -> bytes:
 def failure(folder: Path, line: bytes) -> bytes:
     """A line of `failures.jsonl`."""
     known = _read(line)
-    if known is None or "question" not in known:
+    if known is None:
         return line
+    known["reason"] = str(known.get("reason", "")).removeprefix(f"{known.get('system_id')}: ")
+    if "question" not in known:
+        return _text(known)
     name, of = known.pop("question"), known.get("sitting")
     for _, _, head in numbered(folder / SPAWN_SITTINGS):
         told = _read(head)

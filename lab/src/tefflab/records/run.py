@@ -1,5 +1,7 @@
 """The lines of a store: a sitting, a run, a failure."""
 
+import math
+import statistics
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -66,14 +68,30 @@ class Run(Line, Generic[AnyRecord]):
 
 
 class Failure(Line):
-    """A system that failed, and is left out of its sitting from then on; of one case only where that is said."""
+    """A system that failed, and is left out of its sitting until that is resumed; of one case only where that is said.
+
+    A later line of the same system and case counts instead of this one.
+    """
 
     sitting: str
     round: int = Field(ge=0)
     system_id: str
-    reason: str
+    reason: str  # empty: it was tried again and has answered, so what failed before is forgotten
     configuration: str = ""
     workers: int | None = None
+    at: str = ""  # flags of the case that it was asked about; empty where that is not known
+
+
+def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
+    """How many minutes so many launches take, about, if they are like those of `runs`; None without any of either."""
+    begun: dict[Hashable, list[tuple[float, float]]] = {}
+    for run in runs:
+        if run.record.started_at:
+            began = run.record.started_at.timestamp()
+            place = (run.system_id, run.round, run.configuration, run.workers)
+            begun.setdefault(place, []).append((began, began + (run.record.elapsed_seconds or 0.0)))
+    taken = [max(end for _, end in each) - min(begin for begin, _ in each) for each in begun.values()]
+    return math.ceil(launches * statistics.median(taken) / 60) or None if taken else None
 
 
 def counted(runs: Iterable[Run[AnyRecord]], alike: Callable[[Run[AnyRecord]], Hashable]) -> list[Run[AnyRecord]]:

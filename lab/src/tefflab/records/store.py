@@ -47,6 +47,10 @@ class StoreError(TeffError):
         super().__init__(message, exit_code=BAD_INPUT)
 
 
+class UnwritableError(TeffError):
+    """A store that takes no more lines, as where the disk is full. No system is to blame."""
+
+
 _Model = TypeVar("_Model", bound=Line)
 
 
@@ -147,7 +151,7 @@ class Store:
 
     def append(self, kind: Kind, line: Line | Mapping[str, Any]) -> None:
         """Keeps one line. Of an estimate it is the row as it is printed, and besides it `sitting`, `benchmark` and
-        `configuration`; StoreError without these."""
+        `configuration`; StoreError without these. UnwritableError where it can't be written."""
         if isinstance(line, Sitting) and any(known.sitting == line.sitting for known in self.sittings()):
             raise StoreError(f"sitting {line.sitting} is already in {self.folder}: resume it instead")
         wanted = ("sitting", "benchmark", "system_id", "configuration") if kind == "estimates" else ()
@@ -161,7 +165,9 @@ class Store:
             self._appenders[kind].append(_text(line))
         except OSError as failure:
             why = failure.strerror or str(failure)
-            raise StoreError(f"{file} can't be written ({why}); what was measured before is kept") from None
+            raise UnwritableError(
+                f"{file} can't be written ({why}); what was measured is kept; mend that and go on with --resume"
+            ) from None
 
     # Reading.
 
@@ -200,9 +206,10 @@ class Store:
                 yield line
 
     def failures(self, sitting: str) -> list[Failure]:
-        """The systems that failed in a sitting, in the order in which they did."""
-        lines = self.lines("failures", Failure)
-        return [line for line in lines if isinstance(line, Failure) and line.sitting == sitting]
+        """The systems that failed in a sitting and have not answered since, in the order in which they first did."""
+        lines = (line for line in self.lines("failures", Failure) if isinstance(line, Failure))
+        latest = {(line.system_id, line.configuration, line.workers): line for line in lines if line.sitting == sitting}
+        return [line for line in latest.values() if line.reason]
 
     def done(self, record: type[AnyRecord], sitting: str) -> dict[RunKey, tuple[Run[AnyRecord], ...]]:
         """What is measured of a sitting: each question with its attempts, in order.

@@ -75,7 +75,7 @@ class TaskGraph(Benchmark[GraphRecord]):
 
     def estimate(self, head: Sitting, runs: Sequence[GraphRun], failures: Sequence[Failure]) -> GraphEstimates:
         plan = GraphPlan.model_validate(head.plan)
-        return GraphEstimates(head, plan, runs, {each.system_id: each.reason for each in failures})
+        return GraphEstimates(head, plan, runs, {each.system_id: each for each in failures})
 
 
 def _question(plan: GraphPlan, variant: Variant, case: GraphCase, scale: float) -> GraphQuestion:

@@ -1,5 +1,6 @@
 """The last words after a METG table: what it means to the reader in one sentence, and what to try next."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from tefflab.analysis.results import MeasuredCase, MetgRow
+from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import MetgEstimate, is_told
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.quantities import digits, duration, percent
@@ -34,19 +35,28 @@ class Closing:
 
 
 def sentence(case: MeasuredCase) -> str:
-    """The best system beside the median of all that were measured: the spread that a choice of system decides on."""
-    known = _crossed(case.rows)
-    busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
-    if not known:
+    """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
+    A ratio is as uncertain as the two intervals; there is none where one is open."""
+    if not any(row.metg for row in case.rows):
+        return "No system has a value yet."
+    if not (crossed := _crossed(case.rows)):
         return f"No system was seen to go from less than {percent(case.threshold)} efficiency to more."
+    known = [(row, each) for row, each in crossed if _is_closed(each)]
+    unsure = [row.variant.id for row, each in crossed if not _is_closed(each)]
+    if not known:
+        return f"Too little is known yet of {_named(unsure, 'systems')} to say how small a task may be."
+    doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
     row, best = known[0]
-    doubt = "" if is_told(best.low, best.high) else "; too few runs yet to be sure"
+    busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
     first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
     if len(known) == 1:
         return f"{first}, and less than that with smaller ones{doubt}."
     other, middle = known[len(known) // 2]
+    if middle.low <= best.high:
+        return f"{first}{_level(known)}{doubt}."
     which = f"{other.variant.id}, the median of {len(known)}," if len(known) > 2 else other.variant.id
-    times = f"{digits(middle.value / best.value, 2)} times as long"
+    least, most = (digits(each, 2) for each in (middle.low / best.high, middle.high / best.low))
+    times = f"{least} to {most} times as long" if least != most else f"{least} times as long"
     return f"{first}{_level(known)}; {which} needs {duration(middle.value)}, {times}{doubt}."
 
 
@@ -61,8 +71,12 @@ def _all_suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tup
     kept = "" if store == "default" else f" --store {store}"
     if runs and noisy / runs > MUCH_NOISE:
         yield "./teff doctor", "what else runs on this machine"
-    if any(is_uncertain(row) for row in case.rows) or not case.rows:
+    if any(row.note == NO_TURN for row in case.rows):
+        yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
+    elif any(is_uncertain(row) for row in case.rows) or not case.rows:
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
+    elif not any(row.metg for row in case.rows):
+        yield f"{again} --resume{kept}", "tries again who failed"
     known = _crossed(case.rows)
     if len(known) > 1:
         best, other = known[0][0].variant.id, known[len(known) // 2][0].variant.id
@@ -77,9 +91,16 @@ def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:
 
 
 def _level(known: Sequence[tuple[MetgRow, MetgEstimate]]) -> str:
-    """Who can't be told apart from the best, where its interval says anything."""
+    """Who can't be told apart from the best."""
     best = known[0][1]
     level = [row.variant.id for row, each in known[1:] if each.low <= best.high]
-    if not level or not is_told(best.low, best.high):
-        return ""
-    return f" (so may {level[0]})" if len(level) == 1 else f" (so may {len(level)} others)"
+    return f" (so may {_named(level, 'others')})" if level else ""
+
+
+def _named(ids: Sequence[str], several: str) -> str:
+    return ids[0] if len(ids) == 1 else f"{len(ids)} {several}"
+
+
+def _is_closed(estimate: MetgEstimate) -> bool:
+    """Whether both ends of its interval are known, and say anything."""
+    return estimate.low > 0 and math.isfinite(estimate.high) and is_told(estimate.low, estimate.high)

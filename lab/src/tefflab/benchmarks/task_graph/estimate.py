@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tefflab.analysis.distance import Distance, is_at
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import Interval, Observation, median_interval, metg, overhead
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, Observation, median_interval, metg, overhead
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.records.plan import Variant
-from tefflab.records.run import Run, counted
+from tefflab.records.run import Failure, Run, counted, minutes_for
 
 GraphRun = Run[GraphRecord]
 
@@ -77,13 +78,14 @@ def estimate_case(
     runs: Iterable[GraphRun],
     *,
     with_metg: bool = True,
-    notes: Mapping[str, str] | None = None,
+    failures: Mapping[str, Failure] | None = None,
     where: Distance | None = None,
     steps: int | None = None,
 ) -> MeasuredCase:
     """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
 
-    `notes` says by system's id what went wrong with it.
+    `failures` are by system's id. One that failed at this configuration has shown that it can't be trusted with it: it
+    has neither value nor curve. Where it failed at another its row says so.
     """
     by_system: dict[str, list[GraphRun]] = defaultdict(list)
     for run in runs:
@@ -91,13 +93,13 @@ def estimate_case(
             by_system[run.system_id].append(run)
     round_trip = where.round_trip if where else None
     kept = {name: at_distance(own, round_trip) for name, own in by_system.items()}
-    notes = {
-        each.id: "measured at another distance of the cores only"
-        for each in variants
-        if by_system[each.id] and not kept[each.id]
-    } | dict(notes or {})
+    elsewhere = {name: ELSEWHERE for name, own in by_system.items() if own and not kept[name]}
+    notes = elsewhere | {name: each.reason for name, each in (failures or {}).items()}
+    kept |= {name: [] for name, each in (failures or {}).items() if each.at in ("", configuration)}
     rows = [estimate_row(each, threshold, kept.get(each.id, []), notes.get(each.id, "")) for each in variants]
+    rows = [row if row.metg or row.note else replace(row, note=NO_TURN) for row in rows]
     rows.sort(key=lambda row: (row.metg is None, row.metg.value if row.metg else 0.0))
+    waiting = sum(row.note == NO_TURN for row in rows)
     curves = {each.id: estimate_curve(each, threshold, kept.get(each.id, [])) for each in variants}
     return MeasuredCase(
         name=name,
@@ -107,10 +109,11 @@ def estimate_case(
         curves=tuple(each for each in curves.values() if each),
         missing=()
         if with_metg
-        else tuple((each, notes.get(each.id, "was not reached")) for each in variants if not curves[each.id]),
+        else tuple((each, notes.get(each.id, NO_TURN)) for each in variants if not curves[each.id]),
         round_trip=round_trip,
         share=where.share if where else 1.0,
         steps=steps,
+        minutes=minutes_for(FEWEST_ROUNDS * waiting, (run for own in by_system.values() for run in own)),
     )
 
 

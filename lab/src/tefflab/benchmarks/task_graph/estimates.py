@@ -23,19 +23,21 @@ from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
 from tefflab.output.report import write_report
-from tefflab.records.run import Sitting
+from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Damage
 
 
 class GraphEstimates(Estimates):
-    """`notes` says by system's id what went wrong with it."""
+    """`failures` are by system's id."""
 
     plan: GraphPlan
 
-    def __init__(self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], notes: Mapping[str, str]) -> None:
+    def __init__(
+        self, sitting: Sitting, plan: GraphPlan, runs: Sequence[GraphRun], failures: Mapping[str, Failure]
+    ) -> None:
         super().__init__(sitting, plan)
         self._runs = [run for run in runs if run.role == "system"]
-        self._notes = notes
+        self._failures = failures
 
     @cached_property
     def cases(self) -> tuple[MeasuredCase, ...]:
@@ -98,7 +100,7 @@ class GraphEstimates(Estimates):
             self.plan.variants,
             self._runs,
             with_metg=self.plan.asks == "metg",
-            notes=self._notes,
+            failures=self._failures,
             where=where,
             steps=case.steps,
         )

@@ -133,9 +133,9 @@ class MetgQuestion(GraphQuestion):
         elif place.rounds == _CENTRED:
             place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
 
-    def row(self, round_trip: float | None, note: str = "") -> MetgRow:
+    def row(self, round_trip: float | None) -> MetgRow:
         """What is known at a distance of the cores; of all runs where it is None."""
-        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip), note)
+        return estimate_row(self.variant, self.threshold, at_distance(self.runs, round_trip))
 
     def estimate(self, round_trip: float | None) -> MetgEstimate | None:
         return self.row(round_trip).metg

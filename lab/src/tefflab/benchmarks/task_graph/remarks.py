@@ -3,24 +3,26 @@
 The report has all of it, at length (`caveats.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from tefflab.analysis.distance import OFTEN
-from tefflab.analysis.results import MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told
+from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import is_told, rounds_to_tell
 from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
-from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.readings import absent, noisy_runs
+from tefflab.output.quantities import counted_minutes, digits, duration, percent
+from tefflab.output.readings import absent, heading_of, noisy_runs
+
+_LINES = 4
 
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
-    """No line is wider than `width`, down to 60 columns."""
-    found = [*_missing(case, width), *_uncertain(case.rows), *_noisy(case), *_elsewhere(case)]
-    return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found]
+    """No line is wider than `width`, down to 60 columns. Where there are too many, the report has the last."""
+    found = [*_missing(case, width), *_uncertain(case.rows, width), *_noisy(case), *_elsewhere(case)]
+    return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:_LINES]]
 
 
 def rarely_elsewhere(case: MeasuredCase) -> list[MeasuredCase]:
@@ -37,30 +39,47 @@ def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
 
 
 def _missing(case: MeasuredCase, width: int) -> list[tuple[str, str]]:
-    """Who, as far as they fit in the line."""
-    ids = [each.id for those in absent(case).values() for each in those]
-    if not ids:
-        return []
-    heading, end = f"{len(ids)} not measured", "; the report says why"
+    """Who, as far as they fit in the line, and why: how one failed where that fits, too."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for reason, those in absent(case).items():
+        found.setdefault(heading_of(reason), {})[reason] = [each.id for each in those]
+    return [_line(heading, reasons, case.minutes, width) for heading, reasons in found.items()]
+
+
+def _line(heading: str, reasons: Mapping[str, Sequence[str]], minutes: int | None, width: int) -> tuple[str, str]:
+    ids = [id_ for those in reasons.values() for id_ in those]
+    (reason, _), *others = reasons.items()
+    heading = f"{len(ids)} {heading}"
+    if reason == NO_TURN:
+        end = f"; about {counted_minutes(minutes)} more: --resume" if minutes else "; go on with --resume"
+    elif not others and cell_len(f"{heading}: {', '.join(ids)}: {reason}") <= width:
+        return heading, f"{', '.join(ids)}: {reason}"
+    else:
+        end = "; the report says why"
     shown = list(ids)
     while shown and cell_len(f"{heading}: {_listed(shown, ids)}{end}") > width:
         shown.pop()
-    return [(heading, f"{_listed(shown, ids)}{end}" if shown else end.removeprefix("; "))]
+    return heading, f"{_listed(shown, ids)}{end}" if shown else end.removeprefix("; ")
 
 
 def _listed(shown: Sequence[str], ids: Sequence[str]) -> str:
     return ", ".join(shown) + (" and others" if len(shown) < len(ids) else "")
 
 
-def _uncertain(rows: Sequence[MetgRow]) -> list[tuple[str, str]]:
+def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
+    """How many, and where it fits how many rounds an interval lacks that is unknown."""
     measured = [row for row in rows if row.metg]
     wide = [row for row in measured if is_uncertain(row)]
     if not wide:
         return []
-    unknown = sum(not is_told(row.metg.low, row.metg.high) for row in wide if row.metg)
-    of_them = f", {unknown} of them unknown" if 0 < unknown < len(wide) else ""
-    what = "unknown" if unknown == len(wide) else "wider than ± 5 %"
-    return [("more minutes", f"{len(wide)} of {len(measured)} intervals are {what}{of_them}")]
+    untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not is_told(row.metg.low, row.metg.high)]
+    of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
+    what = "unknown" if len(untold) == len(wide) else "wider than ± 5 %"
+    verb = "is" if len(wide) == 1 else "are"
+    text = f"{len(wide)} of {len(measured)} intervals {verb} {what}{of_them}"
+    more = f"; {max(untold)} rounds more may tell" if untold else ""
+    fits = cell_len(f"more minutes: {text}{more}") <= width
+    return [("more minutes", f"{text}{more}" if fits else text)]
 
 
 def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ def series_table(cases: Sequence[MeasuredCase]) -> Group:
         ],
         headings=headings,
     )
-    return Group(table, *(Text.assemble(("not measured", "bold"), f" – {text}") for text in absences(cases)))
+    return Group(table, *(Text.assemble(("without a value", "bold"), f" – {text}") for text in absences(cases)))
 
 
 def curve_table(case: MeasuredCase) -> Group:

@@ -123,7 +123,11 @@ def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
         if found and found[0].metg:
             best = found[0].metg
             told = is_told(best.low, best.high)
-            level = [row for row in found[1:] if told and row.metg and row.metg.low <= best.high]
+            level = [
+                row
+                for row in found[1:]
+                if told and row.metg and is_told(row.metg.low, row.metg.high) and row.metg.low <= best.high
+            ]
             return Headline(case.name, found[0], level, told)
     return None
 
