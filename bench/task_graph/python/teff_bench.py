@@ -156,6 +156,11 @@ class Workload:
             _lib.teff_workload_free(self._handle)
 
     @property
+    def handle(self) -> int:
+        """For extension modules that call the library themselves: the teff_workload*."""
+        return self._handle
+
+    @property
     def flags(self) -> str:
         """What makes the same configuration in another process."""
         return str(_lib.teff_flags(self._handle).decode())
@@ -170,6 +175,9 @@ class Workload:
     def width(self, graph: int) -> int:
         """The greatest number of points of a timestep."""
         return int(_lib.teff_width(self._handle, graph))
+
+    def output_bytes(self, graph: int) -> int:
+        return self._output_bytes[graph]
 
     def tasks(self, graph: int) -> Iterator[Task]:
         """All tasks of a graph, timestep by timestep."""
