@@ -38,7 +38,7 @@ class Parameters(Strict):
     app: Annotated[str, Field(min_length=1)]
     size: Annotated[int, Field(ge=1)]
     block: Annotated[int, Field(ge=1)]
-    blocks: Literal["equal", "random"] = "equal"
+    blocks: Annotated[str, Field(min_length=1)] = "equal"
     grid: tuple[int, int]  # of ranks, down and across
     layers: Annotated[int, Field(ge=1)] = 1
 
