@@ -2,6 +2,7 @@
 // TensorFlow knows of, or a tf.function would run all ops in a row. Instead each op reads the timestep at
 // which its function starts: one without any input is a constant, which TensorFlow computes once for all
 // calls.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -120,5 +121,5 @@ REGISTER_KERNEL_BUILDER(Name("TeffTask").Device(tf::DEVICE_CPU), task_op);
 extern "C" __attribute__((visibility("default"))) void teff_tensorflow_run(teff_workload* work,
                                                                            std::int32_t workers) {
   workload = work;
-  workers_here = workers;
+  workers_here = std::min(workers, static_cast<std::int32_t>(taken.size()));
 }
