@@ -128,7 +128,7 @@ class MetgQuestion(GraphQuestion):
         place, self._place = self._place, None
         if place is None or place.relation != "=" or (seen := self.row(place.round_trip).metg) is None:
             return
-        if not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
+        if seen.relation != "=" or not place.grid[0] <= round(seen.iterations) <= place.grid[-1]:
             self._places.remove(place)  # the scout was misled: the next round here looks for the crossing again
         elif place.rounds == _CENTRED:
             place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
