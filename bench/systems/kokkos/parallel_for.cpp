@@ -6,6 +6,7 @@
 
 #include "host.hpp"
 #include "teff/graphs/adapter.hpp"
+#include "teff/graphs/columns.hpp"
 #include "teff/graphs/kept_outputs.hpp"
 
 namespace {
@@ -42,18 +43,6 @@ class parallel_for final : public adapter {
   }
 
  private:
-  struct column {
-    std::size_t graph;
-    std::int64_t point;
-  };
-
-  static std::vector<column> columns_of(const workload& work) {
-    std::vector<column> all;
-    for (std::size_t graph = 0; graph < work.graphs(); ++graph)
-      for (std::int64_t point = 0; point < work.graph(graph).width; ++point) all.push_back({graph, point});
-    return all;
-  }
-
   host host_;
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "teff/messages/drive.hpp"
+#include "teff/messages/landings.hpp"
 
 namespace {
 
@@ -33,24 +34,6 @@ std::span<const std::byte> bytes_of(const ttor::view<char>& view) {
 void progress_until(ttor::Communicator& comm, const auto& is_over) {
   while (!is_over() || !comm.is_done()) comm.progress();
 }
-
-/// Where large messages land: memory that no message is sent from.
-class landings {
- public:
-  explicit landings(std::size_t size) : size_(size) {}
-  [[nodiscard]] std::span<std::byte> take() {
-    if (free_.empty()) free_.push_back(all_.emplace_back(size_).buffer());
-    const auto taken = free_.back();
-    free_.pop_back();
-    return taken;
-  }
-  void give(std::span<std::byte> back) { free_.push_back(back); }
-
- private:
-  std::size_t size_;
-  std::deque<contents> all_;
-  std::vector<std::span<std::byte>> free_;
-};
 
 class active_messages final : public peer {
  public:

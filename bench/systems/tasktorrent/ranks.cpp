@@ -6,15 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "pinned_pool.hpp"
-#include "teff/graphs/kept_outputs.hpp"
-#include "teff/graphs/kept_timesteps.hpp"
 #include "teff/graphs/mpi_adapter.hpp"
-#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/owned_grid.hpp"
 #include "teff/graphs/team.hpp"
 
 namespace {
@@ -28,24 +25,10 @@ using key = std::array<int, 3>;  ///< graph, timestep, point
 /// Outputs of this size and more are large messages: two messages of MPI, but nothing is copied.
 constexpr std::size_t large = std::size_t{8} << 10;
 
-/// A graph's tasks by the workers of all ranks, and the outputs that this rank has made or was sent.
-struct grid {
-  static constexpr std::int64_t most_kept = 8;
-
-  grid(const workload& work, std::size_t index, int workers)
-      : kept(kept_timesteps(work.table(index), most_kept)),
-        tasks(work, index, workers, kept.has_value()),
-        outputs(work.table(index), kept.value_or(2)) {}
-
-  std::optional<std::int64_t> kept;  ///< none: tasks wait for more than their inputs
-  owned_columns tasks;
-  kept_outputs outputs;
-};
-
 /// A workload while it runs.
 class execution {
  public:
-  execution(MPI_Comm ranks, workload& work, const team& all, std::deque<grid>& grids)
+  execution(MPI_Comm ranks, workload& work, const team& all, std::deque<owned_grid>& grids)
       : work_(work),
         all_(all),
         grids_(grids),
@@ -87,7 +70,7 @@ class execution {
   }
 
  private:
-  [[nodiscard]] grid& of(const key& task) const { return grids_[static_cast<std::size_t>(task[0])]; }
+  [[nodiscard]] owned_grid& of(const key& task) const { return grids_[static_cast<std::size_t>(task[0])]; }
   [[nodiscard]] char* place(const key& task) const {
     return reinterpret_cast<char*>(of(task).outputs.at(task[1], task[2]).data());
   }
@@ -137,7 +120,7 @@ class execution {
 
   workload& work_;
   const team& all_;
-  std::deque<grid>& grids_;
+  std::deque<owned_grid>& grids_;
   ttor::Communicator messages_;
   threads threads_;
   ttor::Taskflow<key> flow_;
@@ -179,7 +162,7 @@ class ranks_adapter final : public mpi_adapter {
   }
 
   team all_;
-  std::deque<grid> grids_;
+  std::deque<owned_grid> grids_;
 };
 
 }  // namespace

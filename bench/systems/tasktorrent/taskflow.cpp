@@ -3,13 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <optional>
 
 #include "pinned_pool.hpp"
 #include "teff/graphs/adapter.hpp"
-#include "teff/graphs/kept_outputs.hpp"
-#include "teff/graphs/kept_timesteps.hpp"
-#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/owned_grid.hpp"
 
 namespace {
 
@@ -18,20 +15,6 @@ using namespace teff::graphs;
 
 using threads = pinned_pool<ttor::Threadpool>;
 using key = std::array<int, 3>;  ///< graph, timestep, point
-
-/// A graph's tasks by threads, and its last outputs.
-struct grid {
-  static constexpr std::int64_t most_kept = 8;
-
-  grid(const workload& work, std::size_t index, int threads)
-      : kept(kept_timesteps(work.table(index), most_kept)),
-        tasks(work, index, threads, kept.has_value()),
-        outputs(work.table(index), kept.value_or(2)) {}
-
-  std::optional<std::int64_t> kept;  ///< none: tasks wait for more than their inputs
-  owned_columns tasks;
-  kept_outputs outputs;
-};
 
 class taskflow final : public adapter {
  public:
@@ -42,9 +25,11 @@ class taskflow final : public adapter {
   }
 
   void run(workload& work) override {
-    std::deque<grid> grids;
+    std::deque<owned_grid> grids;
     for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work, i, workers_);
-    const auto of = [&grids](const key& task) -> grid& { return grids[static_cast<std::size_t>(task[0])]; };
+    const auto of = [&grids](const key& task) -> owned_grid& {
+      return grids[static_cast<std::size_t>(task[0])];
+    };
 
     threads all(workers_, 0, "Wk_", false);
     ttor::Taskflow<key> flow(&all.pool());

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "teff/messages/drive.hpp"
+#include "teff/messages/landings.hpp"
 
 namespace {
 
@@ -29,24 +30,6 @@ using bytes = std::span<const std::byte>;
 
 /// Messages of this size and more go from memory to memory; shorter ones are copied at both ends.
 constexpr std::size_t large = std::size_t{16} << 10;
-
-/// Where large messages land: memory that no message is sent from.
-class landings {
- public:
-  explicit landings(std::size_t size) : size_(size) {}
-  [[nodiscard]] std::span<std::byte> take() {
-    if (free_.empty()) free_.push_back(all_.emplace_back(size_).buffer());
-    const auto taken = free_.back();
-    free_.pop_back();
-    return taken;
-  }
-  void give(std::span<std::byte> back) { free_.push_back(back); }
-
- private:
-  std::size_t size_;
-  std::deque<contents> all_;
-  std::vector<std::span<std::byte>> free_;
-};
 
 /// Answers between runs use MPI on the main thread: what uses it on workers lives no longer than a pattern.
 struct connection {

@@ -7,14 +7,11 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "over_ranks.hpp"
-#include "teff/graphs/kept_outputs.hpp"
-#include "teff/graphs/kept_timesteps.hpp"
-#include "teff/graphs/owned_columns.hpp"
+#include "teff/graphs/owned_grid.hpp"
 
 namespace {
 
@@ -36,24 +33,10 @@ constexpr std::int16_t end_in(int graph) {
   return static_cast<std::int16_t>(-1 - graph);
 }
 
-/// A graph's tasks by workers, and the outputs that this rank keeps: its own, and those that it reads.
-struct grid {
-  static constexpr std::int64_t most_kept = 8;
-
-  grid(const workload& work, std::size_t index, const team& all)
-      : kept(kept_timesteps(work.table(index), most_kept)),
-        tasks(work, index, all.workers(), kept.has_value()),
-        outputs(work.table(index), kept.value_or(2)) {}
-
-  std::optional<std::int64_t> kept;  ///< none: tasks wait for more than their inputs
-  owned_columns tasks;
-  kept_outputs outputs;
-};
-
 /// A workload while it runs.
 class execution {
  public:
-  execution(teff::communicator& comm, workload& work, const team& all, std::deque<grid>& grids)
+  execution(teff::communicator& comm, workload& work, const team& all, std::deque<owned_grid>& grids)
       : work_(work), all_(all), grids_(grids), inputs_(comm.workers().workers()), graph_(comm) {
     graph_.rank([this](const key& k) { return k.graph < 0 ? k.to : all_.rank(); })
         .place([this](const key& k) { return all_.here(k.to); })
@@ -88,10 +71,10 @@ class execution {
  private:
   using bytes = std::span<const std::byte>;
 
-  [[nodiscard]] grid& of(std::int16_t graph) const { return grids_[static_cast<std::size_t>(graph)]; }
+  [[nodiscard]] owned_grid& of(std::int16_t graph) const { return grids_[static_cast<std::size_t>(graph)]; }
 
   void execute(const key& k) {
-    grid& graph = of(k.graph);
+    owned_grid& graph = of(k.graph);
     const auto output = graph.outputs.at(k.timestep, k.point);
     const unsigned worker = all_.here(k.to);
     work_.worker(static_cast<int>(worker))
@@ -112,7 +95,7 @@ class execution {
       }
     }
   }
-  [[nodiscard]] bool is_read_on(int rank, const key& k, const grid& graph) const {
+  [[nodiscard]] bool is_read_on(int rank, const key& k, const owned_grid& graph) const {
     if (graph.kept) return true;  // tasks wait for their inputs and nothing else
     for (const std::int64_t reader :
          work_.table(static_cast<std::size_t>(k.graph)).consumers(k.timestep, k.point))
@@ -120,7 +103,7 @@ class execution {
     return false;
   }
   void arrive(const key& end, std::int16_t index, bytes output) {
-    grid& graph = of(index);
+    owned_grid& graph = of(index);
     if (!output.empty())
       std::memcpy(graph.outputs.at(end.timestep, end.point).data(), output.data(), output.size());
     owned_columns::successors scratch;
@@ -141,7 +124,7 @@ class execution {
 
   workload& work_;
   const team& all_;
-  std::deque<grid>& grids_;
+  std::deque<owned_grid>& grids_;
   std::vector<own> inputs_;
   teff::distributed_graph<key, bytes> graph_;
 };
@@ -154,14 +137,14 @@ class ranks_adapter final : public over_ranks {
   void prepare(workload& work) override {
     over_ranks::prepare(work);
     grids_.clear();  // of the run before: two need not fit
-    for (std::size_t i = 0; i < work.graphs(); ++i) grids_.emplace_back(work, i, all());
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids_.emplace_back(work, i, all().workers());
   }
   void run_on(teff::communicator& comm, workload& work) override {
     execution run(comm, work, all(), grids_);
     workers().run([&] { run.run(); });
   }
 
-  std::deque<grid> grids_;
+  std::deque<owned_grid> grids_;
 };
 
 }  // namespace

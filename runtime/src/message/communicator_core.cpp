@@ -2,18 +2,14 @@
 #include <teff/error.hpp>
 #include <teff/version.hpp>
 
+#include "platform/digest.hpp"
+
 #include <cstring>
 #include <utility>
 
 namespace teff::detail {
 
 namespace {
-
-std::uint64_t digest_of(const std::string& words) noexcept {
-  std::uint64_t digest = 14695981039346656037U;  // FNV-1a
-  for (const char each : words) digest = (digest ^ static_cast<unsigned char>(each)) * 1099511628211U;
-  return digest;
-}
 
 std::string words_of(const std::exception_ptr& thrown) {
   try {

@@ -1,6 +1,7 @@
 #include "mpi/node.hpp"
 
 #include "mpi/process_memory.hpp"
+#include "platform/host_name.hpp"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -142,7 +143,7 @@ void node::watch(std::size_t own, std::chrono::milliseconds silence) {
   watch_.emplace(watched_, [this](std::size_t i) {
     if (i < processes_.size())
       end("rank " + std::to_string(ranks_[i]) + " (process " + std::to_string(processes_[i]) + " on " +
-          node_links::name() + ") has died");
+          host_name() + ") has died");
     std::string why;
     const auto news = links_->hear(i - processes_.size(), why);
     if (news == node_links::news::end) end(why);

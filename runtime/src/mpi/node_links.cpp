@@ -1,5 +1,7 @@
 #include "mpi/node_links.hpp"
 
+#include "platform/host_name.hpp"
+
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -72,17 +74,11 @@ bool send_all(int socket, const void* bytes, std::size_t size) noexcept {
 
 }  // namespace
 
-std::string node_links::name() {
-  std::array<char, 64> text{};
-  gethostname(text.data(), text.size() - 1);
-  return text.data();
-}
-
 node_links::address_card node_links::own_card(int listening) {
   address_card card{};
   MPI_Comm_rank(MPI_COMM_WORLD, &card.rank);
   card.process = getpid();
-  name().copy(card.node.data(), card.node.size() - 1);
+  host_name().copy(card.node.data(), card.node.size() - 1);
   sockaddr_in bound{};
   socklen_t size = sizeof bound;
   if (listening >= 0 && getsockname(listening, reinterpret_cast<sockaddr*>(&bound), &size) == 0)

@@ -34,9 +34,6 @@ class node_links {
   // Passes on why the job has to end. This process ends next.
   void tell(std::string_view why) const noexcept;
 
-  // The name of this node, as a message gives it.
-  [[nodiscard]] static std::string name();
-
  private:
   // Who makes one, to the others.
   struct address_card {

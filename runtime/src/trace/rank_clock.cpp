@@ -1,5 +1,7 @@
 #include "trace/rank_clock.hpp"
 
+#include "platform/digest.hpp"
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -24,9 +26,7 @@ std::uint64_t clock_identity() {
   std::ifstream("/proc/sys/kernel/random/boot_id") >> words;
   struct stat moved_by{};
   if (::stat("/proc/self/ns/time", &moved_by) == 0) words += " " + std::to_string(moved_by.st_ino);
-  std::uint64_t digest = 14695981039346656037U;  // FNV-1a: the same in every build
-  for (const char each : words) digest = (digest ^ static_cast<unsigned char>(each)) * 1099511628211U;
-  return digest;
+  return digest_of(words);
 }
 
 void rank_clock::begin_series() noexcept {

@@ -2,6 +2,7 @@
 
 #include <teff/error.hpp>
 
+#include "platform/host_name.hpp"
 #include "trace/trace_file.hpp"
 
 #include <unistd.h>
@@ -77,12 +78,6 @@ std::int64_t steady_now() noexcept {
 template <class T>
 std::string as_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 std::uint64_t random_number() {

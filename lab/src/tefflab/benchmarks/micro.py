@@ -183,14 +183,16 @@ def _spins(rows: Iterable[CaseRow]) -> bool:
 
 
 def _by_dependences(group: Group) -> dict[int, dict[Variant, dict[float, Interval]]]:
-    """The efficiency by the length of a task, of each system."""
+    """The efficiency by the length of a task, of each system: as the table has it, as uncertain as the time."""
     found: dict[int, dict[Variant, dict[float, Interval]]] = {}
     for own in group.rows.values():
         for row in own.values():
-            spin, dependences = row.facts[_SPIN], row.facts[_DEPENDENCES]
-            if spin and dependences is not None and row.value:
-                ends = (spin / end if end else math.inf for end in (row.value.value, row.value.high, row.value.low))
-                found.setdefault(int(dependences), {}).setdefault(row.variant, {})[spin] = Interval(*ends)
+            share, spin, dependences = (row.facts[each] for each in (_EFFICIENCY, _SPIN, _DEPENDENCES))
+            if share and spin and dependences is not None and row.value:
+                low, high = (
+                    share * row.value.value / end if end else math.inf for end in (row.value.high, row.value.low)
+                )
+                found.setdefault(int(dependences), {}).setdefault(row.variant, {})[spin] = Interval(share, low, high)
     return found
 
 
