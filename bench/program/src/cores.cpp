@@ -3,26 +3,31 @@
 #include <sched.h>
 
 namespace teff::bench {
+namespace {
 
-int usable_cores() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  return sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 1;
-}
-
-void bind_to_core(int index) {
-  // The process's mask, not the calling thread's: that one may have been narrowed by an earlier call.
-  static const cpu_set_t process_mask = [] {
+// The process's, however a thread has been bound since: read at the first call, which is before any thread is
+// bound.
+const cpu_set_t& process_mask() {
+  static const cpu_set_t read = [] {
     cpu_set_t mask;
     CPU_ZERO(&mask);
     sched_getaffinity(0, sizeof(mask), &mask);
     return mask;
   }();
-  const int cores = CPU_COUNT(&process_mask);
-  if (cores == 0) return;
-  int left = index % cores;
+  return read;
+}
+
+}  // namespace
+
+int usable_cores() {
+  const int cores = CPU_COUNT(&process_mask());
+  return cores == 0 ? 1 : cores;  // a mask too large for cpu_set_t can't be read
+}
+
+void bind_to_core(int index) {
+  int left = index % usable_cores();
   for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &process_mask) || left-- > 0) continue;
+    if (!CPU_ISSET(core, &process_mask()) || left-- > 0) continue;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(core, &one);
