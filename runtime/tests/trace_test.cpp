@@ -370,6 +370,9 @@ TEST_F(trace_file, that_can_not_be_written_is_a_named_error) {
 TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
   on_runtimes([](runtime& rt) {
     for (int i = 0; i < 20; ++i) rt.run([] { fib(18); });
+    // The caller may have run it all before a worker had begun to look for work.
+    const auto unused = [&rt] { return rt.counters().searching + rt.counters().parked; };
+    while (unused() == std::chrono::nanoseconds(0)) std::this_thread::yield();
     rt.shutdown();  // from here on they stand still
     const auto all = rt.counters();
     counters sum;
@@ -381,6 +384,8 @@ TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
     EXPECT_EQ(sum.exposures, all.exposures);
     EXPECT_EQ(sum.parks, all.parks);
     EXPECT_EQ(sum.wakes, all.wakes);
+    EXPECT_EQ(sum.searching, all.searching);
+    EXPECT_EQ(sum.parked, all.parked);
     EXPECT_GT(all.searching + all.parked, std::chrono::nanoseconds(0));
     EXPECT_EQ(all.tasks, 0U);
     EXPECT_EQ(all.spawned, 0U);
