@@ -1,5 +1,5 @@
-# What an adapter's CMakeLists.txt may use. The systems are found by their folders: none is named here.
-set(TEFF_LEFT_OUT "" CACHE STRING "Folders of bench/systems to leave out, because their CMakeLists.txt fails")
+# What the CMakeLists.txt of a kind of benchmark or of an adapter may use. Both are found by their folders: none is named here.
+set(TEFF_LEFT_OUT "" CACHE STRING "Folders to leave out, because their CMakeLists.txt fails: of bench/systems, or bench/KIND")
 
 # The environment of the lab, where a system's packages from PyPI lie (their include/ and lib/).
 set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
@@ -10,6 +10,35 @@ set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them
 # What the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests are no
 # part of it.
 add_custom_target(lab_core)
+
+# Adds the folder of every kind of benchmark.
+function(teff_add_kinds)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*/CMakeLists.txt")
+  list(REMOVE_ITEM files "${PROJECT_SOURCE_DIR}/bench/program/CMakeLists.txt")
+  foreach(file IN LISTS files)
+    get_filename_component(folder "${file}" DIRECTORY)
+    get_filename_component(kind "${folder}" NAME)
+    if("bench/${kind}" IN_LIST TEFF_LEFT_OUT)
+      teff_stand_in_for_kind(${kind} "${file}")
+    else()
+      add_subdirectory("${folder}")
+    endif()
+  endforeach()
+endfunction()
+
+# What systems' folders use of a kind that is left out: its library, in which nothing is, and the functions of its file. These
+# leave out the program that they are called for, and the systems' other programs are built.
+function(teff_stand_in_for_kind kind file)
+  add_library(bench_${kind} INTERFACE)
+  add_library(teff::${kind} ALIAS bench_${kind})
+  file(STRINGS "${file}" lines REGEX "^(function|macro)\\(")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "\\(([A-Za-z0-9_]+)")
+      cmake_language(EVAL CODE
+        "function(${CMAKE_MATCH_1} program)\nteff_skip_program(\${program} \"bench/${kind} is left out\")\nendfunction()")
+    endif()
+  endforeach()
+endfunction()
 
 # Adds every system's folder that has a CMakeLists.txt. TEFF_INSTALLED is where `teff install` puts what this system alone
 # needs; CMake finds what pip put there, unless a version is asked for.
@@ -86,10 +115,26 @@ endfunction()
 # the header of the system that has its class task_system. For the CMakeLists.txt of the kind's folder.
 function(teff_add_tasks_benchmark kind main)
   cmake_parse_arguments(PARSE_ARGV 2 benchmark "" "" "LIBRARIES")
+  teff_expect_known_everywhere("${benchmark_LIBRARIES}")
   get_filename_component(main "${main}" ABSOLUTE)
   set_property(GLOBAL APPEND PROPERTY TEFF_TASKS_BENCHMARKS ${kind})
   set_property(GLOBAL PROPERTY TEFF_TASKS_MAIN_${kind} "${main}")
   set_property(GLOBAL PROPERTY TEFF_TASKS_LIBRARIES_${kind} "${benchmark_LIBRARIES}")
+endfunction()
+
+# Says in the kind's folder what CMake would say of each system's: there a package that the kind's folder found is not known.
+function(teff_expect_known_everywhere libraries)
+  foreach(library IN LISTS libraries)
+    if(NOT TARGET "${library}")
+      continue()
+    endif()
+    get_target_property(is_imported "${library}" IMPORTED)
+    get_target_property(is_global "${library}" IMPORTED_GLOBAL)
+    if(is_imported AND NOT is_global)
+      message(FATAL_ERROR "LIBRARIES ${library}: what find_package finds here is not known in the systems' folders. Link it to "
+                          "a library of this folder (PUBLIC, or INTERFACE if that has headers only), and name that one.")
+    endif()
+  endforeach()
 endfunction()
 
 # teff_add_tasks(NAME HEADER [SOURCES source...] [LIBRARIES library...] [OPTIONS option...] [COMPILED_BY function])
@@ -143,6 +188,7 @@ endfunction()
 # the CMakeLists.txt of the kind's folder.
 function(teff_add_programs_benchmark kind adapter main test)
   cmake_parse_arguments(PARSE_ARGV 4 benchmark "" "" "LIBRARIES")
+  teff_expect_known_everywhere("${benchmark_LIBRARIES}")
   find_package(GTest REQUIRED)
   get_filename_component(adapter "${adapter}" ABSOLUTE)
   add_library(bench_${kind}_main OBJECT EXCLUDE_FROM_ALL "${main}")

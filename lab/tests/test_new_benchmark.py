@@ -9,8 +9,10 @@ import pytest
 import toy_benchmark
 from conftest import teff, write_system
 from tefflab.benchmarks import benchmark
+from tefflab.cli import session
 from tefflab.measure.batch import BatchProgram
 from tefflab.records.store import Store
+from tefflab.systems.setup import SetupReport
 
 PROGRAM = Path(__file__).parent / "simulated_toy_program.py"
 
@@ -29,6 +31,18 @@ def root(commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in ("tefflab.benchmarks.benchmark", "tefflab.cli.comparing"):
         monkeypatch.setattr(f"{module}.benchmarks", lambda: known)
     return commanded
+
+
+@pytest.mark.usefixtures("root")
+def test_a_kind_that_can_not_be_built_is_said_to_be_by_its_command_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "bench/toy/CMakeLists.txt fails; see the log"
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({"bench/toy": why}))
+    assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2") == 1
+    assert capsys.readouterr().err == f"teff: nothing can be measured: bench/toy: {why}\n"
+    monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({"bench/other": why}))
+    assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2") == 0
 
 
 def test_a_new_kind_of_benchmark_needs_one_file(

@@ -17,10 +17,12 @@ from rich.console import Console
 from tefflab import project_root
 from tefflab.errors import TeffError
 from tefflab.systems import packages, provision, setup
-from tefflab.systems.building import Build, failures, owner_of
+from tefflab.systems.blame import Failure, Owner, culprit, failures, kinds_to_blame, owner_of
+from tefflab.systems.building import Build
 from tefflab.systems.packages import PackageState, candidates, choose, install_command, installed_packages
+from tefflab.systems.probing import why_not_there
 from tefflab.systems.provision import Provision, Unavailable, install_for_owners
-from tefflab.systems.systems import load_systems, usable_cores
+from tefflab.systems.systems import Program, load_systems, usable_cores
 
 POLICY = """liblake-dev:
   Installed: (none)
@@ -223,11 +225,52 @@ def test_failures_are_read_from_what_ninja_says() -> None:
 
 
 def test_a_failure_belongs_to_the_system_of_its_folder_or_program() -> None:
-    programs = {"pond_tasks": "pond"}
-    assert [owner_of(failure, programs) for failure in failures(NINJA)] == ["lake", "pond"]
+    programs = programs_of("pond", "pond_tasks")
+    assert [owner_of(failure, programs) for failure in failures(NINJA)] == [Owner("lake"), Owner("pond")]
     core = failures(NINJA.replace("bench/systems/lake", "bench/task_graph"))[0]
-    assert owner_of(core, programs) is None
-    assert owner_of(failures(NINJA)[1], {"pond_{benchmark}": "pond"}) == "pond"
+    assert owner_of(core, programs) == Owner()
+    of_kind = failures(NINJA.replace("bench/systems/lake", "bench/swim"))[0]
+    assert owner_of(of_kind, programs) == Owner(kind="bench/swim")
+    assert owner_of(failures(NINJA)[1], programs_of("pond", "pond_{benchmark}")) == Owner("pond", "bench/tasks")
+    two = [*programs_of("pond", "pond_{benchmark}"), *programs_of("pond", "pond_{benchmark}_deep")]
+    assert owner_of(Failure("bin/pond_swim_deep", ()), two) == Owner("pond", "bench/swim")
+    in_system = Failure("bench/systems/pond/CMakeFiles/pond_swim.dir/__/__/swim/main.cpp.o", ())
+    assert owner_of(in_system, programs_of("pond", "pond_{benchmark}")) == Owner("pond", "bench/swim")
+
+
+def programs_of(system: str, program: str) -> list[Program]:
+    one = Program(benchmark="task_graph", name="one", title="one", program=program)
+    one._id = system
+    return [one]
+
+
+def test_a_kind_is_to_blame_where_its_own_file_fails_or_it_runs_on_no_system() -> None:
+    swim, dive = Owner("lake", "bench/swim"), Owner("pond", "bench/swim")
+    assert kinds_to_blame([Owner(kind="bench/swim")], lambda _: {"lake"}) == {"bench/swim"}
+    assert kinds_to_blame([swim, dive], lambda _: {"lake"}) == {"bench/swim"}
+    assert kinds_to_blame([swim, dive], lambda _: {"sea"}) == set()
+    assert kinds_to_blame([swim, swim], lambda _: set()) == set(), "the only one that tried may be wrong itself"
+    assert kinds_to_blame([Owner("lake"), Owner()], lambda _: set()) == set()
+
+
+def test_an_error_of_cmake_is_of_the_folder_where_it_arose_or_from_which_it_was_called() -> None:
+    log = """-- Found Threads: TRUE
+CMake Error at cmake/TeffSystems.cmake:9 (message):
+  LIBRARIES Boat::boat: what find_package finds here is not known
+
+Call Stack (most recent call first):
+  bench/swim/CMakeLists.txt:2 (teff_add_tasks_benchmark)
+  cmake/TeffSystems.cmake:24 (add_subdirectory)
+  bench/CMakeLists.txt:3 (teff_add_kinds)
+
+
+-- Configuring incomplete, errors occurred!
+"""
+    assert culprit(log) == "bench/swim"
+    assert culprit(log.replace("bench/swim/", "bench/systems/lake/")) == "lake"
+    assert culprit(log.replace("bench/swim/", "bench/task_graph/")) is None
+    assert culprit(log.replace("CMake Error", "CMake Warning")) is None
+    assert culprit(log + log.replace("cmake/TeffSystems.cmake:9", "/a b/bench/dive/CMakeLists.txt:1")) == "bench/dive"
 
 
 TOML = """name = "{0}"
@@ -330,6 +373,86 @@ def test_a_system_that_can_not_be_configured_is_left_out_until_it_is_mended(tmp_
     add_system(root, "rogue", GOOD)
     assert Build(root, quiet()).make() == {}
     assert (root / ".teff/build/bin/rogue_tasks").is_file()
+
+
+def add_kind(folder: Path, name: str, cmake: str, main: str = GOOD) -> None:
+    place = folder / "bench" / name
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "main.cpp").write_text(main)
+    (place / "CMakeLists.txt").write_text(cmake)
+
+
+def with_kinds(folder: Path) -> Path:
+    """Two systems with tasks, on which kinds run, and programs of a kind that has a function for them."""
+    root = checkout(folder, lake=GOOD, pond=GOOD)
+    for name in ("lake", "pond"):
+        place = root / "bench/systems" / name
+        (place / "tasks.hpp").touch()
+        with (place / "CMakeLists.txt").open("a") as file:
+            file.write(f"teff_add_tasks({name} tasks.hpp LIBRARIES teff::task_graph)\nadd_boat({name}_boat main.cpp)\n")
+        with (place / "system.toml").open("a") as file:
+            for kind, program in (("dive", "{benchmark}"), ("boat", "boat")):
+                file.write(
+                    f'[[program]]\nbenchmark = "{kind}"\nname = "one"\ntitle = "1"\nprogram = "{name}_{program}"\n'
+                )
+    (root / "bench/program/CMakeLists.txt").write_text(
+        "add_library(teff_program INTERFACE)\nadd_library(teff::program ALIAS teff_program)\n"
+    )
+    add_kind(root, "boat", BOAT)
+    add_kind(root, "dive", "teff_add_tasks_benchmark(dive main.cpp)")
+    return root
+
+
+BOAT = "function(add_boat name source)\nteff_add_system_program(${name} ${source})\nendfunction()\n"
+
+
+def built(root: Path) -> set[str]:
+    return {file.name for file in (root / ".teff/build/bin").iterdir()}
+
+
+EVERY = {f"{system}_{program}" for system in ("lake", "pond") for program in ("tasks", "boat", "dive", "swim")}
+
+
+def test_a_kind_that_can_not_be_configured_is_named_by_its_folder_and_leaves_only_its_own_programs_out(
+    tmp_path: Path,
+) -> None:
+    root = with_kinds(tmp_path)
+    add_kind(
+        root,
+        "swim",
+        "add_library(Boat::boat INTERFACE IMPORTED)\nteff_add_tasks_benchmark(swim main.cpp LIBRARIES Boat::boat)",
+    )
+    reasons = Build(root, quiet()).make()
+    assert reasons.keys() == {"bench/swim"}
+    assert reasons["bench/swim"].startswith("bench/swim/CMakeLists.txt fails; see ")
+    assert (
+        "LIBRARIES Boat::boat: what find_package finds here" in (root / ".teff/log/configure-release.log").read_text()
+    )
+    assert built(root) == {name for name in EVERY if "swim" not in name}
+    (lake,) = [each for each in load_systems(root) if each.name == "lake"]
+    dive = next(each for each in lake.programs if each.benchmark == "dive")
+    assert why_not_there(dive.measuring("swim"), root) == reasons["bench/swim"]
+
+    again = quiet()
+    assert Build(root, again).make() == reasons
+    assert "configuring" not in told(again), "nothing has changed since, so it fails again"
+
+    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
+    add_kind(root, "boat", BOAT + 'message(FATAL_ERROR "boom")')
+    assert Build(root, quiet()).make().keys() == {"bench/boat"}
+    assert built(root) == {name for name in EVERY if "boat" not in name}
+
+
+def test_a_kind_that_does_not_compile_leaves_only_its_own_programs_out(tmp_path: Path) -> None:
+    root = with_kinds(tmp_path)
+    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)", BAD)
+    reasons = Build(root, quiet()).make()
+    assert reasons.keys() == {"bench/swim"}
+    assert "no_such_name" in reasons["bench/swim"]
+    assert built(root) == {name for name in EVERY if "swim" not in name}
+    add_kind(root, "swim", "teff_add_tasks_benchmark(swim main.cpp)")
+    assert Build(root, quiet()).make() == {}
+    assert built(root) == EVERY
 
 
 def test_a_core_that_does_not_build_is_an_error_with_its_end_and_its_log(tmp_path: Path) -> None:

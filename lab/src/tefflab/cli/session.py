@@ -27,7 +27,7 @@ from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.naming import owner_of, parsed
 from tefflab.systems.probing import probe_all
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import System, best_of, load_systems, no_such_system, usable_cores
+from tefflab.systems.systems import BENCH_FOLDER, System, best_of, load_systems, no_such_system, usable_cores
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -142,9 +142,12 @@ def checked_name(store: str) -> str:
 
 
 def prepare(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_variants: bool = False) -> None:
-    """Sets up the systems asked for. TeffError where a version of one can't be had, or is another than asked for."""
+    """Sets up the systems asked for. TeffError where this kind of benchmark can't be built, or a version of a system
+    can't be had, or is another than asked for."""
     asked = asked_for(root, kind, systems)
-    ensure(root, asked, console=progress())
+    folder = f"{BENCH_FOLDER}/{kind.name}"
+    if reason := ensure(root, asked, console=progress()).problems.get(folder):
+        raise TeffError(f"nothing can be measured: {folder}: {reason}")
     usual = {each.name: each for each in load_systems(root)}
     for each in asked:
         if each.asked and (programs := kind.programs(each)):

@@ -23,7 +23,15 @@ from tefflab.systems.prefixes import search_environment
 from tefflab.systems.probing import probe
 from tefflab.systems.provision import PIP_QUIETLY, PIP_STEP, follow, provide_apt
 from tefflab.systems.setup import alone
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, load_systems
+from tefflab.systems.systems import (
+    BENCH_FOLDER,
+    BROKEN_FOLDER,
+    BUILD_FOLDER,
+    SKIPPED_FOLDER,
+    Program,
+    System,
+    load_systems,
+)
 from tefflab.systems.versions import PLACE, Asked, Place
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
@@ -142,7 +150,7 @@ def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, 
         if not (folder / "build.ninja").is_file():
             step.show()
             words = [working_tool("cmake"), "--preset", "release", "-B", str(folder)]
-            settings = _settings(asked, prefix) | {"CMAKE_MAKE_PROGRAM": ninja}
+            settings = _settings(asked, prefix) | {"CMAKE_MAKE_PROGRAM": ninja, "TEFF_LEFT_OUT": _broken_kinds(root)}
             words += [f"-D{name}={value}" for name, value in settings.items()]
             if run_logged(words, log, folder=root, environment=search_environment(), append=True):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -158,6 +166,11 @@ def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, 
         targets = [program.executable for program in programs]
         if run_ninja(folder, log, step, prefix=[ninja], targets=targets, append=True):
             raise TeffError(f"{asked.named}: its adapter does not compile{telling(log)}")
+
+
+def _broken_kinds(root: Path) -> str:
+    """The kinds of benchmark that the usual build had to leave out."""
+    return ";".join(f"{BENCH_FOLDER}/{each.name}" for each in sorted((root / BROKEN_FOLDER / BENCH_FOLDER).glob("*")))
 
 
 def _settings(asked: Asked, prefix: Path) -> dict[str, str]:

@@ -1,83 +1,42 @@
 """The compiled programs: configured by CMake when something changed, built by ninja, which knows what to do.
 
-A system that can't be configured or compiled is left out with its reason, and the others are built.
+A system that can't be configured or compiled is left out with its reason, and the others are built; so is a kind of
+benchmark that none but its own command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
 """
 
-import fnmatch
 import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from tefflab.errors import TeffError
+from tefflab.systems.blame import culprit, failures, first_line, is_kind, kinds_to_blame, owner_of
 from tefflab.systems.logged import TAIL_LINES, Step, run_logged, tail
 from tefflab.systems.naming import parsed
 from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.provision import PIP_LEDGER
-from tefflab.systems.systems import BROKEN_FOLDER, INSTALLED_FOLDER, STAMP, System, load_systems
+from tefflab.systems.systems import (
+    BROKEN_FOLDER,
+    INSTALLED_FOLDER,
+    STAMP,
+    SYSTEMS_FOLDER,
+    Program,
+    System,
+    load_systems,
+)
 
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 _COMPILERS = ("c++", "g++", "clang++", *(f"g++-{release}" for release in range(12, 17)))
 _PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 _GLOBBING = "Re-checking globbed directories"  # said at every call, even where nothing is to do
-_FAILED = re.compile(r"^FAILED: (?:\[code=\d+\] )?(.*)")
-_OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
-_CONFIGURE_ERROR = re.compile(r"^CMake Error at \S*?bench/systems/([^/\s]+)/")
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A command of ninja's that failed: what it should have made, and what it said."""
-
-    outputs: str
-    lines: tuple[str, ...]
-
-
-def failures(ninja_output: str) -> list[Failure]:
-    """Reads the commands that failed from what ninja printed."""
-    found: list[Failure] = []
-    outputs, lines = "", list[str]()
-    for line in [*ninja_output.splitlines(), "ninja: end"]:
-        begins = _FAILED.match(line)
-        ends = begins or _PROGRESS.match(line) or line.startswith("ninja: ")
-        if ends and outputs:
-            found.append(Failure(outputs, tuple(lines[1:])))  # the first line is the command itself
-            outputs = ""
-        if begins:
-            outputs, lines = begins[1].strip(), []
-        elif outputs:
-            lines.append(line)
-    return found
-
-
-def owner_of(failure: Failure, programs: dict[str, str]) -> str | None:
-    """The system a failure belongs to, by its folder or its program's name; None is the core."""
-    for output in failure.outputs.split():
-        in_folder = _OF_SYSTEM.search(output)
-        if in_folder:
-            return in_folder[1]
-        for program, system in programs.items():
-            if fnmatch.fnmatchcase(Path(output).name, _pattern(program)):
-                return system
-    return None
-
-
-def _pattern(program: str) -> str:
-    """Of a program's names, one a kind of benchmark that runs on it."""
-    return program.replace("{benchmark}", "*")
-
-
-def first_line(failure: Failure) -> str:
-    """The line that says what went wrong, if one does."""
-    telling = [line for line in failure.lines if "error" in line.lower()]
-    return (telling or list(failure.lines) or ["failed without a word"])[0].strip()
+_IS_CMAKE = re.compile(r"^CMakeLists\.txt$|\.cmake$")
 
 
 class Build:
@@ -95,26 +54,40 @@ class Build:
         _expect_compiler()
 
     def make(self, systems: Sequence[System] | None = None, *, prefix: Sequence[str] = ()) -> dict[str, str]:
-        """Brings the core and the programs of `systems` up to date; returns, for each system that failed, the reason.
+        """Brings the core and the programs of `systems` up to date; returns, for each system and each kind of benchmark
+        that failed, the reason.
 
         Where they are None, all that there is: also tests, examples and benchmarks of libteff. `prefix` goes before the
         commands (`setarch -R`). Raises TeffError where the core does not build.
         """
         targets = ["all"] if systems is None else _targets(systems)
         shutil.rmtree(self.folder / BROKEN_FOLDER.name, ignore_errors=True)
-        left_out = self._configure(prefix) if not self._is_configured() else {}
+        left_out = self._left_out_before()
+        if left_out is None:
+            left_out = self._configure(prefix)
+        else:
+            self._keep_reasons(left_out)
         code = self._run_ninja(prefix, targets)
         if code and "rebuilding 'build.ninja'" in tail(self._build_log, 2):
             left_out = self._configure(prefix)
             code = self._run_ninja(prefix, targets)
         return left_out | self._sort_out_failures() if code else left_out
 
-    def _is_configured(self) -> bool:
-        return (
-            (self.folder / "build.ninja").is_file()
-            and self._stamp.is_file()
-            and json.loads(self._stamp.read_text()) == {"fingerprint": self._fingerprint(), "left_out": []}
-        )
+    def _left_out_before(self) -> dict[str, str] | None:
+        """Whom CMake left out when it ran last, with the reasons; None where it has to run again."""
+        if not (self.folder / "build.ninja").is_file() or not self._stamp.is_file():
+            return None
+        stamp: dict[str, Any] = json.loads(self._stamp.read_text())
+        left_out: dict[str, str] = stamp["left_out"]
+        return left_out if stamp == self._stamped(left_out) else None
+
+    def _stamped(self, left_out: dict[str, str]) -> dict[str, Any]:
+        """What is true as long as CMake need not run again: whoever is left out is tried again once a CMake file of its
+        folder, or of all, has changed."""
+        folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
+        files = sorted(file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name))
+        seen = [(str(file), file.stat().st_mtime_ns) for file in files]
+        return {"fingerprint": self._fingerprint(), "left_out": left_out, "seen": _digest(seen)}
 
     def _fingerprint(self) -> str:
         """Changes whenever CMake might find something else than it did: new packages, presets, places."""
@@ -123,23 +96,24 @@ class Build:
         contents = [file.read_bytes() for file in files if file.is_file()]
         stamps = sorted((self.root / INSTALLED_FOLDER).glob(f"*/{STAMP}"))
         places = [str(self.root), fingerprint(), [(str(each), each.stat().st_mtime_ns) for each in stamps]]
-        return hashlib.sha256(repr((packages, contents, places)).encode()).hexdigest()
+        return _digest((packages, contents, places))
 
     def _configure(self, prefix: Sequence[str]) -> dict[str, str]:
-        """Runs CMake; a system whose CMakeLists.txt fails is left out, and CMake is run again."""
+        """Runs CMake; a system or a kind whose CMakeLists.txt fails is left out, and CMake is run again."""
         self._stamp.unlink(missing_ok=True)
         self._forget_another_checkout()
         left_out: dict[str, str] = {}
         with Step(self._console, f"configuring ({self.preset})") as step:
             step.show()
             while self._run_cmake(prefix, left_out):
-                culprit = self._culprit()
-                if culprit is None or culprit in left_out:
+                whose = culprit(self._configure_log.read_text(encoding="utf-8", errors="replace"))
+                if whose is None or whose in left_out:
                     raise _broken(tail(self._configure_log), "CMake failed", self._configure_log)
-                left_out[culprit] = f"its CMakeLists.txt fails; see {self._configure_log}"
+                left_out[whose] = f"{_folder(whose)}/CMakeLists.txt fails; see {self._configure_log}"
+        self._remove_programs(left_out)
         self._keep_reasons(left_out)
         self._stamp.parent.mkdir(parents=True, exist_ok=True)
-        self._stamp.write_text(json.dumps({"fingerprint": self._fingerprint(), "left_out": sorted(left_out)}))
+        self._stamp.write_text(json.dumps(self._stamped(left_out)))
         return left_out
 
     def _run_cmake(self, prefix: Sequence[str], left_out: dict[str, str]) -> int:
@@ -153,11 +127,6 @@ class Build:
             append=bool(left_out),
         )
 
-    def _culprit(self) -> str | None:
-        """The system named by the newest error of the log."""
-        lines = self._configure_log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return next((found[1] for line in reversed(lines) if (found := _CONFIGURE_ERROR.match(line))), None)
-
     def _forget_another_checkout(self) -> None:
         """CMake refuses a binary folder made for another place, say before the checkout was moved."""
         cache = self.folder / "CMakeCache.txt"
@@ -170,32 +139,61 @@ class Build:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system; a system's old programs go, lest what no longer compiles be measured."""
-        systems = load_systems(self.root)
-        programs = {program.program: system.name for system in systems for program in system.programs}
-        reasons: dict[str, str] = {}
+        """Reasons by system and kind. Their old programs go, lest what no longer compiles be measured."""
+        programs = self._programs()
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
-        for failure in found:
-            owner = owner_of(failure, programs)
-            if owner is None:
-                said = "\n".join(failure.lines[-TAIL_LINES:])
-                raise _broken(said, f"the build failed at {failure.outputs}", self._build_log)
-            reasons.setdefault(owner, f"does not compile: {first_line(failure)} (see {self._build_log})")
         if not found:
             raise _broken(tail(self._build_log), "the build failed", self._build_log)
-        for program, owner in programs.items():
-            if owner in reasons:
-                for file in (self.folder / "bin").glob(_pattern(program)):
-                    file.unlink()
+        owned = [(owner_of(failure, programs), failure) for failure in found]
+
+        def runs_on(kind: str) -> set[str]:
+            return {each.system_name for each in programs if self._files(each, Path(kind).name)}
+
+        blamed = kinds_to_blame([owner for owner, _ in owned], runs_on)
+        reasons: dict[str, str] = {}
+        for owner, failure in owned:
+            whose = owner.kind if owner.kind in blamed else owner.system
+            if whose is None:
+                said = "\n".join(failure.lines[-TAIL_LINES:])
+                raise _broken(said, f"the build failed at {failure.outputs}", self._build_log)
+            reasons.setdefault(whose, f"does not compile: {first_line(failure)} (see {self._build_log})")
+        self._remove_programs(reasons)
         self._keep_reasons(reasons)
         return reasons
+
+    def _programs(self) -> list[Program]:
+        return [program for system in load_systems(self.root) for program in system.programs]
+
+    def _files(self, program: Program, kind: str) -> list[Path]:
+        """What was built of a program for a kind of benchmark, or for all kinds (`*`)."""
+        is_fixed = "{benchmark}" not in program.program
+        if is_fixed and kind not in ("*", program.benchmark):
+            return []
+        return list((self.folder / "bin").glob(program.program.replace("{benchmark}", kind)))
+
+    def _remove_programs(self, owners: Collection[str]) -> None:
+        """Of systems, and of kinds."""
+        kinds = [Path(owner).name for owner in owners if is_kind(owner)]
+        for program in self._programs() if owners else ():
+            for kind in ["*"] if program.system_name in owners else kinds:
+                for file in self._files(program, kind):
+                    file.unlink()
 
     def _keep_reasons(self, reasons: dict[str, str]) -> None:
         """Leaves the reasons where `teff systems` finds them."""
         folder = self.folder / BROKEN_FOLDER.name
-        folder.mkdir(exist_ok=True)
         for name, reason in reasons.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(reason + "\n", encoding="utf-8")
+
+
+def _folder(name: str) -> str:
+    """Below the checkout, of a system or a kind."""
+    return name if is_kind(name) else f"{SYSTEMS_FOLDER}/{name}"
+
+
+def _digest(what: object) -> str:
+    return hashlib.sha256(repr(what).encode()).hexdigest()
 
 
 def _targets(systems: Sequence[System]) -> list[str]:

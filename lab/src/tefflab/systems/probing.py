@@ -8,7 +8,15 @@ from typing import Literal
 
 from tefflab.systems.identity import Identity, IdentityError, ask_identity
 from tefflab.systems.packages import PackageState, as_root, available, install_command
-from tefflab.systems.systems import BROKEN_FOLDER, BUILD_FOLDER, SKIPPED_FOLDER, Program, System, usable_cores
+from tefflab.systems.systems import (
+    BENCH_FOLDER,
+    BROKEN_FOLDER,
+    BUILD_FOLDER,
+    SKIPPED_FOLDER,
+    Program,
+    System,
+    usable_cores,
+)
 
 COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
@@ -35,7 +43,8 @@ class Probe:
 def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
-    broken = (root / BROKEN_FOLDER / system.name).is_file()
+    folder = root / BROKEN_FOLDER
+    broken = (folder / system.name).is_file() or (folder / BENCH_FOLDER / program.measured).is_file()
     left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
     source, how = _how_to_install(system, root, packages) if not (broken or left_out) else _NO_WAY
     identity = _identity_of(program, root)
@@ -92,6 +101,7 @@ def why_not_there(program: Program, root: Path) -> str:
         return f"{program.executable} is not in its folder"
     for place in (
         BROKEN_FOLDER / program.identity,
+        BROKEN_FOLDER / BENCH_FOLDER / program.measured,
         SKIPPED_FOLDER / program.identity,
         SKIPPED_FOLDER / program.executable,
     ):

@@ -14,6 +14,7 @@ from typing import Literal
 from rich.console import Console
 from rich.markup import escape
 
+from tefflab.systems.blame import is_kind
 from tefflab.systems.building import Build
 from tefflab.systems.packages import sudo
 from tefflab.systems.provision import provide_apt, provide_pip
@@ -39,7 +40,7 @@ CORE_APT = (
 
 @dataclass(frozen=True)
 class SetupReport:
-    """What could not be set up: the reason in one line, by system (and by `core`)."""
+    """What could not be set up: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by `core`."""
 
     problems: dict[str, str]
 
@@ -71,9 +72,10 @@ def ensure(
             console.print(f"teff: only root may install packages; {words}: [bold]{by_apt.command}[/]", soft_wrap=True)
         if build:
             failed = build.make(systems)
-            for one in systems:
-                if one.name in failed:
-                    warn(console, one.name, failed[one.name])
+            asked = {one.name for one in systems}
+            for owner, reason in failed.items():
+                if owner in asked or is_kind(owner):
+                    warn(console, owner, reason)
             problems = failed | problems
     return SetupReport(problems)
 

@@ -27,10 +27,11 @@ from tefflab.systems.naming import Named, owner_of, parsed
 from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
 from tefflab.systems.versions import Asked, Place, Version, known
 
-SYSTEMS_FOLDER = Path("bench/systems")
+BENCH_FOLDER = Path("bench")  # the driver, a folder for each kind of benchmark,
+SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # and in it one for each system
 BUILD_FOLDER = Path(".teff/build")
 SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system or program it left out,
-BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built, or for a kind of benchmark
 
 INSTALLED_FOLDER = Path(".teff/systems")  # what `teff install` brought, a folder a system
 STAMP = "installed.json"  # in it, written last: what was asked for, once all of it is there

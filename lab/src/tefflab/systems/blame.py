@@ -1,0 +1,126 @@
+"""Whose it is that something was not configured or not compiled: read from what CMake and ninja say.
+
+A system goes by its name, a kind of benchmark by its folder, `bench/KIND`. What every adapter needs is the core's, and
+nobody is left out for it.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tefflab.systems.systems import Program
+
+_PROGRESS = re.compile(r"^\[\d+/\d+\] ")
+_FAILED = re.compile(r"^FAILED: (?:\[code=\d+\] )?(.*)")
+_OF_SYSTEM = re.compile(r"(?:^|[\s/])bench/systems/([^/\s]+)/")
+_OF_KIND = re.compile(
+    r"(?:^|[\s/])(bench/(?!systems/|program/|task_graph/)[^/\s]+)/"
+)  # all but what every adapter needs
+_OF_TARGET = re.compile(r"/CMakeFiles/([^/\s]+)\.dir/")
+_CONFIGURE_ERROR = re.compile(r"^CMake Error(?: at (?P<place>.*:\d+) \(\w+\))?")
+_CALLED_FROM = re.compile(r"^  (?P<place>\S.*:\d+) \(\w+\)$")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A command of ninja's that failed: what it should have made, and what it said."""
+
+    outputs: str
+    lines: tuple[str, ...]
+
+
+def failures(ninja_output: str) -> list[Failure]:
+    """Reads the commands that failed from what ninja printed."""
+    found: list[Failure] = []
+    outputs, lines = "", list[str]()
+    for line in [*ninja_output.splitlines(), "ninja: end"]:
+        begins = _FAILED.match(line)
+        ends = begins or _PROGRESS.match(line) or line.startswith("ninja: ")
+        if ends and outputs:
+            found.append(Failure(outputs, tuple(lines[1:])))  # the first line is the command itself
+            outputs = ""
+        if begins:
+            outputs, lines = begins[1].strip(), []
+        elif outputs:
+            lines.append(line)
+    return found
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a failure is: a system's, a kind of benchmark's (its folder, `bench/KIND`), or that of both, where it is of
+    the program in which this kind runs on that system; the core's, where neither is named."""
+
+    system: str | None = None
+    kind: str | None = None
+
+
+def owner_of(failure: Failure, programs: Sequence[Program]) -> Owner:
+    """By the folder and the program that a failed output is of."""
+    for output in failure.outputs.split():
+        in_system = _OF_SYSTEM.search(output)
+        made = _OF_TARGET.search(output)
+        name = made[1] if made else Path(output).name
+        of_program = _program(name, programs) if in_system or Path(output).parent.name == "bin" else None
+        if of_program is not None:
+            return of_program
+        if in_system:
+            return Owner(system=in_system[1])
+        if in_kind := _OF_KIND.search(output):
+            return Owner(kind=in_kind[1])
+    return Owner()
+
+
+def _program(name: str, programs: Sequence[Program]) -> Owner | None:
+    """Of the program of this name, or the target that is called as it is with a word behind it; of two names that fit,
+    the longer."""
+    for each in sorted(programs, key=lambda program: -len(program.program)):
+        pattern = re.escape(each.program).replace(re.escape("{benchmark}"), "(?P<kind>[a-z][a-z0-9_-]*)")
+        if found := re.fullmatch(f"{pattern}(?:_adapter|_tests)?", name):
+            folder = f"bench/{found.groupdict().get('kind') or each.benchmark}"
+            return Owner(each.system_name, folder if is_kind(folder) else None)
+    return None
+
+
+def kinds_to_blame(owners: Sequence[Owner], runs_on: Callable[[str], set[str]]) -> set[str]:
+    """The kinds of benchmark that do not compile: a file of their own does not, or their program with two systems and
+    with none of all; `runs_on` says with which systems there is a program of a kind."""
+    failed: dict[str, set[str | None]] = {}
+    for owner in owners:
+        if owner.kind is not None:
+            failed.setdefault(owner.kind, set()).add(owner.system)
+    return {
+        kind
+        for kind, systems in failed.items()
+        if None in systems or (len(systems) > 1 and not runs_on(kind) - systems)
+    }
+
+
+def first_line(failure: Failure) -> str:
+    """The line that says what went wrong, if one does."""
+    telling = [line for line in failure.lines if "error" in line.lower()]
+    return (telling or list(failure.lines) or ["failed without a word"])[0].strip()
+
+
+def culprit(configure_log: str) -> str | None:
+    """The system or the kind in whose folder the newest of CMake's errors arose, or from which it was called."""
+    found, is_error = None, False
+    for line in configure_log.splitlines():
+        begins = _CONFIGURE_ERROR.match(line)
+        if begins or (line and not line.startswith(" ") and not line.startswith("Call Stack")):
+            is_error, is_known = begins is not None, False
+        place = begins or _CALLED_FROM.match(line)
+        if is_error and not is_known and place and (whose := _whose(place["place"] or "")):
+            found, is_known = whose, True
+    return found
+
+
+def _whose(place: str) -> str | None:
+    of_system, of_kind = _OF_SYSTEM.search(place), _OF_KIND.search(place)
+    return of_system[1] if of_system else of_kind[1] if of_kind else None
+
+
+def is_kind(owner: str) -> bool:
+    """Whether a kind of benchmark goes by that, rather than a system."""
+    return _OF_KIND.fullmatch(f"{owner}/") is not None
