@@ -16,17 +16,28 @@ def runs_at(**counts: int) -> list[tuple[float, float]]:
     ("counts", "order"),
     [
         ({"near": 60, "far": 40}, [NEAR, FAR]),
-        ({"near": 40, "far": 60}, [FAR, NEAR]),
-        ({"near": 30, "far": 34, "farther": 36}, [FARTHER, NEAR, FAR]),
+        ({"near": 40, "far": 60}, [NEAR, FAR]),
+        ({"far": 40, "near": 60}, [FAR, NEAR]),
+        ({"far": 30, "near": 60}, [NEAR, FAR]),
+        ({"farther": 30, "near": 34, "far": 36}, [FARTHER, NEAR, FAR]),
+        ({"near": 20, "far": 80}, [FAR, NEAR]),
         ({"near": 4, "far": 96}, [FAR]),
         ({"near": 1, "far": 1}, [NEAR, FAR]),
     ],
 )
-def test_tables_are_about_the_distance_of_most_runs_and_then_the_others(
+def test_the_table_is_about_the_first_frequent_distance_until_another_has_twice_the_runs(
     counts: dict[str, int], order: list[float]
 ) -> None:
     found = places(runs_at(**counts))
     assert [each.round_trip for each in found if each] == [pytest.approx(1.05 * each) for each in order]
+
+
+def test_going_on_with_a_sitting_leaves_its_table_at_its_distance() -> None:
+    runs = runs_at(far=30, near=28)
+    for more in (runs_at(near=20), runs_at(far=20), runs_at(farther=25)):
+        first = places([*runs, *more])[0]
+        assert first is not None
+        assert first.round_trip == pytest.approx(1.05 * FAR)
 
 
 def test_there_is_one_distance_where_none_was_measured_or_none_stayed() -> None:

@@ -19,6 +19,8 @@ from tefflab.analysis.results import NO_TURN
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.benchmarks.task_graph.remarks import elsewhere
+from tefflab.benchmarks.task_graph.tables import MetgTable
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
 from tefflab.measure.batch import BatchProgram, ProgramError
@@ -26,6 +28,7 @@ from tefflab.measure.measurement import estimated, present
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
+from tefflab.output.quantities import duration
 from tefflab.records.record import parse_record
 from tefflab.records.run import Failure, Run
 from tefflab.records.store import Kind, Store, UnwritableError
@@ -184,9 +187,13 @@ def test_each_distance_of_the_cores_has_its_own_metg(
 ) -> None:
     monkeypatch.setenv("SIMULATED_HOST", str(tmp_path / "asked"))
     root = laboratory(quick=(1e-6, "fine"), quicker=(5e-7, "fine"), long=(1e-4, "fine"))
-    case = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20).cases[0]
+    estimates = sat(root, plan("quick", "quicker", "long"), Silent(), rounds=20)
+    (table,) = estimates.tables()
+    assert isinstance(table, MetgTable), "one table, and a line on the rest"
+    case = estimates.cases[0]
     (other,) = case.others
-    assert case.share >= other.share, "the first table is about the distance at which most runs were made"
+    assert elsewhere(case) == ("also measured", f"with cores {duration(other.round_trip or 0)} apart: see the report")
+    assert 2 * case.share > other.share, "else the table was about the other distance"
     near, far = sorted((case, other), key=lambda place: place.round_trip or 0.0)
     assert near.round_trip == pytest.approx(ROUND_TRIP)
     assert far.round_trip == pytest.approx(FAR * ROUND_TRIP)

@@ -6,12 +6,13 @@ It takes few values - within a cache, across caches, across sockets - each withi
 """
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _APART = 1.5  # the factor between two round trips of different distances
 _SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
-OFTEN = 0.25  # and from which any has a table of its own, and is measured until all is known there
+OFTEN = 0.25  # and from which the table may be about it, and it is measured until all is known there
+_MORE = 2  # times as many runs as at the distance that the table is about put another in its place
 
 Trips = tuple[float, float] | None  # seconds, just before and just after a run
 
@@ -54,10 +55,27 @@ def distances(runs: Iterable[Trips]) -> list[Distance]:
 
 
 def places(runs: Iterable[Trips]) -> list[Distance | None]:
-    """The distances of the cores that a sitting is estimated at, first the one that its tables are about: that at which
-    most runs were made, for there most is known. Then the others, the nearest first. [None] where none is known."""
-    known = [distance for distance in distances(runs) if distance.share > _SHOWN]
+    """The distances of the cores that a sitting of these runs, in the order of time, is estimated at.
+
+    First the one that its table is about: the first that was frequent, until another has twice as many runs. So
+    half an hour more rarely puts another in its place. Then the others, the nearest first. [None] where none is known.
+    """
+    in_time = list(runs)
+    known = [distance for distance in distances(in_time) if distance.share > _SHOWN]
     if not known:
         return [None]
-    main = max(known, key=lambda distance: distance.share)
+    main = _main(in_time, [each for each in known if each.share >= OFTEN] or known)
     return [main, *(distance for distance in known if distance is not main)]
+
+
+def _main(runs: Iterable[Trips], frequent: Sequence[Distance]) -> Distance:
+    counts = dict.fromkeys(frequent, 0)
+    main = frequent[0]
+    for trips in runs:
+        here = next((each for each in frequent if round_trip_of(trips) and is_at(trips, each.round_trip)), None)
+        if here is None:
+            continue
+        counts[here] += 1
+        if counts[here] >= _MORE * counts[main] or not counts[main]:
+            main = here
+    return main

@@ -29,7 +29,7 @@ from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import Progress
 from tefflab.records.plan import Case
-from tefflab.records.run import Failure
+from tefflab.records.run import Failure, in_time
 from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
 
@@ -138,7 +138,7 @@ class Sitting:
         """A company that is in the midst of a round. Where all are launched alike, the one that has had least. Else who
         is furthest from what is wanted of it where the cores are now. At a rare distance nothing is wanted: who has had
         least time goes on there until they are moved back. (At one that is not rare all is wanted, though tables are
-        first about another: it may be the main one in the end, and nothing that is done there takes time from the
+        about another: it may be the main one in the end, and nothing that is done there takes time from the
         other.)"""
         left = self._companies()
         for company in left.values():
@@ -150,7 +150,7 @@ class Sitting:
         runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
         waiting: dict[str, list[Entry]] = {}
-        main, *others = places(run.round_trips for run in runs)
+        main, *others = places(run.round_trips for run in in_time(runs))
         for place in (main, *(each for each in others if each is not None and each.share >= OFTEN)):
             trip, share = (place.round_trip, place.share) if place else (None, 1.0)
             standings = self._standings(trip, left)

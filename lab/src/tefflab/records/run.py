@@ -94,6 +94,11 @@ def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
     return math.ceil(launches * statistics.median(taken) / 60) or None if taken else None
 
 
+def in_time(runs: Iterable[Run[AnyRecord]]) -> list[Run[AnyRecord]]:
+    """In the order in which they were made; those that do not say when come first."""
+    return sorted(runs, key=lambda run: run.record.started_at.timestamp() if run.record.started_at else 0.0)
+
+
 def counted(runs: Iterable[Run[AnyRecord]], alike: Callable[[Run[AnyRecord]], Hashable]) -> list[Run[AnyRecord]]:
     """Of the runs for which `alike` says the same, those that were not noisy, or all where every one was."""
     groups: dict[Hashable, list[Run[AnyRecord]]] = {}

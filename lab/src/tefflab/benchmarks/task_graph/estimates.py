@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from rich.console import RenderableType
 
 from tefflab.analysis.comparison import Side
-from tefflab.analysis.distance import OFTEN, Distance, places
+from tefflab.analysis.distance import Distance, places
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.task_graph.closing import Closing
@@ -23,7 +23,7 @@ from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
 from tefflab.output.report import write_report
-from tefflab.records.run import Failure, Sitting
+from tefflab.records.run import Failure, Sitting, in_time
 from tefflab.records.store import Damage
 
 
@@ -41,8 +41,9 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> tuple[MeasuredCase, ...]:
-        """What the runs say, configuration by configuration, at the distance of the cores of most; the others."""
-        where = places(run.round_trips for run in self._runs)
+        """What the runs say, configuration by configuration, at the distance of the cores that the sitting is about; in
+        each its others."""
+        where = places(run.round_trips for run in in_time(self._runs))
         return tuple(
             replace(self._at(case, where[0]), others=tuple(self._at(case, distance) for distance in where[1:]))
             for case in self.plan.cases
@@ -53,13 +54,12 @@ class GraphEstimates(Estimates):
         return any(case.curves or any(row.metg for row in case.rows) for case in self.cases)
 
     def tables(self) -> Sequence[RenderableType]:
-        """METG of one configuration at each distance of the cores that was frequent, METG of several configurations in
-        one table, or the points of each curve."""
+        """METG of one configuration or the points of its curves, at the first distance of the cores; METG of several
+        configurations in one table."""
         if self.plan.asks == "curve":
-            return [curve_table(each) for each in self._placed if each.curves]
-        if len(self.plan.cases) > 1:
-            return [series_table(self._placed)]
-        return [MetgTable(each) for number, each in enumerate(self._placed) if not number or each.share >= OFTEN]
+            cases = self._placed if len(self.plan.cases) > 1 else self._placed[:1]
+            return [curve_table(each) for each in cases if each.curves]
+        return [series_table(self._placed) if len(self.plan.cases) > 1 else MetgTable(self._placed[0])]
 
     def to_json(self) -> str:
         return to_json(self._placed, self.plan.others)

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from tefflab.analysis.distance import OFTEN
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import is_told, rounds_to_tell
 from tefflab.benchmarks.task_graph.shape import STEPS
@@ -25,9 +24,10 @@ def remarks(case: MeasuredCase, width: int) -> list[Text]:
     return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:_LINES]]
 
 
-def rarely_elsewhere(case: MeasuredCase) -> list[MeasuredCase]:
-    """What was measured at distances of the cores that were too rare for a table."""
-    return [each for each in case.others if each.share < OFTEN]
+def elsewhere(case: MeasuredCase) -> tuple[str, str] | None:
+    """At which other distances of the cores it was measured, for the report."""
+    others = [duration(each.round_trip) for each in case.others if each.round_trip is not None]
+    return ("also measured", f"with cores {' and '.join(others)} apart: see the report") if others else None
 
 
 def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
@@ -94,8 +94,8 @@ def _elsewhere(case: MeasuredCase) -> list[tuple[str, str]]:
     """What else stands in the report, or must not be compared, in one line."""
     if own := own_steps(case, "METG"):
         return [own]
-    if rare := [duration(each.round_trip) for each in rarely_elsewhere(case) if each.round_trip is not None]:
-        return [("also measured", f"with cores {' and '.join(rare)} apart: see the report")]
+    if others := elsewhere(case):
+        return [others]
     if any(row.metg and row.metg.relation != "=" for row in case.rows):
         return [("< and >", "the value lies beyond the smallest or the largest task measured")]
     noted = [row.variant.id for row in case.rows if row.metg and row.note]

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
-from tefflab.benchmarks.task_graph.remarks import own_steps
+from tefflab.benchmarks.task_graph.remarks import elsewhere, own_steps
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
 from tefflab.output.readings import WorkAxis, absences, curves_in_order, interval_text, metg_name, value_text
@@ -52,8 +52,8 @@ def curve_table(case: MeasuredCase) -> Group:
         headings=headings,
     )
     head = Text.assemble((f"Efficiency – {case.name}", "bold"), "  ", (case.configuration, "dim"))
-    own = own_steps(case, "efficiency")
-    remarks = [*([own] if own else []), *((each.heading, each.text) for each in caveats(case))]
+    said = [each for each in (own_steps(case, "efficiency"), elsewhere(case)) if each]
+    remarks = [*said, *((each.heading, each.text) for each in caveats(case))]
     return Group(head, table, *(Text.assemble((heading, "bold"), f" – {text}") for heading, text in remarks))
 
 
