@@ -142,6 +142,19 @@ def test_the_line_of_the_picture_is_the_one_that_metg_is_read_from() -> None:
         assert drawn.count(fitted) == 1
 
 
+def test_a_band_is_drawn_whole_or_not_at_all_and_then_a_note_says_so() -> None:
+    given = case(2)
+    first, second = given.curves
+    wide = [number for number, each in enumerate(first.trace) if each.band][-1]
+    vague = replace(first.trace[wide], band=(0.5, 0.9))
+    curves = (replace(first, trace=(*first.trace[:wide], vague, *first.trace[wide + 1 :])), second)
+    for shown, bands, note in ((given, 2, False), (replace(given, curves=curves), 1, True)):
+        figure = plots.efficiency_chart(shown)
+        assert len(figure.axes[0].patches) == bands
+        said = [text for text, _ in texts(figure) if text.startswith("No band")]
+        assert said == [f"No band, for it would be too wide to say anything: {first.variant.id}."] * note
+
+
 def given_lines(given: MeasuredCase) -> list[Line2D]:
     return plots.efficiency_chart(given).axes[0].get_lines()
 

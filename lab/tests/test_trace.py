@@ -78,6 +78,27 @@ def test_it_reaches_from_the_smallest_task_to_the_largest() -> None:
         assert each.efficiency == pytest.approx(each.ideal / (OVERHEAD + 1.02 * each.ideal), rel=0.03)
 
 
+def test_near_no_efficiency_it_stands_on_the_time_of_an_empty_task_and_passes_each_median() -> None:
+    runs = [each for each in observed(0, 0.0) if each.efficiency < 0.12 or each.efficiency > 0.3]
+    runs += [Observation(each.round, 1, OVERHEAD, ITERATION / OVERHEAD) for each in runs if each.iterations == 29]
+    line = trace(runs, medians(runs), 0.5)
+    foot = [each.granularity for each in line if each.efficiency < 0.05]
+    assert foot == pytest.approx([OVERHEAD] * len(foot), rel=0.06)
+    assert min(foot) > 0.999 * OVERHEAD
+    beside = [each.granularity - each.ideal for each in line if each.efficiency < 0.4]
+    assert beside == pytest.approx([OVERHEAD] * len(beside), rel=0.03), "no step between points that are far apart"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_corner_of_it_is_sharp(seed: int) -> None:
+    runs = observed(seed, 0.3)
+    line = [each for each in trace(runs, medians(runs), 0.5) if not each.band]
+    at, height = np.log([each.ideal for each in line]), np.log([each.efficiency for each in line])
+    for left in (at < np.log(OVERHEAD), at > np.log(OVERHEAD)):
+        slopes = np.diff(height[left]) / np.diff(at[left])
+        assert np.abs(np.diff(slopes)).max() < 0.1, "a stair has slopes of 0 and 1 beside each other"
+
+
 def test_runs_that_no_line_tells_apart_are_joined_by_their_medians_alone() -> None:
     runs = [Observation(round_, 100, 1e-6 * at, 0.5 * at) for round_, at in enumerate((0.9, 1.0, 1.1))]
     line = trace(runs, medians(runs), 0.5)

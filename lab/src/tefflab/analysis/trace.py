@@ -1,15 +1,15 @@
 """The line that pictures draw through a system's efficiencies.
 
 Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the runs that were fitted there, it goes on smoothly through the medians of the points,
-and never back: where tasks grow, neither efficiency nor granularity falls.
+(`crossing.py`). Beyond the runs that were fitted there, it goes on through the medians of the points, from one to the
+next as the law of that line has it, with rounded corners; and never back: where tasks grow, neither efficiency nor
+granularity falls.
 """
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 from scipy.optimize import isotonic_regression
 
 from tefflab.analysis.crossing import Crossing, Floats, find_crossing
@@ -17,8 +17,9 @@ from tefflab.analysis.results import CurvePoint, TracePoint
 from tefflab.analysis.statistics import Observation, as_runs
 
 _FITTED = 49  # places on the fitted part
-_STEPS = 8  # places from one median to the next
-_JOINT = 4  # places of the fitted part that say in which direction the line goes on
+_STEPS = 16  # places from one median to the next
+_ROUNDING = float(np.log(2.0))  # corners are rounded over so much log ideal to either side, less near the line's ends
+_KERNEL = np.arange(-10, 11) / 11  # places of the mean that rounds them, Epanechnikov's
 _APART = float(np.log(1.4))  # medians nearer than this to the end of the fitted part were as good as fitted, too
 _PROJECTIONS = 20  # until both constraints hold to three digits
 
@@ -40,7 +41,7 @@ def trace(
     order = np.argsort(ideal, kind="stable")
     knots = _Knots(ideal[order], slowdown[order], np.array([float(medians[i].runs) for i in order]))
     if crossing.undecided or crossing.line.slope <= 0:
-        return _smooth(knots.x, _monotone(knots.x, knots.y, knots.weight))
+        return tuple(_smooth(knots.x, _monotone(knots.x, knots.y, knots.weight)))
     return _around(crossing, knots, confidence, seed)
 
 
@@ -63,22 +64,17 @@ def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> 
         TracePoint(float(at), float(1 / height), (float(np.exp(-half) / height), float(np.exp(half) / height)))
         for at, height, half in zip(ideal, slowdown, np.minimum(arm, 700.0), strict=True)
     ]
-    return (*_joined(left, x[:_JOINT], y[:_JOINT]), *fitted, *_joined(right, x[-_JOINT:], y[-_JOINT:]))
+    return (*_joined(left, x[0], y[0]), *fitted, *_joined(right, x[-1], y[-1]))
 
 
-def _joined(knots: _Knots, x: Floats, y: Floats) -> list[TracePoint]:
-    """What leads through the knots to one end of the fitted part or away from it, in the direction it has there."""
+def _joined(knots: _Knots, x: float, y: float) -> list[TracePoint]:
+    """What leads through the knots to one end of the fitted part or away from it."""
     if not len(knots.x):
         return []
-    is_left = knots.x[0] < x[0]
-    end = 0 if is_left else -1
-    inner = _bounded(knots.x, _monotone(knots.x, knots.y, knots.weight), x[end], y[end])
-    sides = (knots.x, x), (inner, y)
-    at, height = (np.concatenate(each if is_left else each[::-1]) for each in sides)
-    dense = _between(at)
-    dense = dense[dense < x[0]] if is_left else dense[dense > x[-1]]
-    smooth = _monotone(dense, PchipInterpolator(at, height)(dense), np.ones(len(dense)))
-    return _points(dense, _bounded(dense, smooth, x[end], y[end]))
+    inner = _bounded(knots.x, _monotone(knots.x, knots.y, knots.weight), x, y)
+    at = 0 if x < knots.x[0] else len(knots.x)
+    points = _smooth(np.insert(knots.x, at, x), np.insert(inner, at, y))
+    return points[1:] if at == 0 else points[:-1]
 
 
 def _bounded(x: Floats, y: Floats, at: float, height: float) -> Floats:
@@ -98,14 +94,22 @@ def _monotone(x: Floats, y: Floats, weight: Floats) -> Floats:
     return y
 
 
-def _smooth(x: Floats, y: Floats) -> tuple[TracePoint, ...]:
-    """Through all knots, with places between them."""
+def _smooth(x: Floats, y: Floats) -> list[TracePoint]:
+    """Through all knots, which are monotone, with places between them.
+
+    Between two knots a task's time is its ideal time and a constant, so that near 0 % the line stands on the time of an
+    empty task. Its corners are rounded by a mean whose reach changes by at most as much as its middle moves: no slope
+    comes about that lies beyond those of the knots, so neither efficiency nor granularity falls.
+    """
     x, first = np.unique(x, return_index=True)
     y = y[first]
     if len(x) < 2:
-        return tuple(_points(x, y))
+        return _points(x, y)
     dense = _between(x)
-    return tuple(_points(dense, _monotone(dense, PchipInterpolator(x, y)(dense), np.ones(len(dense)))))
+    line = np.log(np.interp(np.exp(dense), np.exp(x), np.exp(x + y))) - dense
+    reach = np.minimum(_ROUNDING, np.minimum(dense - dense[0], dense[-1] - dense))
+    around = np.interp(dense[:, np.newaxis] + np.outer(reach, _KERNEL), dense, line)
+    return _points(dense, around @ (1 - _KERNEL**2) / np.sum(1 - _KERNEL**2))
 
 
 def _between(x: Floats) -> Floats:

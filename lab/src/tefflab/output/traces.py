@@ -13,7 +13,7 @@ from tefflab.output.readings import WorkAxis, curves_in_order
 from tefflab.systems.naming import owner_of
 
 NAMED = 8  # curves that are told by name, unless the reader asks for more; the others are grey
-_VAGUE = 4.0  # where the ends of a band differ by more, it is not drawn
+_VAGUE = 1.3  # where the ends of a band differ by more, it is not drawn
 
 Place = tuple[float, float]
 
@@ -27,7 +27,7 @@ class Line:
     through: tuple[Place, ...]  # all of it, from left to right
     fitted: tuple[Place, ...]  # the part that METG is read from,
     beyond: tuple[tuple[Place, ...], ...]  # and the others, which begin or end with it
-    band: tuple[Place, ...]  # around it, as a closed outline
+    band: tuple[Place, ...]  # around it, as a closed outline; empty where it is too wide to be drawn
     anchor: Place | None  # where it crosses the threshold, or else its end or point that is nearest to it
 
 
@@ -94,16 +94,12 @@ def _line(
 
 
 def _outline(fitted: Sequence[TracePoint], place: Callable[[float, float], Place]) -> tuple[Place, ...]:
-    """The longest stretch of the band that says anything."""
-    stretches: list[list[tuple[float, tuple[float, float]]]] = [[]]
-    for each in fitted:
-        if each.band and each.band[1] <= _VAGUE * each.band[0]:
-            stretches[-1].append((each.ideal, each.band))
-        else:
-            stretches.append([])
-    kept = max(stretches, key=len)
-    upper = [place(ideal, high) for ideal, (_, high) in kept]
-    lower = [place(ideal, low) for ideal, (low, _) in reversed(kept)]
+    """The whole band, or nothing where part of it says too little: a piece of it would seem to be all."""
+    bands = [(each.ideal, each.band) for each in fitted if each.band]
+    if any(high > _VAGUE * low for _, (low, high) in bands):
+        return ()
+    upper = [place(ideal, high) for ideal, (_, high) in bands]
+    lower = [place(ideal, low) for ideal, (low, _) in reversed(bands)]
     return (*upper, *lower)
 
 

@@ -110,7 +110,12 @@ class _Picture:
             if line.anchor
         ]
         others = ", ".join(line.curve.variant.id for line in self._others)
-        self._notes = [*([f"Grey: {others}."] if others else []), *absences([case])]
+        vague = ", ".join(line.curve.variant.id for line in self._told if line.fitted and not line.band)
+        self._notes = [
+            *([f"Grey: {others}."] if others else []),
+            *([f"No band, for it would be too wide to say anything: {vague}."] if vague else []),
+            *absences([case]),
+        ]
 
     def axes(self, across: LogAxis, tick: Callable[[float], str], y_labels: Sequence[str], x_title: str) -> Axes:
         """Their `x` done; the `y` is yet to be made."""
