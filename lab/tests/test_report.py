@@ -212,6 +212,24 @@ def test_it_opens_from_a_file_without_a_request_or_a_complaint(visit: Visit) -> 
     assert visit.page.title() == "A <title> & more"
 
 
+@pytest.mark.browser
+def test_half_of_a_laptops_screen_gets_a_table_and_a_telephone_cards(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_page()
+    page.goto(written(tmp_path, troubled()).as_uri())
+    shown = "each => getComputedStyle(each).display"
+    for width, row_is, columns in (
+        (1280, "table-row", 8),
+        (1100, "table-row", 8),
+        (683, "table-row", 5),
+        (400, "grid", 0),
+    ):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.locator(".metg tbody tr").first.evaluate(shown) == row_is, width
+        assert sum(each.is_visible() for each in page.locator(".metg thead").first.locator("th").all()) == columns
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
 def grey(section: Locator) -> list[str]:
     """The ids of the curves that are grey, in both charts."""
     return [each.get_attribute("data-curve") or "" for each in section.locator(".curve.grey").all()]
