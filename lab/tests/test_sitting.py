@@ -15,7 +15,6 @@ from rich.console import Console
 from conftest import PROGRAM
 from simulated_program import FAR, ROUND_TRIP, SECONDS_PER_ITERATION
 from simulated_sitting import CONFIGURATION, Silent, begun, graphs, measured, plan, sat, variant
-from tefflab.analysis.results import NO_TURN
 from tefflab.benchmarks.task_graph import TaskGraph
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -288,28 +287,73 @@ def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callabl
     assert [each.rows[0].rounds for each in results.cases] == [3, 2, 2]
 
 
+def slowed(patched: pytest.MonkeyPatch, **seconds: float) -> list[float]:
+    """A clock of the time budget that moves with each question to these systems alone."""
+    clock, real = [0.0], BatchProgram.ask
+
+    def ask(program: BatchProgram, line: str, timeout: float) -> str:
+        clock[0] += seconds.get(program.name, 0.0)
+        return real(program, line, timeout)
+
+    patched.setattr(BatchProgram, "ask", ask)
+    patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[0]))
+    return clock
+
+
+@pytest.mark.parametrize("slow", ["one", "two", "three"])
+def test_a_slow_first_round_is_set_aside_until_all_have_had_theirs_and_goes_on_then(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, slow: str
+) -> None:
+    names = ["one", "two", "three"]
+    root = laboratory(**dict.fromkeys(names, (1e-6, "fine")))
+    store, sitting = begun(root, plan(*names))
+    with store:
+        with monkeypatch.context() as patched:
+            clock = slowed(patched, **(dict.fromkeys(names, 1.0) | {slow: 20.0}))
+            results, _ = measured(root, store, sitting, observer := Silent(), budget=200)
+        assert clock[0] <= 200 * 1.25 + 20
+        rounds = {row.variant.id: row.rounds for row in results.cases[0].rows}
+        assert all(rounds[name] >= 1 for name in names if name != slow)
+        first = [who for number, who, _ in observer.launches if number == 0]
+        assert set(first[:3]) == set(names), "each has its turn before any has another"
+        assert first[3:] in ([], [slow])
+        results, _ = measured(root, store, sitting, Silent(), rounds=3)
+    keys = [(run.key, run.attempt) for run in runs_of(store)]
+    assert len(keys) == len(set(keys)), "a run was made twice"
+    assert {row.rounds for row in results.cases[0].rows} == {3}
+
+
+def test_a_first_round_of_several_questions_goes_on_with_the_one_it_was_at(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = laboratory(one=(1e-6, "fine"), two=(1e-6, "fine"))
+    flags = [f"{CONFIGURATION} -output {size}" for size in (16, 32, 64)]
+    cases = tuple(GraphCase(name=each, flags=each, workers=2) for each in flags)
+    store, sitting = begun(root, plan("one", "two").model_copy(update={"cases": cases}))
+    with store, monkeypatch.context() as patched:
+        slowed(patched, one=1.0, two=1.0)
+        results, _ = measured(root, store, sitting, observer := Silent(), budget=50, rounds=2)
+    first = [who for number, who, _ in observer.launches if number == 0]
+    assert len(first) == len(set(first)) == 2, "what goes on is at a later question"
+    keys = [(run.key, run.attempt) for run in runs_of(store)]
+    assert len(keys) == len(set(keys)), "a run was made twice"
+    assert all(row.runs for case in results.cases[:2] for row in case.rows)
+
+
 def test_a_round_ends_between_two_runs_once_a_quarter_more_time_is_spent(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = laboratory(one=(1e-6, "fine"), other=(1e-6, "fine"))
-    store, sitting = begun(root, plan("one", "other"))
-    clock, real = [0.0], BatchProgram.ask
-
-    def slow(program: BatchProgram, line: str, timeout: float) -> str:
-        clock[0] += 20 * (program.name in ("one", "other"))
-        return real(program, line, timeout)
-
+    root = laboratory(one=(1e-6, "fine"))
+    store, sitting = begun(root, plan("one"))
     with store:
         with monkeypatch.context() as patched:
-            patched.setattr(BatchProgram, "ask", slow)
-            patched.setattr(sitting_module, "TimeBudget", lambda budget: TimeBudget(budget, lambda: clock[0]))
+            clock = slowed(patched, one=20)
             results, interrupted = measured(root, store, sitting, Silent(), budget=60)
         kept = runs_of(store)
         assert not interrupted
         assert clock[0] == 80, "the first question after 75 s is not asked"
         rows = results.cases[0].rows
         assert len(kept) == sum(row.runs for row in rows) == 2
-        assert [row.note for row in rows if not row.runs] == [NO_TURN]
         results, _ = measured(root, store, sitting, Silent(), rounds=2)
     keys = [(run.key, run.attempt) for run in runs_of(store)]
     assert len(keys) == len(set(keys)), "a run was made twice"

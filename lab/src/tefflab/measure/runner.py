@@ -7,7 +7,7 @@ same order, and takes the answers that the store has; programs are started only 
 import statistics
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic
@@ -60,9 +60,11 @@ class Runner(Generic[AnyRecord]):
             raise
         self._leave(patiently=True)
 
-    def ask(self, question: Question[AnyRecord], number: int, is_over: Callable[[], bool]) -> bool:
-        """One round of a question; what came of it is added to it. It ends between two runs when `is_over`; whether it
-        came to its own end."""
+    def ask(
+        self, question: Question[AnyRecord], number: int, is_over: Callable[[], bool]
+    ) -> tuple[list[Run[AnyRecord]], bool]:
+        """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
+        `is_over`."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
@@ -74,8 +76,13 @@ class Runner(Generic[AnyRecord]):
                 wanted = asking.send(attempts)
         except StopIteration:
             is_whole = True
-        question.add([run for run in runs if run.role == "system"])
-        return is_whole
+        return runs, is_whole
+
+    def put_back(self, runs: Sequence[Run[AnyRecord]]) -> None:
+        """These answers are given again when their round is asked again, so that it goes on behind them."""
+        for run in reversed(runs):
+            self._known.setdefault(run.key, deque()).appendleft(run)
+            self._attempts[run.key] -= 1
 
     def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> None:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again."""

@@ -1,16 +1,18 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
 Each round launches them in another order, so that the machine's drift hits all alike; where the host moves the cores
-apart or together, each is measured until it is known at either distance. A variant that fails is left out from then
+apart or together, each is measured until it is known at either distance. A first round that takes much longer than
+others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
 on, with its reason; the others go on, and what was measured stays. A sitting that is resumed tries it once more.
 """
 
+import math
 import random
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.benchmarks.benchmark import Launch
@@ -32,6 +34,8 @@ from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
 from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
+
+_End = Literal["over", "cut off", "set aside"]  # of a round
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # seconds that a launch takes at least which is not taken from the store
@@ -72,7 +76,19 @@ class Entry:
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
     late: int = 0  # rounds that were given up because it did not answer in time
+    parts: int = 0  # questions that its launch has answered
+    seconds_before: float = 0.0  # that its first round took until it was set aside for others to have theirs
     _known: list[Known] = field(default_factory=list)  # since the last of its launches
+
+    @property
+    def is_set_aside(self) -> bool:
+        """Whether its first round was cut off for others to have theirs, and is not over yet."""
+        return self.seconds_before > 0
+
+    @property
+    def has_no_turn(self) -> bool:
+        """Whether it waits for its first round, which was not even begun."""
+        return not (self.launches or self.is_set_aside or self.failure)
 
     @property
     def seconds_a_launch(self) -> float:
@@ -91,7 +107,13 @@ class Entry:
     def is_launched(self, seconds: float) -> None:
         """Another launch is over: what was known is so no more."""
         self.launches += 1
-        self.seconds.append(seconds)
+        self.seconds.append(seconds + self.seconds_before)
+        self.parts, self.seconds_before = 0, 0.0
+        self._known.clear()
+
+    def set_aside(self, seconds: float) -> None:
+        """Its first round took so long as yet, and goes on when others have had theirs."""
+        self.seconds_before += seconds
         self._known.clear()
 
     def _estimated(self, round_trip: float | None) -> Known:
@@ -132,7 +154,9 @@ class Sitting:
             company = self._next()
             if company is None:
                 return
-            self._launch(min(company, key=lambda each: (each.launches, each.program.slow_start, _lot(each))))
+            self._launch(
+                min(company, key=lambda each: (each.launches, each.is_set_aside, each.program.slow_start, _lot(each)))
+            )
 
     def _next(self) -> list[Entry] | None:
         """A company that is in the midst of a round. Where all are launched alike, the one that has had least. Else who
@@ -168,12 +192,18 @@ class Sitting:
         return left[chosen] if chosen is not None else None
 
     def _companies(self) -> dict[str, list[Entry]]:
-        """Those that may be launched, by name."""
+        """Those that may be launched, by name. Where somebody has had no turn yet, none of whom all but those who were
+        set aside have had theirs."""
         alive: dict[str, list[Entry]] = {}
         for each in self.entries:
             if not each.failure:
                 alive.setdefault(each.launch.company, []).append(each)
-        return {name: those for name, those in alive.items() if min(each.launches for each in those) < self.rounds}
+        left = {name: those for name, those in alive.items() if min(each.launches for each in those) < self.rounds}
+        turnless = {name: those for name, those in left.items() if any(each.has_no_turn for each in those)}
+        is_behind = {name for name, those in left.items() if any(each.is_set_aside for each in those)}
+        return {
+            name: those for name, those in left.items() if name in turnless or name not in is_behind or not turnless
+        }
 
     def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
         """What each company lacks at a distance of the cores: of its rows, the one that lacks most."""
@@ -207,30 +237,57 @@ class Sitting:
     def _launch(self, entry: Entry) -> None:
         began = time.monotonic()
         launch, number = entry.launch, entry.launches
-        is_whole, at = False, ""
+        end: _End = "cut off"
         try:
             with self.runner.launch(launch, entry.program):
-                for part, question in enumerate(launch.questions, start=1):
-                    if self._is_over():
-                        break
-                    at = question.case.flags
-                    self.observer.begins(launch.variant.id, number, question.case.name, part, len(launch.questions))
-                    if not self.runner.ask(question, number, lambda: self._time.is_exhausted):
-                        break
-                else:
-                    is_whole = True
+                end = self._ask(entry, self._time.spent + self._turn(entry))
         except UnwritableError:
             raise
         except TeffError as failure:
-            self._give_up(entry, failure, at)
+            self._give_up(entry, failure, launch.questions[entry.parts].case.flags)
             return
         finally:
-            entry.is_launched(time.monotonic() - began)
+            if end == "set aside":
+                entry.set_aside(time.monotonic() - began)
+            else:
+                entry.is_launched(time.monotonic() - began)
             self._latest = launch.company
-        if is_whole and entry.failed_before and number >= entry.failed_before.round:
+        if end == "over" and entry.failed_before and number >= entry.failed_before.round:
             self.runner.give_up(launch, number, reason="", at="")
             entry.failed_before = None
         self.observer.learned(launch.variant.id, entry.at(self.runner.round_trip).progress)
+
+    def _ask(self, entry: Entry, turn_ends: float) -> _End:
+        """The questions of a launch that are not answered yet."""
+        launch, number = entry.launch, entry.launches
+
+        def is_over() -> bool:
+            return self._time.spent > turn_ends or self._time.is_exhausted
+
+        for question in launch.questions[entry.parts :]:
+            if self._is_over():
+                return "cut off"
+            self.observer.begins(launch.variant.id, number, question.case.name, entry.parts + 1, len(launch.questions))
+            runs, is_whole = self.runner.ask(question, number, is_over)
+            if not is_whole and not self._time.is_exhausted:
+                self.runner.put_back(runs)
+                return "set aside"
+            question.add([run for run in runs if run.role == "system"])
+            if not is_whole:
+                return "cut off"
+            entry.parts += 1
+        return "over"
+
+    def _turn(self, entry: Entry) -> float:
+        """Seconds after which a first round is set aside: twice its share of the time that is left, at most half of
+        that, but no less than twice what others' first rounds took. No end where nobody else waits for a first one."""
+        waiting = sum(each.has_no_turn for each in self.entries)
+        if self.is_enough is not None or not entry.has_no_turn or waiting < 2:
+            return math.inf
+        left = self.budget - self._time.spent
+        others = [each.seconds[0] for each in self.entries if each.seconds and each.seconds[0] > _FROM_STORE]
+        usual = statistics.median(others) if others else 0.0
+        return max(min(2 * left / waiting, left / 2), 2 * usual)
 
     def _give_up(self, entry: Entry, failure: TeffError, at: str) -> None:
         """A round is lost; the variant is out unless it was merely late, and that is its first failure."""
