@@ -327,3 +327,11 @@ def test_another_benchmark_runs_on_the_same_adapters_by_a_program_of_its_own(tmp
     assert fast.command_line(tmp_path, 2) == [str(tmp_path / ".teff/build/bin/lake_wake"), "--of=wake"]
     with pytest.raises(TeffError, match=r"\{workers\} can't stand in it; \{benchmark\} can"):
         load_system(write(tmp_path, GOOD + SPAWN.replace("lake_spawn", "lake_{workers}")))
+
+
+def test_no_row_says_the_name_of_its_system_twice() -> None:
+    for system in load_systems(project_root()):
+        words = system.title.split()
+        joined = [each.title for each in system.programs if system.title.lower() not in each.title.lower()]
+        for title in joined:
+            assert not {words[0], words[-1]} & {word.strip(",:") for word in title.split()}, f"{system.title}: {title}"

@@ -294,6 +294,15 @@ def test_everything_odd_about_a_row_is_a_caveat() -> None:
     ]
 
 
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (1e-9, 1e-3)])
+def test_what_the_table_calls_too_few_runs_the_report_does_too(ends: tuple[float, float]) -> None:
+    unknown = replace(estimate(1e-6), low=ends[0], high=ends[1], drift=None)
+    given = with_rows(case(0), [row(variants(1)[0], unknown)])
+    assert "too few runs" in printed(given)
+    assert headings(given) == ["too few runs"]
+    assert headings(with_rows(case(0), [row(variants(1)[0], replace(unknown, rounds=2))])) == ["two rounds"]
+
+
 def test_a_sound_case_has_no_caveat_but_the_drift() -> None:
     who = variants(2)
     sound = MeasuredCase("s", "", 0.5, tuple(row(each, estimate(1e-6, 0.04)) for each in who), (curve(who[0], 1e-6),))

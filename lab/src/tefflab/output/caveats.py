@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
+from tefflab.analysis.statistics import is_told
 from tefflab.output import quantities
 from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs
 from tefflab.records.run import Sitting
@@ -54,6 +55,12 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     )
     found += _on(
         rows, "open interval", _is_open, "the interval reaches beyond what was measured; it is not extrapolated"
+    )
+    found += _on(
+        rows,
+        "too few runs",
+        _is_unknown,
+        "the interval would reach from next to nothing to no end; more rounds may close it",
     )
     found += _on(
         rows,
@@ -141,7 +148,7 @@ def _on(
 
 def is_uncertain(row: MetgRow) -> bool:
     """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
-    return row.metg is not None and (row.metg.rounds < 3 or _is_open(row) or _is_wide(row))
+    return row.metg is not None and (row.metg.rounds < 3 or _is_unknown(row) or _is_open(row) or _is_wide(row))
 
 
 def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
@@ -152,15 +159,20 @@ def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
 
 
 def _is_open(row: MetgRow) -> bool:
-    if row.metg is None or row.metg.rounds < 2:
+    if row.metg is None or row.metg.rounds < 2 or not is_told(row.metg.low, row.metg.high):
         return False
     below = row.metg.low <= 0 and row.metg.relation != "<"
     return below or (math.isinf(row.metg.high) and row.metg.relation != ">")
 
 
+def _is_unknown(row: MetgRow) -> bool:
+    """Of rounds enough; fewer are a caveat of their own."""
+    return row.metg is not None and row.metg.rounds > 2 and not is_told(row.metg.low, row.metg.high)
+
+
 def _is_wide(row: MetgRow) -> bool:
     """Of a measured crossing with a closed interval and rounds enough: the other kinds have remarks of their own."""
-    if row.metg is None or row.metg.relation != "=" or row.metg.rounds < 3 or _is_open(row):
+    if row.metg is None or row.metg.relation != "=" or row.metg.rounds < 3 or _is_open(row) or _is_unknown(row):
         return False
     return row.metg.relative_half_width > WANTED_HALF_WIDTH * 1.005  # what would be written as more than 5.0 %
 
