@@ -14,6 +14,7 @@ from samples import failed_record, good_record
 from schemas import HEAD, schema, validator
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.cli.commands.options import MOST_WORKERS
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.systems import Program, load_systems
 
@@ -38,6 +39,17 @@ UNPROVEN_LINE = "-type stencil_1d --no-validate"
 WRONG_LINES = ("-width 0", "-type stensil", "-kernel memory_bound -scratch 16")
 
 Path = tuple[str | int, ...]
+
+
+def test_the_lab_and_the_programs_take_the_same_numbers_of_workers() -> None:
+    if not BUILT:
+        pytest.skip("no program is built here")
+    program = BUILT[0].program_path(ROOT)
+    for workers in (0, MOST_WORKERS + 1):
+        words = [program, "--workers", str(workers), *GOOD_LINES[0].split()]
+        refused = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert refused.returncode == 2
+        assert f"'{workers}' is not a whole number from 1 to {MOST_WORKERS};" in refused.stderr
 
 
 def is_record_by_model(record: dict[str, Any]) -> bool:

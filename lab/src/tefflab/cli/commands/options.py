@@ -1,9 +1,11 @@
 """The options that several measuring commands take, each declared once."""
 
+import json
 from typing import Annotated, Any
 
 import typer
 
+from tefflab import project_root
 from tefflab.cli import completion
 
 
@@ -39,7 +41,8 @@ def number(
     return typer.Option(flag, help=help_, parser=parsed, metavar=metavar)
 
 
-MOST_WORKERS = 4096  # that a program of bench/ takes
+_HEAD = json.loads((project_root() / "bench" / "program" / "record.schema.json").read_text(encoding="utf-8"))
+MOST_WORKERS: int = _HEAD["properties"]["workers"]["maximum"]  # that a program of bench/ takes
 
 _MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
 _ROUNDS = number("--rounds", "Launches of each system, at most; from 2.", 25, 2, metavar="R")
