@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -72,6 +73,7 @@ def interval(value: float, spread: float) -> Interval:
     return Interval(value, value / (1 + spread), value * (1 + spread))
 
 
+@cache
 def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) -> Curve:
     """From empty tasks to a hundred times the overhead."""
     generator = np.random.default_rng(seed)
@@ -96,6 +98,7 @@ def curve(who: Variant, overhead: float, seed: int = 0, slowdown: float = 1.02) 
     return Curve(who, "FLOP/s", tuple(points), trace=trace(runs, points, 0.5))
 
 
+@cache
 def case(count: int, name: str = "stencil_1d", scale: float = 1.0) -> MeasuredCase:
     """`count` systems from 60 ns of overhead upwards, each with its curve."""
     known = variants(count)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from samples import MACHINE
 from tefflab import project_root
@@ -55,7 +56,20 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are laid out and their files are there, but empty: rendering takes half of such a test's time, and is
+    tested with the pictures."""
+
+    def touched(_: Figure, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for ending in (".svg", ".png"):
+            path.with_name(path.name + ending).touch()
+
+    monkeypatch.setattr(session, "save", touched)
+
+
+@pytest.fixture
+def commanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """An empty checkout on which `teff` works, of a machine that is known and has all that it needs."""
     monkeypatch.setattr("tefflab.project_root", lambda: tmp_path)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)

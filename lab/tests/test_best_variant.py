@@ -38,7 +38,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 
 
 @pytest.fixture
-def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
     """A lake with three ways, the last the best; a pond with two, of which none is said to be the best."""
     monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)

@@ -110,11 +110,13 @@ def _pooled(moves: Sequence[Move]) -> tuple[float, float, float]:
     size, variance = np.array([each.size for each in moves]), np.array([each.error**2 for each in moves])
     spread = _paule_mandel(size, variance)
     weight = 1 / (variance + spread)
-    shift = float(np.average(size, weights=weight))
-    names, cluster = np.unique([each.system for each in moves], return_inverse=True)
-    pulls = np.bincount(cluster, weight * (size - shift)) / weight.sum()
-    clustered = float(np.sum(pulls**2)) * len(names) / (len(names) - 1)
-    return shift, math.sqrt(max(clustered, 1 / float(weight.sum()))), math.sqrt(spread)
+    total = float(weight.sum())
+    shift = float(weight @ size) / total
+    pulls: dict[str, float] = {}
+    for move, pull in zip(moves, (weight * (size - shift)).tolist(), strict=True):
+        pulls[move.system] = pulls.get(move.system, 0.0) + pull / total
+    clustered = sum(pull**2 for pull in pulls.values()) * len(pulls) / (len(pulls) - 1)
+    return shift, math.sqrt(max(clustered, 1 / total)), math.sqrt(spread)
 
 
 def _paule_mandel(size: Floats, variance: Floats) -> float:
@@ -122,7 +124,8 @@ def _paule_mandel(size: Floats, variance: Floats) -> float:
 
     def excess(between: float) -> float:
         weight = 1 / (variance + between)
-        return float(np.sum(weight * (size - np.average(size, weights=weight)) ** 2)) - (len(size) - 1)
+        distance = size - (weight @ size) / weight.sum()
+        return float(weight @ (distance * distance)) - (len(size) - 1)
 
     if excess(0.0) <= 0:
         return 0.0
