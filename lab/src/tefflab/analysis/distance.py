@@ -69,8 +69,10 @@ def places(runs: Iterable[Trips]) -> list[Distance | None]:
 
 
 def _main(runs: Iterable[Trips], frequent: Sequence[Distance]) -> Distance:
-    counts = dict.fromkeys(frequent, 0)
     main = frequent[0]
+    if len(frequent) == 1:
+        return main
+    counts = dict.fromkeys(frequent, 0)
     for trips in runs:
         here = next((each for each in frequent if round_trip_of(trips) and is_at(trips, each.round_trip)), None)
         if here is None:
