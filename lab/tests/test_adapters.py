@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Sequence
 from threading import Timer
 
 import psutil
@@ -33,22 +34,23 @@ PATTERNS = [
     "random_spread",
 ]
 PERIODS = {"spread": 1, "random_nearest": 3, "random_spread": 3}  # spread has no more at the smallest widths
-WIDTHS = (1, 2, 7, 16)
+WIDTHS = (1, 2, 7, 16)  # one of them no power of two
 
 
-def _lines(steps: int) -> list[str]:
+def _lines(steps: int, widths: Sequence[int] = WIDTHS) -> list[str]:
     return [
         f"-type {pattern} -width {width} -steps {steps} -radix {min(3, width)}"
         f"{f' -period {PERIODS[pattern]}' if pattern in PERIODS else ''} -kernel compute_bound -iter 2"
         f" -and -type stencil_1d -width 3 -steps {steps // 2 - 1} -output 100"
         for pattern in PATTERNS
-        for width in WIDTHS
+        for width in widths
     ]
 
 
 def _lines_for(variant: Program) -> list[str]:
-    """A task of a script takes milliseconds; with 6 timesteps each dependence set of the patterns still occurs."""
-    return _lines(6 if variant.is_python else 20)
+    """A task of a script takes milliseconds; with 6 timesteps each dependence set of the patterns still occurs, and 8
+    points are a power of two, too, that is more than there are workers."""
+    return _lines(6, (1, 2, 7, 8)) if variant.is_python else _lines(20)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
