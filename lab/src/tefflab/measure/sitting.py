@@ -244,7 +244,8 @@ class Sitting:
         except UnwritableError:
             raise
         except TeffError as failure:
-            self._give_up(entry, failure, launch.questions[entry.parts].case.flags)
+            asked = launch.questions[min(entry.parts, len(launch.questions) - 1)]  # the last, where it failed to end
+            self._give_up(entry, failure, asked.case.flags)
             return
         finally:
             if end == "set aside":
