@@ -19,7 +19,8 @@ from tefflab.systems.systems import Program, System, load_systems
 FOLDER = "systems"  # of the site
 _KIND = "task_graph"  # whose estimates are METG
 _SHEBANG_OR_PRAGMA = re.compile(r"^(#!|#pragma once$|#include|$|# mypy:|# ruff:)")
-_COMMENT = re.compile(r"^\s*(?://+!?|#)\s?(.*)$")
+_COMMENT = re.compile(r"^\s*(?://+!?|%%+|#)\s?(.*)$")
+_MARKS = ("//", "%%")  # of lines that are comments; a language that has other ones is rare
 _DOCSTRING = re.compile(r'^\s*"""(.*?)"""', re.DOTALL | re.MULTILINE)
 _BESIDES = {".toml", ".txt", ".cmake", ".in", ".lock", ".mod"}  # files of an adapter that say how to build it
 
@@ -49,7 +50,7 @@ class Source:
         code = _DOCSTRING.sub("", self.text) if self.file.suffix == ".py" else self.text
         said = (line.strip() for line in code.splitlines())
         return sum(
-            bool(line) and not line.startswith(("//", "/*", "*", "#!")) and not self._is_note(line) for line in said
+            bool(line) and not line.startswith((*_MARKS, "/*", "*", "#!")) and not self._is_note(line) for line in said
         )
 
     def _is_note(self, line: str) -> bool:
@@ -68,7 +69,7 @@ def _first_block(lines: Sequence[str]) -> list[str]:
     """The first comment, if nothing but directives stands above it."""
     block: list[str] = []
     for line in lines:
-        found = _COMMENT.match(line) if line.lstrip().startswith("//") else None
+        found = _COMMENT.match(line) if line.lstrip().startswith(_MARKS) else None
         if found:
             block.append(found[1].strip())
         elif block or not _SHEBANG_OR_PRAGMA.match(line.strip()):
