@@ -130,10 +130,23 @@ static int32_t this_worker(void) {
   return worker;
 }
 
+/* Tells the scheduler how much of a process's time slice of 1 ms a task took, in hundredths: it cannot see
+ * that by itself, and goes by it when it shares out processes and wakes other schedulers. */
+static void account(ErlNifEnv* env, ErlNifTime began) {
+  enum { hundredth = 10000 }; /* ns */
+  static _Thread_local ErlNifTime untold;
+  untold += enif_monotonic_time(ERL_NIF_NSEC) - began;
+  const ErlNifTime due = untold / hundredth;
+  if (due == 0) return;
+  enif_consume_timeslice(env, due < 100 ? (int)due : 100);
+  untold %= hundredth;
+}
+
 /* execute(Work, Graph, Timestep, Point, Inputs): the output. */
 BENCH(execute) {
   NUMBERS
   enum { few = 64 };
+  const ErlNifTime began = enif_monotonic_time(ERL_NIF_NSEC);
   const void* few_inputs[few];
   size_t few_sizes[few];
   unsigned all = 0;
@@ -156,6 +169,7 @@ BENCH(execute) {
     free(bytes);
     free(sizes);
   }
+  account(env, began);
   return output;
 }
 

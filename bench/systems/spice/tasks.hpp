@@ -1,0 +1,25 @@
+// Spice's futures: the spawn patterns on them are spawn.zig, what those count and how they are driven is C++.
+#pragma once
+
+#include <string>
+
+#include "teff/spawn/foreign_patterns.hpp"
+
+extern "C" const char* spice_zig_version();  ///< of spawn.zig
+
+namespace {
+
+class task_system : public teff::spawn::foreign_patterns {
+ public:
+  using foreign_patterns::foreign_patterns;
+
+  /// Spice has no versions yet.
+  [[nodiscard]] teff::bench::identity describe() const {
+    return {.system = "spice",
+            .variant = "futures",
+            .version = std::string("Zig ") + spice_zig_version(),
+            .workers = workers()};
+  }
+};
+
+}  // namespace
