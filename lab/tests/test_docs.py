@@ -174,14 +174,17 @@ def test_lines_of_an_adapter_are_those_of_code(tmp_path: Path, name: str, text: 
     assert (Source(file).lines, Source(file).comment) == (lines, comment)
 
 
+LAKE = (  # a system.toml
+    'name = "lake"\ntitle = "Lake"\nparadigm = "none"\nparallelism = "both"\ndistributed = false\nlanguage = "C"\n'
+    'homepage = "https://example.org"\ncolor = "#000000"\n[[program]]\nbenchmark = "task_graph"\nname = "a"\n'
+    'title = "A"\nprogram = "a"\n'
+)
+
+
 def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     system = tmp_path / "bench/systems/lake/system.toml"
     system.parent.mkdir(parents=True)
-    system.write_text(
-        'name = "lake"\ntitle = "Lake"\nparadigm = "none"\nparallelism = "both"\ndistributed = false\nlanguage = "C"\n'
-        'homepage = "https://example.org"\ncolor = "#000000"\n[[program]]\nbenchmark = "task_graph"\nname = "a"\n'
-        'title = "A"\nprogram = "a"\n'
-    )
+    system.write_text(LAKE)
     line = {"benchmark": "task_graph", "system_id": "lake@2.1", "version": "2.1.3", "configuration": "-type fft"}
     stored = [
         line | {"sitting": sitting, "metg": {"value": metg, "low": 0.9 * metg, "high": high}}
@@ -195,3 +198,19 @@ def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     assert "| `lake@2.1` | 2.1.3 | 2.00 µs | 1.80 µs – 3.00 µs | `-type fft` | `mine:2026-02` |" in page
     assert "| 4.00 µs | too few runs |" in page
     assert "5.00 µs" not in page
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        ('teff_skip_system("lake is not here")', "found where you have built it"),
+        ("teff_add_system_program(lake)", "Nothing is installed for it."),
+    ],
+)
+def test_a_page_tells_what_nobody_installs_from_what_is_always_there(tmp_path: Path, build: str, says: str) -> None:
+    folder = tmp_path / "bench/systems/lake"
+    folder.mkdir(parents=True)
+    (folder / "CMakeLists.txt").write_text(build)
+    (folder / "system.toml").write_text(LAKE)
+    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    assert says in page

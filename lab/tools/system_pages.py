@@ -156,9 +156,20 @@ def _how_to_get(system: System) -> Iterator[str]:
         yield f"Every command that measures sets it up by itself, by {' and '.join(asked.registries)}{licence}."
     elif asked.elsewhere.text:
         yield f"In no registry that Teff asks; it is found where you have it: {asked.elsewhere.text}."
+    elif _may_be_missing(system):
+        yield (
+            "No package manager is known to have it; it is found where you have built it, "
+            f"as its [homepage]({system.homepage}) says."
+        )
     else:
         yield "Nothing is installed for it."
     yield from _packages(asked)
+
+
+def _may_be_missing(system: System) -> bool:
+    """Whether CMake looks for it."""
+    file = system.folder / "CMakeLists.txt"
+    return file.is_file() and "teff_skip_system(" in file.read_text(encoding="utf-8")
 
 
 def _packages(asked: Install) -> Iterator[str]:
