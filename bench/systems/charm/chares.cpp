@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "chares.decl.h"
@@ -26,6 +28,9 @@ class output : public CMessage_output {
 };
 
 namespace {
+
+/// Messages are counted as int, with what stands before the output.
+constexpr std::int64_t most_bytes = std::numeric_limits<int>::max() - 4096;
 
 /// What runs now: all chares of this process read it.
 workload* running = nullptr;
@@ -94,12 +99,19 @@ class column : public CBase_column {
       inputs_.emplace_back(each->bytes, bytes);
     output* const made = blank();
     running->worker(CkMyRank()).execute(graph_, timestep_, thisIndex, {made->bytes, bytes}, inputs_);
-    for (output*& each : std::span(here.messages).first(static_cast<std::size_t>(here.count)))
-      spare_.push_back(each);
+    for (output* each : std::span(here.messages).first(static_cast<std::size_t>(here.count))) put_by(each);
     here.count = 0;
     send(made);
   }
 
+  /// No more than a task needs: some columns receive more than they send.
+  void put_by(output* one) {
+    if (spare_.size() <= table_.max_consumers()) {
+      spare_.push_back(one);
+    } else {
+      delete one;
+    }
+  }
   output* blank() {
     output* one = nullptr;
     if (spare_.empty()) {
@@ -128,7 +140,7 @@ class column : public CBase_column {
     if (reads_itself) {
       keep(made);
     } else {
-      spare_.push_back(made);
+      put_by(made);
     }
   }
 
@@ -162,6 +174,10 @@ class chares final : public adapter {
   [[nodiscard]] identity describe() const override { return runtime::describe("chares"); }
 
   void run(workload& work) override {
+    for (std::size_t i = 0; i < work.graphs(); ++i)
+      if (work.graph(i).output_bytes > most_bytes)
+        throw usage_error("-output " + std::to_string(work.graph(i).output_bytes) +
+                          " is more than a message of Charm++ holds");
     running = &work;
     missing_ = work.graphs() + 1;
     for (std::size_t i = 0; i < work.graphs(); ++i) {

@@ -39,16 +39,17 @@ static char* text(ErlNifEnv* env, ERL_NIF_TERM term) {
 enum { most_numbers = 4 };
 #define NUMBERS             \
   int64_t at[most_numbers]; \
-  for (int i = 0; i < most_numbers; ++i) at[i] = i < count ? number(env, given[i]) : 0;
+  for (int i = 0; i < most_numbers; ++i) at[i] = i < count ? number(env, given[i]) : 0
 #define POINTER(index) ((void*)(intptr_t)at[index])
 #define RETURNS_NUMBER(name, expression)       \
   BENCH(name) {                                \
-    NUMBERS                                    \
+    NUMBERS;                                   \
     return enif_make_int64(env, (expression)); \
   }
 #define RETURNS_NOTHING(name, call) \
   BENCH(name) {                     \
-    NUMBERS(call);                  \
+    NUMBERS;                        \
+    (call);                         \
     return ok(env);                 \
   }
 
@@ -91,7 +92,7 @@ BENCH(identify) {
 
 /* The first point of a timestep, and the one after the last. */
 BENCH(points) {
-  NUMBERS
+  NUMBERS;
   int64_t first = 0;
   const int64_t all = teff_points(POINTER(0), (int32_t)at[1], at[2], &first);
   return enif_make_tuple2(env, enif_make_int64(env, first), enif_make_int64(env, first + all));
@@ -111,11 +112,11 @@ static ERL_NIF_TERM list(ErlNifEnv* env, const int64_t at[], points_of_task ask)
 
 /* inputs(Work, Graph, Timestep, Point), and consumers. */
 BENCH(inputs) {
-  NUMBERS
+  NUMBERS;
   return list(env, at, teff_inputs);
 }
 BENCH(consumers) {
-  NUMBERS
+  NUMBERS;
   return list(env, at, teff_consumers);
 }
 
@@ -144,7 +145,7 @@ static void account(ErlNifEnv* env, ErlNifTime began) {
 
 /* execute(Work, Graph, Timestep, Point, Inputs): the output. */
 BENCH(execute) {
-  NUMBERS
+  NUMBERS;
   enum { few = 64 };
   const ErlNifTime began = enif_monotonic_time(ERL_NIF_NSEC);
   const void* few_inputs[few];
