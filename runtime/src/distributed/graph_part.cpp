@@ -39,6 +39,13 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
   published(runtime_.internals());  // it may ask to be polled, or listened to
 }
 
+std::uint32_t graph_part::add(registered_message added) {
+  const std::lock_guard lock(beginning_);
+  if (begun_.load(std::memory_order_relaxed))
+    throw misuse("teff::distributed_graph::on_large: called while keys are being fulfilled");
+  return core().add(std::move(added));
+}
+
 // Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails
 // it. It leaves when all others do.
 void graph_part::leave() noexcept {
