@@ -20,6 +20,7 @@ graph_part::graph_part(runtime& rt, transport& through)
 
 graph_part::~graph_part() {
   leave();
+  messages_->tell_trace();
   detach(runtime_.internals(), *messages_);
   tasks_->abandon_if_unfinished();
   detach(runtime_.internals(), *tasks_);

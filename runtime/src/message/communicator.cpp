@@ -33,6 +33,7 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
 
 communicator::~communicator() {
   source_->leave("teff::communicator");
+  source_->tell_trace();
   detail::detach(runtime_.internals(), *source_);
 }
 

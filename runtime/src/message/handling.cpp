@@ -138,7 +138,7 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   }
   // A handler has a span of its own; what makes place for data has none.
   if (!message.large) return message.handle(arguments);
-  const traced_span span(event_kind::run, "large message comes");
+  const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
 }
 
