@@ -8,7 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from tefflab.benchmarks.job_profile import PATHS, SPENT, JobProfile, RankProfile
-from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import digits, duration, percent, rate
 
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
@@ -20,7 +19,8 @@ def to_table(profile: JobProfile) -> Group:
     whole = profile.whole()
     columns = [whole, *profile.ranks] if 1 < len(profile.ranks) <= _MOST_COLUMNS else [whole]
     many = f"{len(profile.ranks)} ranks, " if len(profile.ranks) > 1 else ""
-    table = titled_table(f"{' '.join(profile.command)}: {many}{whole.workers} worker{'s' * (whole.workers != 1)}")
+    title = f"{' '.join(profile.command)}: {many}{whole.workers} worker{'s' * (whole.workers != 1)}"
+    table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("worker time")
     for each in columns:
         table.add_column("" if len(columns) == 1 else each.name, justify="right", no_wrap=True)
@@ -38,7 +38,7 @@ def to_table(profile: JobProfile) -> Group:
         )
     if profile.exit_status:
         lines.append(f"the program ended with status {profile.exit_status}")
-    return Group(table, *(Text(line, style="dim") for line in lines))
+    return Group(Text(title, style="bold"), table, *(Text(line, style="dim") for line in lines))
 
 
 def _add_messages(table: Table, columns: Sequence[RankProfile], whole: RankProfile) -> None:
