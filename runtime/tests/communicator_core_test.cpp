@@ -136,7 +136,7 @@ class played_job {
     auto& core = *players_[static_cast<std::size_t>(from)]->core;
     const auto data = std::make_shared<std::vector<std::byte>>(random_() % 200, payload_byte(what));
     bool sent = false;
-    const sending all{core.large().offer(2, *data,
+    const sending all{core.large().offer(to, 2, *data,
                                          [this, data] {
                                            std::ranges::fill(*data, std::byte{0xee});
                                            ++reused_;

@@ -331,6 +331,9 @@ TEST(communicator, counts_what_it_has_sent_since_it_was_made) {
     EXPECT_EQ(counted.large, comm.rank() == 0 ? 2U : 0U);
     EXPECT_EQ(counted.large_bytes, comm.rank() == 0 ? 2000U : 0U);
     EXPECT_GE(counted.waits, 1U) << "a window has room for four";
+    EXPECT_EQ(counted.near.sent, counted.sent);
+    EXPECT_EQ(counted.near.large_bytes, counted.large_bytes);
+    EXPECT_EQ(counted.own.sent + counted.far.sent, 0U);
   });
 }
 

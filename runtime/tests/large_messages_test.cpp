@@ -137,9 +137,7 @@ TEST(large_messages, into_memory_of_another_size_fail_by_name_on_all_ranks) {
       ADD_FAILURE() << "nothing thrown on rank " << comm.rank();
     } catch (const wrong_landing& e) {
       EXPECT_EQ(comm.rank(), 0);
-      EXPECT_EQ(std::string(e.what()),
-                "teff::communicator: a large message has 11 elements, and the memory where they are to land "
-                "has 10");
+      EXPECT_EQ(std::string(e.what()), "teff: large data of 11 elements were to land in memory for 10");
     } catch (const rank_failed& e) {
       EXPECT_NE(comm.rank(), 0);
       EXPECT_EQ(e.rank, 0);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -160,6 +161,52 @@ void stencil(teff::communicator& comm) {
   expect(ran == steps * columns, "the number of tasks");
 }
 
+// Task (step, rank) takes the blocks of all ranks of the step before, which lie where it has said, and sends
+// its own to all.
+void block_steps(teff::communicator& comm) {
+  using key = std::array<int, 2>;
+  constexpr int steps = 5;
+  const std::size_t size = std::size_t{1} << 16;
+  const auto ranks = static_cast<std::size_t>(comm.ranks());
+  const auto place = [&](int step, int from) {
+    return static_cast<std::size_t>(step) * ranks + static_cast<std::size_t>(from);
+  };
+  std::vector<std::vector<long>> came(steps * ranks, std::vector<long>(size));
+  std::vector<std::vector<long>> made(steps, std::vector<long>(size));
+  std::atomic<int> ran{0};
+  teff::distributed_graph<key> g(comm);
+  const auto block =
+      g.on_large([&](key k, int from, std::size_t) -> std::span<long> { return came[place(k[0], from)]; });
+  const auto send_all = [&](int step, std::vector<long>& x) {
+    const auto left = std::make_shared<std::atomic<int>>(comm.ranks());
+    for (int to = 0; to < comm.ranks(); ++to) {
+      block.fulfill({step, to}, comm.rank(), x, [&x, left] {
+        if (--*left == 0) std::ranges::fill(x, -1);
+      });
+    }
+  };
+  g.rank([](key k) { return k[1]; }).indegree([&](key) { return comm.ranks(); }).body([&](key k) {
+    ++ran;
+    long sum = 0;
+    for (int from = 0; from < comm.ranks(); ++from) {
+      const auto& x = came[place(k[0], from)];
+      expect(std::ranges::count(x, x[0]) == std::ssize(x), "what lies in a block of a key");
+      sum += x[0] % 1000;
+    }
+    long expected = 0;
+    for (int from = 0; from < comm.ranks(); ++from) expected += (k[0] * 10 + from) % 1000;
+    expect(sum == expected, "the sum of the blocks of a key");
+    if (k[0] + 1 == steps) return;
+    auto& x = made[static_cast<std::size_t>(k[0])];
+    std::ranges::fill(x, (k[0] + 1) * 10 + comm.rank());
+    send_all(k[0] + 1, x);
+  });
+  std::vector<long> first(size, comm.rank());
+  send_all(0, first);
+  g.wait();
+  expect(ran == steps, "the number of tasks that take blocks");
+}
+
 // Each rank sums what all others have made in the iteration before, which is large, or one number.
 void replay(teff::communicator& comm, std::size_t size) {
   teff::distributed_replay<int> g(comm);
@@ -213,6 +260,7 @@ int main(int argc, char** argv) {
     teff::communicator comm(rt, job);
     flood(comm);
     stencil(comm);
+    block_steps(comm);
     replay(comm, 1);
     replay(comm, 9000);
   }

@@ -42,6 +42,17 @@ class rank_trace {
     return sum;
   }
   [[nodiscard]] const std::map<int, std::string>& clocks() const noexcept { return clocks_; }
+  // What ranks have counted on a path (own, near, far), over all of them and all that sends.
+  [[nodiscard]] std::uint64_t sent(const std::string& path, const std::string& what) const {
+    std::uint64_t sum = 0;
+    for (const auto& each : told_) sum += each[path][what].get<std::uint64_t>();
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t handled() const {
+    std::uint64_t sum = 0;
+    for (const auto& each : told_) sum += each["handled"].get<std::uint64_t>();
+    return sum;
+  }
 
  private:
   using event = nlohmann::json;
@@ -69,6 +80,7 @@ class rank_trace {
     const auto kind = each["ph"].get<std::string>();
     const int process = each["pid"];
     if (kind == "M") {
+      if (each["name"] == "messages") told_.push_back(each["args"]);
       if (each["name"] == "process_name") names_[process] = each["args"]["name"];
       if (each["name"] == "rank") {
         if (errors_.contains(process)) fault("a rank is there twice");
@@ -119,6 +131,7 @@ class rank_trace {
   std::map<std::pair<int, int>, std::vector<slice>> slices_;
   std::map<std::pair<int, std::string>, double> counters_;
   std::map<std::string, arrow> arrows_;
+  std::vector<event> told_;
 };
 
 }  // namespace teff::test

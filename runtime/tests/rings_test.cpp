@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +35,21 @@ class ring_job {
     std::vector<std::byte*> segments;
     for (std::size_t i = 0; i < ranks; ++i) {
       memory_.emplace_back(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64})));
+      std::memset(memory_.back().get(), 0, bytes);
       rings::prepare(memory_.back().get(), ranks, lines);
       segments.push_back(memory_.back().get());
     }
     for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<rings>(segments, i, lines));
+    bytes_ = bytes;
+  }
+  // Cache lines of what leads to this rank that were ever written.
+  [[nodiscard]] std::size_t written_lines(std::size_t rank) const {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < bytes_; at += 64) {
+      const auto* const line = memory_[rank].get() + at;
+      count += std::any_of(line, line + 64, [](std::byte each) { return each != std::byte{}; }) ? 1 : 0;
+    }
+    return count;
   }
   [[nodiscard]] rings& end(std::size_t rank) { return *ends_[rank]; }
 
@@ -45,6 +57,7 @@ class ring_job {
   struct freed {
     void operator()(std::byte* at) const { ::operator delete(at, std::align_val_t{64}); }
   };
+  std::size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte, freed>> memory_;
   std::vector<std::unique_ptr<rings>> ends_;
 };
@@ -80,6 +93,58 @@ TEST(rings, carry_packets_of_any_size) {
   }
   EXPECT_FALSE(job.end(1).receive(box));
   EXPECT_FALSE(job.end(0).has_waiting());
+}
+
+// The caches have what was used last.
+TEST(rings, use_their_first_lines_again_if_they_are_read_as_they_are_written) {
+  for (const std::uint32_t behind : {0U, 5U}) {
+    ring_job job(2, 4096);
+    auto& box = job.end(1).open(0);
+    std::uint32_t received = 0;
+    for (std::uint32_t number = 0; number < 5000; ++number) {
+      job.end(0).send(0, 1, made_of(0, number, number % 400));
+      if (number < behind) continue;
+      EXPECT_TRUE(is_made_of(job.end(1).receive(box)->bytes, 0, received, received % 400));
+      ++received;
+    }
+    EXPECT_LE(job.written_lines(1), 256U + 5);  // and what says how far they are
+  }
+}
+
+TEST(rings, keep_packets_whole_and_in_order_however_far_their_reader_is_behind) {
+  const auto seed = fresh_seed();
+  SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
+  std::mt19937_64 random(seed);
+  for (const std::size_t lines : {64U, 512U, 4096U}) {
+    ring_job job(2, lines);
+    auto& own = job.end(0).open(0);
+    auto& box = job.end(1).open(0);
+    std::deque<std::size_t> sizes;  // of those under way
+    std::uint32_t sent = 0;
+    std::uint32_t came = 0;
+    for (int phase = 0; phase < 60; ++phase) {
+      const auto sends_of_8 = random() % 8;
+      const auto largest = std::size_t{1} << (random() % 14);
+      for (int step = 0; step < 200; ++step) {
+        if (random() % 8 < sends_of_8) {
+          sizes.push_back(random() % largest);
+          job.end(0).send(0, 1, made_of(0, sent++, sizes.back()));
+        } else if (const auto next = job.end(1).receive(box)) {
+          ASSERT_TRUE(is_made_of(next->bytes, 0, came++, sizes.front()));
+          sizes.pop_front();
+        }
+        if (random() % 4 == 0) static_cast<void>(job.end(0).receive(own));  // sends what waits for room
+      }
+    }
+    while (!sizes.empty()) {
+      static_cast<void>(job.end(0).receive(own));
+      if (const auto next = job.end(1).receive(box)) {
+        ASSERT_TRUE(is_made_of(next->bytes, 0, came++, sizes.front()));
+        sizes.pop_front();
+      }
+    }
+    EXPECT_EQ(came, sent);
+  }
 }
 
 TEST(rings, know_what_is_under_way) {

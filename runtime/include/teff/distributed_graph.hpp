@@ -10,9 +10,12 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -50,7 +53,7 @@ class distributed_graph {
         part_(comm.workers(), comm.network()) {
     tasks_->looks_elsewhere = true;
     part_.tie(tasks_);
-    number_ = part_.core().add(
+    number_ = part_.add(
         detail::make_message(detail::parameters<const Key&, const Data&...>{}, false,
                              [this](const Key& key, const Data&... data) { receive(key, data...); }));
   }
@@ -126,10 +129,8 @@ class distributed_graph {
   // failure it does nothing. Throws what the graph's functions throw; misuse if there is no such rank.
   void fulfill(const Key& key, const Data&... data) {
     part_.expect_begun();
-    const int to = rank_ ? rank_(key) : 0;
+    const int to = rank_of(key);
     if (to == part_.core().rank()) return count_here(key, data...);
-    if (to < 0 || to >= part_.core().ranks()) [[unlikely]]
-      refuse_rank(key, to);
     const arrival all(key, data...);
     part_.messages().send(
         to, number_, detail::bytes_of<Key, Data...>(key, data...),
@@ -154,12 +155,143 @@ class distributed_graph {
     part_.wait();
   }
 
+  // Large data that go with a key: what on_large() returns. It can be copied, and is of use as long as its
+  // graph lives.
+  template <class T, class... Arguments>
+  class large_data {
+   public:
+    // As the graph's fulfill(); the arguments are copied before it returns, the data are not. They stay
+    // where they are, unchanged, until may_reuse() is called, on a worker of this rank, or wait() has ended,
+    // be it by an exception, or the graph is destroyed. may_reuse() may fulfil keys; if wait() throws, it has
+    // maybe not been called.
+    //
+    // A key of this rank: all of that has happened when this returns, and nothing is copied if the data are
+    // where they are to land.
+    void fulfill(const Key& key, const Arguments&... arguments, std::span<const T> data,
+                 std::function<void()> may_reuse = {}) const {
+      auto& part = graph_->part_;
+      part.expect_begun();
+      const int to = graph_->rank_of(key);
+      if (to == part.core().rank()) return fulfill_here(key, arguments..., data, may_reuse);
+      const std::tuple<const Key&, const Arguments&...> all(key, arguments...);
+      part.messages().send_large(
+          to, number_, std::as_bytes(data), std::move(may_reuse),
+          detail::bytes_of<Key, Arguments...>(key, arguments...),
+          [](const void* what, std::byte* at) {
+            std::apply([&](const auto&... each) { detail::put_arguments<Key, Arguments...>(at, each...); },
+                       *static_cast<const std::tuple<const Key&, const Arguments&...>*>(what));
+          },
+          &all);
+    }
+
+   private:
+    friend class distributed_graph;
+    struct functions {
+      std::function<std::span<T>(const Key&, const Arguments&..., std::size_t)> land;
+      std::function<bool(const Key&, const Arguments&..., std::span<T>)> arrived;  // whether the key counts
+    };
+    large_data(distributed_graph& graph, std::shared_ptr<const functions> of, std::uint32_t number) noexcept
+        : graph_(&graph), functions_(std::move(of)), number_(number) {}
+
+    void fulfill_here(const Key& key, const Arguments&... arguments, std::span<const T> data,
+                      const std::function<void()>& may_reuse) const {
+      if (graph_->part_.core().cancelled()) return;
+      const auto to = functions_->land(key, arguments..., data.size());
+      if (to.size() != data.size()) detail::refuse_landing(data.size(), to.size());
+      if (!data.empty() && to.data() != data.data()) std::memmove(to.data(), data.data(), data.size_bytes());
+      if (functions_->arrived(key, arguments..., to)) graph_->tasks_->fulfill(key);
+      if (may_reuse) may_reuse();
+    }
+
+    distributed_graph* graph_;
+    std::shared_ptr<const functions> functions_;
+    std::uint32_t number_;
+  };
+
+  // Registers large data: an array of T, of any size, that goes from the memory of who fulfils a key to where
+  // the key's rank says, without a copy between, beside small arguments.
+  //
+  //   const auto panel = g.on_large(
+  //       [&](key k, int part, std::size_t n) -> std::span<double> { return place(k, part); },
+  //       [&](key k, int part, std::span<double> x) { count(x); });
+  //   panel.fulfill({step, column}, part, x, [&] { /* x may be changed */ });
+  //
+  // land(key, arguments..., n) returns memory for n elements, which is nobody else's until the task of the
+  // key runs, or whatever else arrived(key, arguments..., memory) leads to. That is called when the data are
+  // there, before the fulfilment counts; if it returns false, this does not count. arrived() of the graph is
+  // not called for them. Both run on any worker of the key's rank, on several at once; on the thread that
+  // fulfils the key if that is on the same rank. If the memory has another size, the graph fails with
+  // wrong_landing.
+  //
+  // Each rank registers the same, in the same order, before keys are fulfilled there, or after wait(). Throws
+  // misuse in between.
+  template <class Land, class Arrived>
+  [[nodiscard]] auto on_large(Land&& land, Arrived&& arrived) {
+    using of = detail::large_parameters_of<std::decay_t<Land>, detail::handler_parameters_t<Land>>;
+    static_assert(of::fits,
+                  "teff: the function that says where large data are to land takes a key first and a "
+                  "std::size_t last, and returns a std::span<T> of what travels by its bytes");
+    return added_large<typename of::element>(std::forward<Land>(land), std::forward<Arrived>(arrived),
+                                             typename of::arguments{});
+  }
+  // The same where nothing is to be done when they are there.
+  template <class Land>
+  [[nodiscard]] auto on_large(Land&& land) {
+    return on_large(std::forward<Land>(land), [](const Key&, const auto&...) {});
+  }
+
   // What this rank has sent and handled for the graph.
   [[nodiscard]] message_counters counters() { return part_.messages().counters(); }
 
  private:
   using tasks = detail::keyed_graph<Key, key_hash<Key>>;
   using arrival = std::tuple<const Key&, const Data&...>;
+
+  template <class T, class Land, class Arrived, class First, class... Rest>
+  auto added_large(Land&& land, Arrived&& arrived, detail::parameters<First, Rest...> /*of*/) {
+    static_assert(std::is_same_v<detail::argument<First>, Key>,
+                  "teff: the function that says where large data are to land takes the graph's key first");
+    return added_large<T, detail::argument<Rest>...>(std::forward<Land>(land),
+                                                     std::forward<Arrived>(arrived));
+  }
+  template <class T, class... Arguments, class Land, class Arrived>
+  large_data<T, Arguments...> added_large(Land&& land, Arrived&& arrived) {
+    static_assert(std::is_invocable_v<Land&, const Key&, const Arguments&..., std::size_t> &&
+                      std::is_invocable_v<Arrived&, const Key&, const Arguments&..., std::span<T>>,
+                  "teff: both functions of large data take a key and arguments, by value or as const&; the "
+                  "second one then what the first one has returned");
+    using functions = typename large_data<T, Arguments...>::functions;
+    auto made = std::make_shared<functions>();
+    made->land = std::forward<Land>(land);
+    // As arrived() does.
+    made->arrived = [each = std::forward<Arrived>(arrived)](const Key& key, const Arguments&... arguments,
+                                                            std::span<T> data) mutable {
+      if constexpr (std::is_void_v<
+                        std::invoke_result_t<Arrived&, const Key&, const Arguments&..., std::span<T>>>) {
+        std::invoke(each, key, arguments..., data);
+        return true;
+      } else {
+        return static_cast<bool>(std::invoke(each, key, arguments..., data));
+      }
+    };
+    const auto number = part_.add(detail::make_large_message<T>(
+        detail::parameters<const Key&, const Arguments&...>{},
+        [this, made](const Key& key, const Arguments&... arguments, std::size_t size) {
+          std::span<T> to;
+          fails_with(key, [&] {
+            to = made->land(key, arguments..., size);
+            if (to.size() != size) detail::refuse_landing(size, to.size());
+          });
+          return to;
+        },
+        detail::as_part_of<std::decay_t<Arrived>>(
+            [this, made](const Key& key, const Arguments&... arguments, std::span<T> data) {
+              fails_with(key, [&] {
+                if (made->arrived(key, arguments..., data)) tasks_->fulfill(key);
+              });
+            })));
+    return {*this, std::move(made), number};
+  }
 
   void count_here(const Key& key, const Data&... data) {
     if (part_.core().cancelled()) return;
@@ -168,11 +300,22 @@ class distributed_graph {
   }
   // From another rank.
   void receive(const Key& key, const Data&... data) {
+    fails_with(key, [&] { count_here(key, data...); });
+  }
+  // If that throws, the graph fails on all ranks, which are told the key.
+  template <class F>
+  void fails_with(const Key& key, F&& what) {
     try {
-      count_here(key, data...);
+      what();
     } catch (...) {
       part_.core().fail(std::current_exception(), "key " + detail::key_text(key) + ": ");
     }
+  }
+  [[nodiscard]] int rank_of(const Key& key) {
+    const int to = rank_ ? rank_(key) : 0;
+    if (to < 0 || to >= part_.core().ranks()) [[unlikely]]
+      refuse_rank(key, to);
+    return to;
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
     throw misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) + " is " +

@@ -50,6 +50,8 @@ class channel {
   // Whether there may be packets of which nobody is told, so that somebody has to look: has_arrivals() is
   // false then.
   [[nodiscard]] virtual bool is_polled() const noexcept { return false; }
+  // Whether packets to that rank go through memory that it shares with this one; for counters.
+  [[nodiscard]] virtual bool is_near(int to) const noexcept;
   // From now on `tell` is called whenever a packet has come of which listen() does not tell, by any thread,
   // until it is set again or the channel is destroyed. It only wakes somebody.
   virtual void on_arrival(std::function<void()> tell) = 0;

@@ -20,6 +20,7 @@ graph_part::graph_part(runtime& rt, transport& through)
 
 graph_part::~graph_part() {
   leave();
+  messages_->tell_trace();
   detach(runtime_.internals(), *messages_);
   tasks_->abandon_if_unfinished();
   detach(runtime_.internals(), *tasks_);
@@ -37,6 +38,13 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
   attach(runtime_.internals(), tasks_);
   attach(runtime_.internals(), messages_);
   published(runtime_.internals());  // it may ask to be polled, or listened to
+}
+
+std::uint32_t graph_part::add(registered_message added) {
+  const std::lock_guard lock(beginning_);
+  if (begun_.load(std::memory_order_relaxed))
+    throw misuse("teff::distributed_graph::on_large: called while keys are being fulfilled");
+  return core().add(std::move(added));
 }
 
 // Other ranks may wait for an epoch's end that this one is not going to wait for: it takes part, and fails

@@ -17,8 +17,8 @@ std::string type_words(const std::type_info& type) {
 }
 
 void refuse_landing(std::size_t expected, std::size_t landed) {
-  throw wrong_landing("teff::communicator: a large message has " + std::to_string(expected) +
-                      " elements, and the memory where they are to land has " + std::to_string(landed));
+  throw wrong_landing("teff: large data of " + std::to_string(expected) +
+                      " elements were to land in memory for " + std::to_string(landed));
 }
 
 }  // namespace detail
@@ -33,6 +33,7 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
 
 communicator::~communicator() {
   source_->leave("teff::communicator");
+  source_->tell_trace();
   detail::detach(runtime_.internals(), *source_);
 }
 

@@ -221,14 +221,21 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
 
 message_counters communicator_core::counters() {
   message_counters all;
-  for (auto& each : peers_) {
-    const std::lock_guard lock(each.mutex);
-    all.sent += each.sent_before + each.sent[0] + each.sent[1];
-    all.bytes += each.sent_bytes.load(std::memory_order_relaxed);
-    all.packets += each.packets_sent;
+  for (int to = 0; to < ranks(); ++to) {
+    auto& each = at(to);
+    auto& path = to == rank_ ? all.own : channel_->is_near(to) ? all.near : all.far;
+    message_counts sent;
+    {
+      const std::lock_guard lock(each.mutex);
+      sent.sent = each.sent_before + each.sent[0] + each.sent[1];
+      sent.bytes = each.sent_bytes.load(std::memory_order_relaxed);
+      sent.packets = each.packets_sent;
+    }
+    large_.count_in(sent, to);
+    path += sent;
+    all += sent;
   }
   all.handled = handled_before_.load(std::memory_order_relaxed) + handled_.load(std::memory_order_relaxed);
-  large_.count_in(all);
   return all;
 }
 

@@ -62,8 +62,9 @@ bool communicator_core::work() noexcept {
   std::optional<channel::arrival> lone;
   bool any = progress(&lone);
   if (lone) {
-    const handling_here here(*this);
+    const auto outer = std::exchange(handling, this);
     handle_one(lone->bytes, sizeof(packet_header));
+    handling = outer;
     count_handled(lone->from, 1, lone->bytes.size() - sizeof(packet_header));
     attention_.store(true, std::memory_order_seq_cst);  // as in handle()
     any = true;
@@ -89,12 +90,14 @@ bool communicator_core::handle() noexcept {
       --left;
       here.handle(*batch, *at);
     }
-    for (; left != 0; --left) {
-      const auto next = ordered_.take();
-      if (!next) break;
-      any = true;
-      here.handle(*next->batch, next->at);
-      ordered_.done();
+    if (left != 0 && ordered_.begin()) {
+      for (; left != 0; --left) {
+        const auto next = ordered_.next();
+        if (!next) break;
+        any = true;
+        here.handle(*next->batch, next->at);
+      }
+      ordered_.end();
     }
   }
   if (any) attention_.store(true, std::memory_order_seq_cst);  // as look_again(); this worker looks next
@@ -138,7 +141,7 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   }
   // A handler has a span of its own; what makes place for data has none.
   if (!message.large) return message.handle(arguments);
-  const traced_span span(event_kind::run, "large message comes");
+  const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
 }
 

@@ -25,27 +25,28 @@ std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexce
 
 // ---- On the sender ----
 
-block_offer large_messages::offer(std::uint32_t message, std::span<const std::byte> data,
+block_offer large_messages::offer(int to, std::uint32_t message, std::span<const std::byte> data,
                                   std::function<void()> may_reuse) {
   const std::lock_guard lock(mutex_);
   const auto number = ++offers_;
-  offered_.emplace(number, offered{data, std::move(may_reuse)});
-  ++sent_;
-  sent_bytes_ += data.size();
+  auto& sent = sent_[to];
+  offered_.emplace(number, offered{to, data, std::move(may_reuse)});
+  ++sent.large;
+  sent.large_bytes += data.size();
   return {core_.rank(), message, number, reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
 }
 
 void large_messages::take_back(const block_offer& offer) noexcept {
   const std::lock_guard lock(mutex_);
+  auto& sent = sent_.at(offered_.at(offer.number).to);
   offered_.erase(offer.number);
-  --sent_;
-  sent_bytes_ -= offer.bytes;
+  --sent.large;
+  sent.large_bytes -= offer.bytes;
 }
 
-void large_messages::count_in(message_counters& all) {
+void large_messages::count_in(message_counts& sent, int to) {
   const std::lock_guard lock(mutex_);
-  all.large += sent_;
-  all.large_bytes += sent_bytes_;
+  if (const auto found = sent_.find(to); found != sent_.end()) sent += found->second;
 }
 
 std::span<const std::byte> large_messages::data_of(std::uint64_t number) {

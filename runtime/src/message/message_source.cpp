@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace teff::detail {
@@ -70,7 +71,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
     bool* sent;
   };
   bool sent = false;
-  const offered all{core_.large().offer(number, data, std::move(may_reuse)), fill, what, &sent};
+  const offered all{core_.large().offer(to, number, data, std::move(may_reuse)), fill, what, &sent};
   // Who is answered before this returns finds it. After a failure nothing is sent.
   struct takes_back {
     large_messages& from;
@@ -134,6 +135,16 @@ message_counters message_source::counters() {
   auto all = core_.counters();
   all.waits = waits_for_room_.load(std::memory_order_relaxed);
   return all;
+}
+
+void message_source::tell_trace() noexcept {
+  auto* const trace = runtime_.internals().traced();
+  if (trace == nullptr) return;
+  try {
+    trace->add_messages(name_, counters());
+  } catch (const std::bad_alloc&) {
+    // A trace is not worth an exception.
+  }
 }
 
 std::string message_source::state() {

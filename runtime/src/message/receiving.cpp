@@ -130,15 +130,16 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   // The caller is about to run one handler itself; others are told if there is more.
   const bool takes_lone = lone_ != nullptr && !lone_->has_value();
-  const bool more = !arrived_.empty() || (lone_ != nullptr && !takes_lone);
+  const bool more = !arrived_.empty() || ordered_.waiting() || (lone_ != nullptr && !takes_lone);
   if (takes_lone && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});
     if (more) host_.work_came();
     return;
   }
   const auto batch = std::make_shared<arrived_batch>(from, std::move(bytes));
-  batch->each_ordered([&](std::size_t where) { ordered_.put({batch, where}); });
-  arrived_.put(batch);
+  const auto in_order = batch->ordered();
+  if (in_order != 0) ordered_.put(batch);
+  if (in_order != head.records) arrived_.put(batch);
   if (more || head.records > 1) host_.work_came();
 }
 

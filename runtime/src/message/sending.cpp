@@ -107,13 +107,21 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   ++there.gathered_records;
   ++there.sent[stamp % 2];
   there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-  if (there.gathered.size() >= packet_size || channel_->under_way(to) < packets_under_way) {
+  if (there.gathered.size() >= packet_size || leaves_at_once(to, there)) {
     send_gathered(to, there);
   } else if (!gathers_.load(std::memory_order_seq_cst) &&
              !gathers_.exchange(true, std::memory_order_seq_cst)) {
     // Who sets it false after that load takes this lock later, and sends this.
     host_.work_came();
   }
+}
+
+// Whether fewer than so many packets are on their way. That all but the last one were handled is often known
+// from what has come back; the channel's answer may take the time of a cache line from the other rank.
+bool communicator_core::leaves_at_once(int to, const peer& there) const noexcept {
+  static_assert(packets_under_way == 2);
+  return there.acknowledged_bytes.load(std::memory_order_relaxed) >= there.before_last_packet ||
+         channel_->under_way(to) < packets_under_way;
 }
 
 packet_header communicator_core::header(packet_kind kind, std::uint32_t records, std::uint64_t epoch,
@@ -130,6 +138,8 @@ void communicator_core::send_gathered(int to, peer& there) {
   const auto head = header(packet_kind::messages, there.gathered_records, there.gathered_epoch, there);
   std::memcpy(there.gathered.data(), &head, sizeof head);
   there.gathered_records = 0;
+  there.before_last_packet =
+      there.sent_bytes.load(std::memory_order_relaxed) - (there.gathered.size() - sizeof head);
   ++there.packets_sent;
   channel_->send(to, std::exchange(there.gathered, {}));
 }

@@ -3,6 +3,10 @@
 
 namespace teff {
 
+bool channel::is_near(int /*to*/) const noexcept {
+  return false;
+}
+
 bool channel::reads(int /*from*/) const noexcept {
   return false;
 }

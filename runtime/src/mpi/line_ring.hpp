@@ -57,6 +57,11 @@ class ring_producer {
   // From now on the consumer tells when it gives back lines. The caller looks for room once more after this.
   void starve() noexcept { shared_.starved.store(1, std::memory_order_seq_cst); }
 
+  [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
+  // Where in the ring the next piece begins.
+  [[nodiscard]] std::size_t next() const noexcept {
+    return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) & (lines_ - 1));
+  }
   // Line i of the next piece, within the room that was found.
   [[nodiscard]] Payload& at(std::size_t i) noexcept { return line_at(i).payload; }
   // The piece is whole: so many lines.

@@ -222,6 +222,9 @@ class mpi::line final : public channel {
     if (const auto near = job_->on_node[where]) return job_->near->rings().under_way(*inbox_, *near);
     return under_way_[where].load(std::memory_order_relaxed);
   }
+  [[nodiscard]] bool is_near(int to) const noexcept override {
+    return job_->on_node[static_cast<std::size_t>(to)].has_value();
+  }
   void on_arrival(std::function<void()> tell) override {
     if (inbox_ != nullptr) job_->near->rings().on_arrival(*inbox_, std::move(tell));
   }

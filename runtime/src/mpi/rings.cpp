@@ -16,6 +16,12 @@ struct piece_header {
   std::uint64_t total;  // the whole packet's
 };
 
+// The channel of a piece that is nothing but lines to be passed over, `total` of them.
+constexpr std::uint32_t passed_over = ~std::uint32_t{0};
+
+// Lines that both ranks have in their caches nearest to them, of either direction: 16 KiB.
+constexpr std::size_t near_lines = 256;
+
 constexpr std::size_t lines_of(std::size_t bytes) noexcept {
   return (sizeof(piece_header) + bytes + rings::line_bytes - 1) / rings::line_bytes;
 }
@@ -50,6 +56,7 @@ struct rings::outbound {
     return std::min(of.bytes.size() - of.sent, most);
   }
   void put_piece(waiting_packet& of) noexcept;
+  void begin_anew(std::size_t lines) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
   std::mutex mutex;        // guards what follows
@@ -59,9 +66,24 @@ struct rings::outbound {
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
+// Before a piece of so many lines. Where it would leave a part of `near_lines`, the ring begins anew at its
+// first line if what lies there has been read: so a ring that is read as it is written stays in the caches.
+void rings::outbound::begin_anew(std::size_t lines) noexcept {
+  const auto at = ring.next();
+  const auto within = at % near_lines;
+  if (at == 0 || (within != 0 && within + lines <= near_lines)) [[likely]]
+    return;
+  const auto left = ring.lines() - at;
+  if (!ring.finds_room(left + lines)) return;
+  const piece_header head{passed_over, 0, left};
+  std::memcpy(ring.at(0).data(), &head, sizeof head);
+  ring.publish(left);
+}
+
 // There is room.
 void rings::outbound::put_piece(waiting_packet& of) noexcept {
   const auto size = next_piece(of);
+  begin_anew(lines_of(size));
   const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
   std::memcpy(ring.at(0).data(), &head, sizeof head);
   const auto* const from = of.bytes.data() + of.sent;
@@ -121,8 +143,13 @@ rings::~rings() = default;
 
 rings::inbox& rings::open(std::uint32_t channel) {
   const std::lock_guard lock(receiving_);
+  return inbox_of(channel);
+}
+
+// Under the lock.
+rings::inbox& rings::inbox_of(std::uint32_t channel) {
   auto& box = inboxes_[channel];
-  if (!box) box = std::make_unique<inbox>();
+  if (!box) box = std::make_unique<inbox>(channel);
   return *box;
 }
 
@@ -172,10 +199,9 @@ std::size_t rings::under_way(const inbox& of, std::size_t to) const noexcept {
 void rings::send(std::uint32_t channel, std::size_t to, packet bytes) {
   if (to == self_) {
     const std::lock_guard lock(receiving_);
-    auto& box = inboxes_[channel];
-    if (!box) box = std::make_unique<inbox>();
-    box->from_own.fetch_add(1, std::memory_order_relaxed);
-    return deliver(*box, {static_cast<int>(self_), std::move(bytes)});
+    auto& box = inbox_of(channel);
+    box.from_own.fetch_add(1, std::memory_order_relaxed);
+    return deliver(box, {static_cast<int>(self_), std::move(bytes)});
   }
   auto& out = *outbound_[to];
   {
@@ -242,6 +268,10 @@ std::optional<rings::taken> rings::take(std::size_t from) {
   auto& in = *inbound_[from];
   piece_header head;
   std::memcpy(&head, in.ring.at(0).data(), sizeof head);
+  if (head.channel == passed_over) [[unlikely]] {
+    if (in.ring.give_back(head.total, 0)) bells_[from]->ring();
+    return std::nullopt;
+  }
   const auto size = static_cast<std::size_t>(head.bytes);
   if (in.begun.empty()) in.begun.append(head.total);
   auto* const to = in.begun.data() + in.has;
@@ -277,10 +307,9 @@ std::optional<channel::arrival> rings::receive(inbox& of) {
     while (from != self_ && inbound_[from]->ring.ready()) {
       auto came = take(from);
       if (!came) continue;
-      auto& box = inboxes_[came->channel];
-      if (box.get() == &of) return channel::arrival{static_cast<int>(from), std::move(came->bytes)};
-      if (!box) box = std::make_unique<inbox>();
-      deliver(*box, {static_cast<int>(from), std::move(came->bytes)});
+      if (came->channel == of.channel)
+        return channel::arrival{static_cast<int>(from), std::move(came->bytes)};
+      deliver(inbox_of(came->channel), {static_cast<int>(from), std::move(came->bytes)});
     }
   }
   return std::nullopt;

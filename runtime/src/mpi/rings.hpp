@@ -65,6 +65,7 @@ class rings {
 
   struct taken;  // a whole packet, of any channel
 
+  [[nodiscard]] inbox& inbox_of(std::uint32_t channel);
   void put_waiting(outbound& out);
   void send_waiting();
   std::optional<taken> take(std::size_t from);
@@ -83,6 +84,8 @@ class rings {
 
 // Its channel, as the caller of open() sees it.
 struct rings::inbox {
+  explicit inbox(std::uint32_t of) noexcept : channel(of) {}
+  const std::uint32_t channel;
   std::deque<channel::arrival> arrivals;
   std::function<void()> tell;
   std::atomic<std::size_t> size{0};      // of arrivals

@@ -27,8 +27,9 @@ namespace teff::detail {
 
 namespace {
 
-constexpr std::array<const char*, 11> event_names{
-    "task", "run", "loop", "waiting", "searching", "parked", "send", "steal", "exposure", "wake", "message"};
+constexpr std::array<const char*, 12> event_names{"task",      "run",      "loop",    "waiting",
+                                                  "searching", "parked",   "handler", "send",
+                                                  "steal",     "exposure", "wake",    "message"};
 
 std::string path_of(const std::string& pattern) {
   static std::atomic<unsigned> traces{0};
@@ -127,8 +128,19 @@ class trace::writer {
     }
   }
 
+  // What was counted, whether or not the trace has events of it.
+  void counters(const std::string& whose, const message_counters& all) {
+    const auto counts = [](const message_counts& sent) {
+      return "{\"sent\":" + std::to_string(sent.sent) + ",\"bytes\":" + std::to_string(sent.bytes) +
+             ",\"packets\":" + std::to_string(sent.packets) + ",\"large\":" + std::to_string(sent.large) +
+             ",\"large_bytes\":" + std::to_string(sent.large_bytes) + "}";
+    };
+    meta("messages", "\"of\":" + in_quotes(whose) + ",\"own\":" + counts(all.own) +
+                         ",\"near\":" + counts(all.near) + ",\"far\":" + counts(all.far) + ",\"handled\":" +
+                         std::to_string(all.handled) + ",\"waits\":" + std::to_string(all.waits));
+  }
   // How many messages were sent and came, of those that the trace has: as lines below the workers.
-  void message_counts() {
+  void message_lines() {
     count("messages sent", sent_);
     count("messages that came", came_);
   }
@@ -290,6 +302,11 @@ void trace::belong_to(int rank, int ranks) {
   ranks_ = ranks;
 }
 
+void trace::add_messages(const std::string& whose, const message_counters& all) {
+  const std::lock_guard lock(mutex_);
+  messages_.emplace_back(whose, all);
+}
+
 std::string trace::clock_question(bool begins) {
   const std::lock_guard lock(mutex_);
   if (rank_ == 0) return {};
@@ -323,7 +340,8 @@ void trace::write_to(trace_file& file, std::uint64_t lost, const tick_scale& sca
   writer out(file, *this, scale);
   out.head(static_cast<unsigned>(rings_.size()));
   for (unsigned i = 0; i < rings_.size(); ++i) out.events(i, rings_[i]->in_order());
-  out.message_counts();
+  out.message_lines();
+  for (const auto& [whose, all] : messages_) out.counters(whose, all);
   if (!file.end(lost)) throw std::system_error(errno, std::generic_category());
 }
 

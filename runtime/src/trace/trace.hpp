@@ -3,6 +3,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/tracing.hpp>
+#include <teff/message_counters.hpp>
 
 #include "platform/ticks.hpp"
 #include "trace/rank_clock.hpp"
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
@@ -84,6 +86,8 @@ class trace {
 
   // Of the first job that this runtime belongs to.
   void belong_to(int rank, int ranks);
+  // What a communicator of this runtime, say, has sent: when it ends.
+  void add_messages(const std::string& whose, const message_counters& all);
   // What this rank asks rank 0 about its clock; empty: nothing, for now. `begins`: after a while it is time
   // to ask again.
   [[nodiscard]] std::string clock_question(bool begins);
@@ -106,6 +110,7 @@ class trace {
   std::mutex mutex_;  // guards what follows
   int rank_ = 0;
   int ranks_ = 1;
+  std::vector<std::pair<std::string, message_counters>> messages_;
   rank_clock clock_;
   std::string path_of_rank_0_;  // empty: not told
   std::uint64_t number_of_rank_0_ = 0;

@@ -1,4 +1,4 @@
-"""`teff profile`: where worker time goes in a spawn pattern."""
+"""`teff profile`: where worker time goes in a spawn pattern, or in a program of one's own."""
 
 from typing import Annotated
 
@@ -9,6 +9,13 @@ from tefflab.cli.commands import options
 
 
 def command(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- PROGRAM...]",
+            help="A program that uses libteff, and its arguments, in the place of spawn patterns.",
+        ),
+    ] = None,
     systems: Annotated[
         str,
         typer.Option(
@@ -46,8 +53,40 @@ def command(
 ) -> None:
     """Say where worker time goes in a spawn pattern: task, spawning, scheduler, load balance and so on.
 
+    With a program of libteff's, also of several ranks: tasks, handlers, sending, waiting, and what was sent.
+
     Example:  teff profile --seconds 5 --functions
+
+    Example:  teff profile -- mpirun -n 2 .teff/build/bin/example_stencil_ranks
     """
+    if program:
+        _profile_program(program, is_chosen=bool(systems or patterns or trees or workers), as_json=as_json)
+    else:
+        _profile_patterns(systems, patterns, trees, workers, seconds, functions=functions, as_json=as_json)
+
+
+def _profile_program(program: list[str], *, is_chosen: bool, as_json: bool) -> None:
+    import json
+
+    from tefflab.benchmarks.job_profile import profile_command
+    from tefflab.benchmarks.job_profile_table import to_table
+    from tefflab.errors import BAD_INPUT, FAILED, TeffError
+    from tefflab.host.terminal import output
+
+    if is_chosen:
+        raise TeffError("--systems, --patterns, --trees and --workers are for spawn patterns", exit_code=BAD_INPUT)
+    profile = profile_command(program)
+    if as_json:
+        typer.echo(json.dumps(profile.to_json(), ensure_ascii=False))
+    else:
+        output().print(to_table(profile))
+    if profile.exit_status:
+        raise typer.Exit(FAILED)
+
+
+def _profile_patterns(
+    systems: str, patterns: str, trees: str, workers: int | None, seconds: float, *, functions: bool, as_json: bool
+) -> None:
     import json
 
     from rich.markup import escape

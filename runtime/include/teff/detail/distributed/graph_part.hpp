@@ -28,6 +28,8 @@ class graph_part final : private epoch_part {
   void tie(std::shared_ptr<graph_core> tasks);
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
   [[nodiscard]] communicator_core& core() noexcept { return messages_->core(); }
+  // Registers a message of the graph. Throws misuse within an epoch.
+  [[nodiscard]] std::uint32_t add(registered_message added);
   // Any thread may call it, and often.
   void expect_begun() {
     // Acquire: pairs with the release in begin().

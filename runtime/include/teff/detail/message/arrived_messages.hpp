@@ -56,14 +56,15 @@ class arrived_batch {
     }
     return std::nullopt;
   }
-  // Calls use(at) for each record that says that it is ordered.
-  template <class Use>
-  void each_ordered(Use use) const {
+  // How many records say that they are ordered.
+  [[nodiscard]] std::uint32_t ordered() const noexcept {
+    std::uint32_t count = 0;
     for (std::size_t at = sizeof(packet_header); at < bytes_.size();) {
       const auto head = record_at(bytes_, at);
-      if (head.ordered != 0) use(at);
+      count += head.ordered != 0 ? 1 : 0;
       at += record_bytes(head.size);
     }
+    return count;
   }
 
  private:
@@ -101,42 +102,61 @@ class arrived_messages {
   std::atomic<std::size_t> size_{0};
 };
 
-// Messages whose handlers run one after the other.
+// Messages whose handlers run one after the other: the batches that have some. The worker whose turn it is
+// takes them without a lock until a batch is used up.
 class ordered_messages {
  public:
   struct record {
-    std::shared_ptr<arrived_batch> batch;
+    const arrived_batch* batch;
     std::size_t at;
   };
-  void put(record each) {
+  void put(std::shared_ptr<arrived_batch> batch) {
     const std::lock_guard lock(mutex_);
-    records_.push_back(std::move(each));
+    batches_.push_back(std::move(batch));
     waiting_.store(!busy_, std::memory_order_seq_cst);
   }
-  // The first one; nothing: there is none, or another worker is at one.
-  [[nodiscard]] std::optional<record> take() {
-    if (!waiting()) return std::nullopt;
+  // Whether it is the caller's turn, until it calls end().
+  [[nodiscard]] bool begin() {
+    if (!waiting()) return false;
     const std::lock_guard lock(mutex_);
-    if (busy_ || records_.empty()) return std::nullopt;
+    if (busy_ || !waiting()) return false;
     busy_ = true;
     waiting_.store(false, std::memory_order_relaxed);
-    std::optional<record> first(std::move(records_.front()));
-    records_.pop_front();
-    return first;
+    return true;
   }
-  // The handler of the one that was taken has ended.
-  void done() {
+  // In a turn: the next one, whose batch stays until this is called again, or nothing.
+  [[nodiscard]] std::optional<record> next() {
+    for (;;) {
+      if (!current_) {
+        const std::lock_guard lock(mutex_);
+        if (batches_.empty()) return std::nullopt;
+        current_ = std::move(batches_.front());
+        batches_.pop_front();
+        at_ = sizeof(packet_header);
+      }
+      while (at_ < current_->bytes().size()) {
+        const auto head = record_at(current_->bytes(), at_);
+        const auto here = std::exchange(at_, at_ + record_bytes(head.size));
+        if (head.ordered != 0) return record{current_.get(), here};
+      }
+      current_.reset();
+    }
+  }
+  void end() {
     const std::lock_guard lock(mutex_);
     busy_ = false;
-    waiting_.store(!records_.empty(), std::memory_order_seq_cst);
+    waiting_.store(current_ != nullptr || !batches_.empty(), std::memory_order_seq_cst);
   }
   [[nodiscard]] bool waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
 
  private:
-  std::mutex mutex_;
-  std::deque<record> records_;
+  std::mutex mutex_;  // guards batches_, busy_ and changes of waiting_
+  std::deque<std::shared_ptr<arrived_batch>> batches_;
   bool busy_ = false;
-  std::atomic<bool> waiting_{false};
+  std::atomic<bool> waiting_{false};  // for a worker to begin a turn
+  // Of whoever has the turn; end() and begin() hand it over.
+  std::shared_ptr<arrived_batch> current_;
+  std::size_t at_ = 0;  // in its bytes: what lies before was taken
 };
 
 }  // namespace teff::detail

@@ -145,9 +145,10 @@ class communicator_core {
     packet gathered;   // its header is written when it leaves
     std::uint64_t gathered_epoch = 0;
     std::uint32_t gathered_records = 0;
-    std::uint64_t sent[2] = {};      // messages, in epochs of even and odd numbers
-    std::uint64_t sent_before = 0;   // in epochs that have ended
-    std::uint64_t packets_sent = 0;  // of messages
+    std::uint64_t sent[2] = {};            // messages, in epochs of even and odd numbers
+    std::uint64_t sent_before = 0;         // in epochs that have ended
+    std::uint64_t packets_sent = 0;        // of messages
+    std::uint64_t before_last_packet = 0;  // of sent_bytes: what was sent before the last one of these
 
     // Bytes of messages, since the beginning. Written under the lock.
     std::atomic<std::uint64_t> sent_bytes{0};
@@ -171,6 +172,7 @@ class communicator_core {
   void put_record(int to, peer& there, const record_header& head,
                   void (*fill)(const void* what, std::byte* at), const void* what);
   void send_gathered(int to, peer& there);
+  [[nodiscard]] bool leaves_at_once(int to, const peer& there) const noexcept;
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
   bool send_all_gathered();

@@ -84,7 +84,7 @@ registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, 
   auto shared = std::make_shared<F>(std::move(handler));
   return {all_type_words<argument<Parameters>...>(), ordered, [shared](std::span<const std::byte> bytes) {
             auto all = take_arguments<argument<Parameters>...>(bytes);
-            const traced_span span(event_kind::run, name_of<F>());
+            const traced_span span(event_kind::handler, name_of<F>());
             std::apply([&](auto&... each) { std::invoke(*shared, static_cast<Parameters&&>(each)...); }, all);
           }};
 }
@@ -140,7 +140,7 @@ registered_message make_large_message(parameters<Parameters...> /*of*/, Land lan
   functions->arrived = [shared = std::make_shared<Arrived>(std::move(arrived))](
                            std::span<const std::byte> bytes, std::span<std::byte> data) {
     auto all = take_arguments<argument<Parameters>...>(bytes);
-    const traced_span span(event_kind::run, name_of<Arrived>());
+    const traced_span span(event_kind::handler, name_of<Arrived>());
     std::apply(
         [&](auto&... each) {
           std::invoke(*shared, static_cast<Parameters&&>(each)...,

@@ -34,12 +34,13 @@ class large_messages {
 
   // ---- On the sender ----
 
-  // The offer of these data, to be sent before the arguments of message `message`.
-  [[nodiscard]] block_offer offer(std::uint32_t message, std::span<const std::byte> data,
+  // The offer of these data to a rank, to be sent before the arguments of message `message`.
+  [[nodiscard]] block_offer offer(int to, std::uint32_t message, std::span<const std::byte> data,
                                   std::function<void()> may_reuse);
   // It was not sent.
   void take_back(const block_offer& offer) noexcept;
-  void count_in(message_counters& all);
+  // Adds what was offered to this rank.
+  void count_in(message_counts& sent, int to);
 
   // ---- Handlers ----
 
@@ -49,6 +50,7 @@ class large_messages {
 
  private:
   struct offered {
+    int to;
     std::span<const std::byte> data;
     std::function<void()> may_reuse;
   };
@@ -77,8 +79,7 @@ class large_messages {
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
-  std::uint64_t sent_ = 0;  // offers that were not taken back
-  std::uint64_t sent_bytes_ = 0;
+  std::unordered_map<int, message_counts> sent_;  // by rank: what was offered and not taken back
   std::unordered_map<std::uint64_t, offered> offered_;
   std::array<bool, slots> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken

@@ -57,6 +57,9 @@ class message_source final : public source, private message_host {
   void leave(const std::string& who, const std::function<void()>& failed = {}) noexcept;
   void look_again() noexcept { core_.look_again(); }
   [[nodiscard]] message_counters counters();
+  // Puts them into the runtime's trace, if it has one; before the communicator, or whose messages these are,
+  // is gone.
+  void tell_trace() noexcept;
   // In words, what its epoch waits for.
   [[nodiscard]] std::string state();
   // Whose messages these are, and what else there is to say of an epoch that takes long; before the first

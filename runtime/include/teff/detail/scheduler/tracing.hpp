@@ -17,6 +17,7 @@ enum class event_kind : std::uint8_t {
   waiting,    // for tasks that other workers run
   searching,  // for work
   parked,     // asleep
+  handler,    // of what came from some rank
   send,       // to another rank, or to its own
   steal,      // an instant, as all that follow; with the victim
   exposure,   // a look at all workers' private parts
