@@ -32,6 +32,7 @@ struct world {
   bool guests_look = true;
   bool guests_fence = true;
   bool guests_touch_after = false;
+  bool guests_leave_the_search = true;
 
   static bool take_from(checked::atomic<int>& pieces) {
     int there = pieces.load();
@@ -89,10 +90,15 @@ struct world {
       if (gate.stop_search()) hand_over(me);
     }
   }
-  // What guest.cpp and worker::end_guest() do, if the worker is vacant or becomes so soon. Returns whether.
+  // What guest.cpp and worker::end_guest() do, if the worker is vacant or becomes so soon, or was called.
+  // Returns whether.
   bool visit(unsigned worker, const std::function<void()>& call) {
     static_cast<void>(gate.ask_for(worker));
-    if (!gate.enter(worker, [&] { touch(worker); })) return false;
+    const auto prepare = [&] { touch(worker); };
+    if (!gate.enter(worker, prepare)) {
+      if (!gate.enter_called(worker, prepare)) return false;
+      if (guests_leave_the_search && gate.stop_search()) hand_over(worker);
+    }
     call();
     const bool others_idle = gate.prepare_leave(worker);
     touch(worker);
@@ -162,6 +168,24 @@ TEST(guests_model, finds_a_guest_that_leaves_without_a_fence_while_a_worker_is_b
 
 TEST(guests_model, of_two_guests_one_enters_at_a_time) {
   expect_no_fault(check(2, {owner, visitor, visitor, [](world& w) { w.publish(); }}));
+}
+
+// One piece calls the worker, whose place the guest may take; the other comes at any time.
+const auto publisher_of_two = [](world& w) {
+  w.publish();
+  w.publish();
+};
+const auto owner_of_two = [](world& w) { w.search(0, 2); };
+
+TEST(guests_model, what_a_worker_was_called_for_gets_done_though_a_guest_takes_its_place) {
+  expect_no_fault(check(3, {owner_of_two, visitor, publisher_of_two}));
+}
+
+TEST(guests_model, finds_a_guest_that_takes_the_place_of_a_called_worker_and_still_counts_as_a_searcher) {
+  EXPECT_NE(check(3, {owner_of_two, visitor, publisher_of_two},
+                  [](world& w) { w.guests_leave_the_search = false; })
+                .fault,
+            "");
 }
 
 TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) {

@@ -51,11 +51,21 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   bound.runtime = runtime.number();
 }
 
-bool enter(scheduler& runtime, worker& mine) noexcept {
-  return runtime.gate().enter(mine.index(), [&] {
+// Which workers may be entered.
+enum class among : bool {
+  vacant,  // those only
+  called,  // those, too, that were woken from that and whose own threads have not got up
+};
+
+bool enter(scheduler& runtime, worker& mine, among which) noexcept {
+  const auto prepare = [&] {
     if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
     mine.begin_guest();
-  });
+  };
+  if (runtime.gate().enter(mine.index(), prepare)) return true;
+  if (which == among::vacant || !runtime.gate().enter_called(mine.index(), prepare)) return false;
+  mine.leave_search();
+  return true;
 }
 
 // A worker that searches gives way within a microsecond or two, unless it is off its core.
@@ -65,7 +75,7 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   if (!gate.ask_for(mine.index())) return false;
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!gate.refuses(mine.index())) {
-    if (gate.is_vacant(mine.index()) && enter(runtime, mine)) return true;
+    if (gate.is_vacant(mine.index()) && enter(runtime, mine, among::vacant)) return true;
     relax();
     if (std::chrono::steady_clock::now() >= deadline) break;
   }
@@ -74,9 +84,9 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
 
 // Of worker_at(0) to worker_at(count - 1).
 template <class At>
-worker* enter_first_vacant(scheduler& runtime, std::size_t count, At worker_at) noexcept {
+worker* enter_first(scheduler& runtime, among which, std::size_t count, At worker_at) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
-    if (worker& each = worker_at(i); enter(runtime, each)) return &each;
+    if (worker& each = worker_at(i); enter(runtime, each, which)) return &each;
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (worker& each = worker_at(i); enter_when_vacant(runtime, each)) return &each;
@@ -92,25 +102,28 @@ worker* last_entered(const scheduler& runtime) noexcept {
 // any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
 // own thread, which is busy, until the system moves it some milliseconds later.
 worker* enter_any(scheduler& runtime) noexcept {
+  // What came from outside, and a worker was called for, is not to wait for the guest's call.
+  const auto which = runtime.has_work_from_outside() ? among::vacant : among::called;
   auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && enter(runtime, *nearest)) return nearest;
+  if (nearest != nullptr && enter(runtime, *nearest, which)) return nearest;
   auto* const last = last_entered(runtime);
   const auto any = [&](std::size_t i) -> worker& { return *runtime.workers()[i]; };
-  auto* const entered = last != nullptr && enter(runtime, *last)
+  auto* const entered = last != nullptr && enter(runtime, *last, which)
                             ? last
-                            : enter_first_vacant(runtime, runtime.workers().size(), any);
+                            : enter_first(runtime, which, runtime.workers().size(), any);
   if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
   return entered;
 }
 
-// One that is vacant, and on no other processor.
+// One that is free at once, and on no other processor.
 worker* enter_at_hand(scheduler& runtime) noexcept {
+  const auto enter_it = [&](worker& mine) { return enter(runtime, mine, among::called); };
   if (auto* const nearest = runtime.worker_of_this_processor())
-    return enter(runtime, *nearest) ? nearest : nullptr;
+    return enter_it(*nearest) ? nearest : nullptr;
   auto* const last = last_entered(runtime);
-  if (last != nullptr && enter(runtime, *last)) return last;
+  if (last != nullptr && enter_it(*last)) return last;
   const auto found =
-      std::ranges::find_if(runtime.workers(), [&](const auto& each) { return enter(runtime, *each); });
+      std::ranges::find_if(runtime.workers(), [&](const auto& each) { return enter_it(*each); });
   return found == runtime.workers().end() ? nullptr : found->get();
 }
 
@@ -118,9 +131,9 @@ worker* enter_at_hand(scheduler& runtime) noexcept {
 worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
   const bool has_nearest = nearest != nullptr && std::ranges::count(workers, nearest->index()) != 0;
-  if (has_nearest && enter(runtime, *nearest)) return nearest;
+  if (has_nearest && enter(runtime, *nearest, among::vacant)) return nearest;
   const auto named = [&](std::size_t i) -> worker& { return *runtime.workers()[workers[i]]; };
-  auto* const entered = enter_first_vacant(runtime, workers.size(), named);
+  auto* const entered = enter_first(runtime, among::vacant, workers.size(), named);
   if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
   return entered;
 }

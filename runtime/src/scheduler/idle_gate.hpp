@@ -89,9 +89,12 @@ class idle_gate {
     if (!mine.state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
       return sleep(worker);  // somebody is waking it just now
     }
-    // Acquire: pairs with the release in call_home(): what guests did as the worker.
-    while (mine.home.load(std::memory_order_acquire) == 0) System::wait(mine.home, 0);
-    mine.home.store(0, std::memory_order_relaxed);
+    while (!answer_call(mine)) {
+      auto none = not_called;
+      // Relaxed: it only says that a caller has to wake this thread.
+      if (mine.home.compare_exchange_strong(none, sleeps, std::memory_order_relaxed) || none == sleeps)
+        System::wait(mine.home, sleeps);
+    }
   }
 
   // ---- A guest ----
@@ -110,6 +113,14 @@ class idle_gate {
     }
     prepare();
     idle_.fetch_sub(one_sleeper, std::memory_order_seq_cst);
+    return true;
+  }
+  // If the worker was woken from vacant, and its own thread has not got up, the caller is that worker in its
+  // place, a searcher. `prepare` as above.
+  template <class Prepare>
+  bool enter_called(unsigned worker, Prepare prepare) noexcept {
+    if (!answer_call(waiters_[worker])) return false;
+    prepare();
     return true;
   }
 
@@ -150,11 +161,11 @@ class idle_gate {
     sleep(worker);  // somebody is waking it just now
     return false;
   }
-  // The worker, a searcher, is its own thread's again.
+  // The worker, a searcher, is its own thread's again, or that of a guest who is quicker.
   void call_home(unsigned worker) noexcept {
     auto& home = waiters_[worker].home;
-    home.store(1, std::memory_order_release);  // pairs with the acquire in sleep_vacant()
-    System::wake(home);
+    // Release: pairs with the acquire in answer_call(). A thread that does not sleep looks before it does.
+    if (home.exchange(called, std::memory_order_release) == sleeps) System::wake(home);
   }
 
   // ---- A time at which one sleeper has to be awake ----
@@ -221,6 +232,11 @@ class idle_gate {
     return what == wake_for::work ? asleep_for_work : asleep_by_name;
   }
 
+  // The words of `home`.
+  static constexpr std::uint32_t not_called = 0;
+  static constexpr std::uint32_t called = 1;  // one thread answers: from then on it mans the worker
+  static constexpr std::uint32_t sleeps = 2;  // not called, and its own thread sleeps, or is about to
+
   // How many search (low half) and how many sleep for work (high half).
   static constexpr std::uint64_t one_searcher = 1;
   static constexpr std::uint64_t one_sleeper = std::uint64_t{1} << 32;
@@ -261,6 +277,16 @@ class idle_gate {
     return true;
   }
 
+  // False: the worker was not called, or another thread has answered.
+  template <class Waiter>
+  static bool answer_call(Waiter& mine) noexcept {
+    auto expected = called;
+    // Acquire: pairs with the release in call_home(): what guests did as the worker.
+    return mine.home.load(std::memory_order_relaxed) == called &&
+           mine.home.compare_exchange_strong(expected, not_called, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+  }
+
   bool wake_from(unsigned worker, wake_for what) noexcept {
     auto& state = waiters_[worker].state;
     // seq_cst: after what it is woken for.
@@ -287,8 +313,8 @@ class idle_gate {
 
   struct alignas(64) waiter {
     typename System::template atomic<std::uint32_t> state{awake};
-    // On which its own thread sleeps while it is vacant or a guest has it; 1: the worker is its own again.
-    typename System::template atomic<std::uint32_t> home{0};
+    // On which its own thread sleeps while it is vacant or a guest has it.
+    typename System::template atomic<std::uint32_t> home{not_called};
   };
   alignas(64) typename System::template atomic<std::uint64_t> idle_{0};
   // The earliest time at which a sleeper wakes by itself. Touched only where somebody asks for one.

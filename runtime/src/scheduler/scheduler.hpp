@@ -78,6 +78,8 @@ class scheduler {
   [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
   [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
   [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
+  // Whether there is a job or a request that nobody has begun.
+  [[nodiscard]] bool has_work_from_outside() const noexcept { return !jobs_.empty() || !requests_.empty(); }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }

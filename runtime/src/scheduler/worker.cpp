@@ -84,6 +84,10 @@ void worker::begin_guest() noexcept {
   deque_.store(&self, std::memory_order_release);
 }
 
+void worker::leave_search() noexcept {
+  if (all_.gate().stop_search()) hand_over();
+}
+
 bool worker::run_as_guest(job& job) noexcept {
   try {
     if (!guest_stack_) guest_stack_.emplace(all_.settings().stack_size);

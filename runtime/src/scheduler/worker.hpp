@@ -62,6 +62,8 @@ class worker {
 
   // The calling thread's deque is the worker's from now on. Part of entering (idle_gate::enter()).
   void begin_guest() noexcept;
+  // After entering as a searcher: it has found something, its call.
+  void leave_search() noexcept;
   // Runs the job on the stack for guests. False: that can't be had.
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
   // Leaves; when this returns the worker is another's.
@@ -105,7 +107,6 @@ class worker {
   // The worker is between two steps of its task: if something came from outside that nobody else has taken
   // up, runs it on top of the task, or has a spare thread run it.
   void look_outside() noexcept;
-  [[nodiscard]] bool has_work_from_outside() const noexcept;
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;

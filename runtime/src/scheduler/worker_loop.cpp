@@ -151,7 +151,7 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
       me.sleep(wake_for::name, futex::never, waits::within_task);
       me.all_.requests().end_sleep();
     }
-    if (gate.stop_search()) me.hand_over();
+    me.leave_search();
   }
 }
 
@@ -339,7 +339,7 @@ bool worker::sees_work_of(source& each, may_run limit) noexcept {
 }
 
 bool worker::sees_work() noexcept {
-  if (has_work_from_outside() || sees_source_work(may_run::everything)) return true;
+  if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
   const look here(*this);
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
@@ -395,7 +395,7 @@ void worker::stop_search(bool& searching) noexcept {
   all_.gate().withdraw_offer(index_);
   const auto began = idle_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);
-  if (all_.gate().stop_search()) hand_over();
+  leave_search();
 }
 
 // Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has

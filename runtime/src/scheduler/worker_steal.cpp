@@ -94,7 +94,7 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
     if (searching) {
       if (!sees_work_of(each, limit)) return false;
       // Jobs that were submitted later must not overtake what is left alone.
-      if (limit == may_run::everything && !has_work_from_outside() && !each.invites(index_)) {
+      if (limit == may_run::everything && !all_.has_work_from_outside() && !each.invites(index_)) {
         result = found::left_alone;
         return false;
       }
@@ -205,10 +205,6 @@ void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void*
   const on_its_own here;
   const within_activity enclosing(*this, {.of = of, .exclusive = true});
   body(what);
-}
-
-bool worker::has_work_from_outside() const noexcept {
-  return !all_.jobs().empty() || !all_.requests().empty();
 }
 
 void worker::look_outside() noexcept {
