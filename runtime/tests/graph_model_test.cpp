@@ -377,12 +377,15 @@ TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
 
 // ---- Counters of a graph that is known beforehand ----
 
-// Each thread writes something of its own and then releases the task; who makes it ready reads it all.
+// One release comes before the others can. Then each thread writes something of its own and releases the
+// task; who makes it ready reads it all.
 template <template <class> class Atomic>
-checker::outcome check_releases(int threads, int preemptions) {
+checker::outcome check_releases(int threads, int preemptions, bool shares = true) {
   struct world {
-    explicit world(int threads) : written(static_cast<std::size_t>(threads)) {
-      static_cast<void>(missing.begin(0, threads));
+    world(int threads, bool shares) : written(static_cast<std::size_t>(threads)) {
+      static_cast<void>(missing.begin(0, threads + 1));
+      static_cast<void>(missing.release(0));
+      if (shares) missing.share();
     }
     detail::missing_predecessors<int, Atomic> missing{1};
     std::deque<plain> written;
@@ -390,7 +393,7 @@ checker::outcome check_releases(int threads, int preemptions) {
   };
   return checker::check(
       [=]() -> checker::program {
-        auto shared = std::make_shared<world>(threads);
+        auto shared = std::make_shared<world>(threads, shares);
         checker::program program;
         for (int i = 0; i < threads; ++i) {
           program.emplace_back([=] {
@@ -418,6 +421,10 @@ TEST(missing_predecessors_model, a_task_is_ready_once_after_all_its_predecessors
 
 TEST(missing_predecessors_model, finds_a_count_that_releases_nothing) {
   EXPECT_NE(check_releases<unreleased_atomic>(2, 4).fault, "");
+}
+
+TEST(missing_predecessors_model, finds_two_threads_that_count_as_if_alone) {
+  EXPECT_NE(check_releases<checked::atomic>(2, 4, false).fault, "");
 }
 
 // ---- Ready tasks ----

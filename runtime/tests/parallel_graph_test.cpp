@@ -66,6 +66,45 @@ TEST(parallel_graph, runs_each_task_of_random_graphs_once_and_after_its_predeces
   });
 }
 
+// Counters of few tasks lie elsewhere than those of many.
+TEST(parallel_graph, runs_few_tasks_as_it_does_many) {
+  on_runtimes([](runtime& rt) {
+    for (int tasks = 1; tasks < 40; ++tasks) {
+      std::vector<int> order;  // each but the last releases the next; the last needs all others
+      rt.run([&] {
+        parallel_graph(
+            tasks, [=](int task) { return task + 1 == tasks ? task : std::min(task, 1); },
+            [&](int task, const auto& release) {
+              order.push_back(task);
+              if (task + 1 == tasks) return;
+              release(tasks - 1);
+              if (task + 2 < tasks) release(task + 1);
+            });
+      });
+      ASSERT_EQ(order.size(), static_cast<std::size_t>(tasks));
+      EXPECT_TRUE(std::ranges::is_sorted(order));
+    }
+  });
+}
+
+// On a spare thread, where nobody shares.
+TEST(parallel_graph, runs_the_newest_ready_task_first) {
+  runtime rt{{.workers = 1}};
+  std::vector<int> order;
+  rt.run([&] {
+    blocking([&] {
+      parallel_graph(
+          8, [](int task) { return task < 2 ? 0 : 1; },
+          [&](int task, const auto& release) {
+            order.push_back(task);
+            if (task >= 2) return;
+            for (int each = 0; each < 3; ++each) release(2 + 3 * task + each);
+          });
+    });
+  });
+  EXPECT_EQ(order, (std::vector{0, 4, 3, 2, 1, 7, 6, 5}));
+}
+
 TEST(parallel_graph, runs_within_the_default_runtime_and_within_its_own_tasks) {
   std::atomic<long> sum{0};
   parallel_graph(

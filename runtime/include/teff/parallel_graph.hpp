@@ -19,19 +19,23 @@ namespace teff {
 template <std::integral Task>
 class graph_release {
  public:
-  void operator()(Task next) const {
-    if (missing_.release(next)) ready_.push_back(next);
+  [[gnu::always_inline]] void operator()(Task next) const {
+    if (!missing_.release(next)) return;
+    if (newest_ != missing_.none()) ready_.push_back(newest_);
+    newest_ = next;
   }
 
   // For parts of libteff.
   graph_release(detail::missing_predecessors<Task>& missing, std::vector<Task>& ready) noexcept
-      : missing_(missing), ready_(ready) {}
+      : missing_(missing), ready_(ready), newest_(missing.none()) {}
+  [[nodiscard]] Task newest() const noexcept { return newest_; }
   graph_release(const graph_release&) = delete;
   graph_release& operator=(const graph_release&) = delete;
 
  private:
   detail::missing_predecessors<Task>& missing_;
   std::vector<Task>& ready_;
+  mutable Task newest_;  // that the task has made ready, not yet in `ready_`
 };
 
 // Runs the tasks 0 to count - 1 in parallel, each once, when it has been released as often as indegree(task)
@@ -73,9 +77,10 @@ void parallel_graph(Task count, Indegree&& indegree, Body&& body) {
       const auto task = static_cast<Task>(left - 1);
       if (missing.begin(task, std::invoke(indegree, task))) roots.push_back(task);
     }
-    detail::numbered_tasks<Task, graph_release<Task>, std::remove_reference_t<Body>>(missing, body)
-        .run(std::move(roots));
-    missing.expect_none_left();
+    const auto ran =
+        detail::numbered_tasks<Task, graph_release<Task>, std::remove_reference_t<Body>>(missing, body)
+            .run(std::move(roots));
+    if (std::cmp_not_equal(ran, count)) missing.refuse_the_end();
   });
 }
 

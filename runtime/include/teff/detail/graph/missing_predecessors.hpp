@@ -4,6 +4,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 
+#include <array>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -20,7 +21,13 @@ class missing_predecessors {
  public:
   // Of the tasks from 0 to count - 1. Throws std::bad_alloc.
   explicit missing_predecessors(Task count)
-      : count_(count), missing_(new Atomic<std::uint32_t>[static_cast<std::size_t>(count)]) {}
+      : count_(count),
+        many_(std::cmp_less_equal(count, few_.size())
+                  ? nullptr
+                  : new Atomic<std::uint32_t>[static_cast<std::size_t>(count)]),
+        missing_(many_ ? many_.get() : few_.data()) {}
+  missing_predecessors(const missing_predecessors&) = delete;
+  missing_predecessors& operator=(const missing_predecessors&) = delete;
 
   // Before any task runs. Returns whether the task is ready at once. Throws negative_indegree.
   bool begin(Task task, int indegree) {
@@ -29,40 +36,51 @@ class missing_predecessors {
     missing_[index(task)].store(static_cast<std::uint32_t>(indegree), std::memory_order_relaxed);
     return indegree == 0;
   }
+  // A number that no task has.
+  [[nodiscard]] Task none() const noexcept { return count_; }
   [[nodiscard]] bool waits(Task task) const noexcept {
     return missing_[index(task)].load(std::memory_order_relaxed) != 0;
   }
 
+  // From now on several threads release tasks. Called by the one that has done so alone, before the others
+  // can.
+  void share() noexcept {
+    if (!shared_) shared_ = true;
+  }
+
   // One of them has ended. Returns whether it was the last one: the task is ready. Throws misuse if there is
   // no such task, over_fulfilled if it was ready before.
-  [[nodiscard]] bool release(Task task) {
+  [[nodiscard, gnu::always_inline]] bool release(Task task) {
     if (std::cmp_less(task, 0) || task >= count_) [[unlikely]]
       refuse_number(task);
     auto& missing = missing_[index(task)];
-    // Acquire: what the predecessors did that were counted so far; their changes are one release sequence.
-    // Where one is missing, nobody else counts: no exchange is needed.
+    // Acquire: what the predecessors did that were counted so far; their changes since share() are one
+    // release sequence, and what was before that happened before anything since.
     const auto seen = missing.load(std::memory_order_acquire);
-    if (seen == 1) {
-      missing.store(0, std::memory_order_relaxed);
-      return true;
-    }
     if (seen == 0) [[unlikely]]
       refuse_release(task);
+    // Where one is missing, or the thread is alone, nobody else counts: no exchange is needed.
+    if (seen == 1 || !shared_) {
+      missing.store(seen - 1, std::memory_order_relaxed);
+      return seen == 1;
+    }
     // Release: what the predecessor did, to whoever finds the task ready. Acquire: as above. It is left at 0
     // if that is the caller.
     return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // When no task runs any more. Throws never_satisfied if tasks are left.
-  void expect_none_left() const {
+  // When no task runs any more, and some have not run. Throws never_satisfied.
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_the_end() const {
     std::size_t left = 0;
     std::string names;
     for (Task task = 0; task < count_; ++task) {
       if (!waits(task)) continue;
       if (++left <= most_named) names += (left == 1 ? "" : ", ") + std::to_string(task);
     }
-    if (left != 0) [[unlikely]]
-      refuse_the_end(left, names);
+    throw_error(never_satisfied(
+        "teff::parallel_graph: " + std::to_string(left) + (left == 1 ? " task was" : " tasks were") +
+            " released less often than the indegree says: " + names + (left > most_named ? ", ..." : ""),
+        left));
   }
 
  private:
@@ -82,16 +100,12 @@ class missing_predecessors {
     throw_error(over_fulfilled("teff::parallel_graph: the task " + std::to_string(task) +
                                " was released more often than its indegree says"));
   }
-  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_the_end(std::size_t left,
-                                                                    const std::string& names) {
-    throw_error(never_satisfied(
-        "teff::parallel_graph: " + std::to_string(left) + (left == 1 ? " task was" : " tasks were") +
-            " released less often than the indegree says: " + names + (left > most_named ? ", ..." : ""),
-        left));
-  }
 
   const Task count_;
-  const std::unique_ptr<Atomic<std::uint32_t>[]> missing_;
+  bool shared_ = false;
+  std::array<Atomic<std::uint32_t>, 16> few_;  // of a small graph, which allocates none
+  const std::unique_ptr<Atomic<std::uint32_t>[]> many_;
+  Atomic<std::uint32_t>* const missing_;
 };
 
 }  // namespace teff::detail
