@@ -98,8 +98,9 @@ bool worker::run_as_guest(job& job) noexcept {
     worker& me;
     detail::job& job;
   } call{*this, job};
-  const auto parked = parked_.stop();
-  const auto idle = idle_.stop();
+  const auto begins = ticks::now();
+  const auto parked = parked_.stop(begins);
+  const auto idle = idle_.stop(begins);
   if (ring_ != nullptr) {
     record(*ring_, event_kind::parked, nullptr, parked);
     record(*ring_, event_kind::searching, nullptr, idle);
@@ -113,8 +114,9 @@ bool worker::run_as_guest(job& job) noexcept {
       },
       &call);
   stack_middle_ = own_stack_middle_;
-  idle_.start();
-  parked_.start();
+  const auto ends = ticks::now();
+  idle_.start(ends);
+  parked_.start(ends);
   ++parks_;
   return true;
 }

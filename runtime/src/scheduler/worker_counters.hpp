@@ -24,12 +24,12 @@ struct worker_stopwatch {
   worker_counter total;
   std::atomic<std::uint64_t> since{0};  // 0: not in that state
 
-  void start() noexcept { since.store(ticks::now(), std::memory_order_relaxed); }
+  void start(std::uint64_t now = ticks::now()) noexcept { since.store(now, std::memory_order_relaxed); }
   // Returns when it was started.
-  std::uint64_t stop() noexcept {
+  std::uint64_t stop(std::uint64_t now = ticks::now()) noexcept {
     const auto began = since.load(std::memory_order_relaxed);
     since.store(0, std::memory_order_relaxed);
-    total += ticks::now() - began;
+    total += now - began;
     return began;
   }
   [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept {
