@@ -182,10 +182,10 @@ TEST(guests_model, what_a_worker_was_called_for_gets_done_though_a_guest_takes_i
 }
 
 TEST(guests_model, finds_a_guest_that_takes_the_place_of_a_called_worker_and_still_counts_as_a_searcher) {
-  EXPECT_NE(check(3, {owner_of_two, visitor, publisher_of_two},
-                  [](world& w) { w.guests_leave_the_search = false; })
-                .fault,
-            "");
+  EXPECT_NE(
+      check(3, {owner_of_two, visitor, publisher_of_two}, [](world& w) { w.guests_leave_the_search = false; })
+          .fault,
+      "");
 }
 
 TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) {

@@ -3,6 +3,7 @@
 #include "workers.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <latch>
 #include <memory>
@@ -18,6 +19,12 @@ namespace {
 // Until all of its workers' own threads sleep: their places are free.
 void wait_until_parked(runtime& rt) {
   while (rt.counters().parks < rt.workers()) std::this_thread::yield();
+}
+
+void wait_until_vacant(runtime& rt) {
+  for (unsigned each = 0; each < rt.workers(); ++each) {
+    while (!rt.internals().gate().is_vacant(each)) std::this_thread::yield();
+  }
 }
 
 TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
@@ -299,6 +306,68 @@ TEST(guests, take_part_in_a_replay_as_the_worker_that_has_a_part) {
       EXPECT_EQ(thread, std::this_thread::get_id());
       EXPECT_EQ(worker, workers - 1);
     }
+  }
+}
+
+// The only worker is called for the first; whoever comes for the second must not take its place: it waits.
+TEST(guests, an_older_request_begins_before_one_that_is_waited_for) {
+  for (const int spin : {0, 50}) {
+    runtime rt{{.workers = 1, .spin = std::chrono::microseconds(spin)}};
+    for (int round = 0; round < 50; ++round) {
+      wait_until_vacant(rt);
+      std::atomic<bool> begun{false};
+      auto older = rt.submit([&] { begun = true; });
+      auto waited_for = rt.submit([&] {
+        while (!begun) std::this_thread::yield();
+      });
+      waited_for.get();
+      older.get();
+    }
+  }
+}
+
+TEST(guests, what_the_worker_was_called_for_begins_before_a_call_of_run) {
+  for (const int spin : {0, 50}) {
+    runtime rt{{.workers = 1, .spin = std::chrono::microseconds(spin)}};
+    for (int round = 0; round < 50; ++round) {
+      wait_until_vacant(rt);
+      std::atomic<bool> begun{false};
+      task_graph<int> graph{rt};
+      graph.indegree([](int) { return 1; }).body([&](int) { begun = true; });
+      graph.fulfill(0);
+      rt.run([&] {
+        while (!begun) std::this_thread::yield();
+      });
+      graph.wait();
+    }
+  }
+}
+
+// Many threads at once, most of which find the worker called and not yet up, or another thread in it.
+TEST(guests, requests_and_graphs_of_many_threads_get_done_by_few_workers) {
+  for (const unsigned workers : {1U, 2U}) {
+    runtime rt{{.workers = workers}};
+    std::atomic<int> ran{0};
+    constexpr int threads = 6;
+    constexpr int rounds = 100;
+    {
+      std::vector<std::jthread> all;
+      for (int i = 0; i < threads; ++i) {
+        all.emplace_back([&, i] {
+          for (int round = 0; round < rounds; ++round) {
+            if (i % 2 == 0) {
+              rt.submit([&] { ++ran; }).get();
+              continue;
+            }
+            task_graph<int> graph{rt};
+            graph.indegree([](int) { return 1; }).body([&](int) { ++ran; });
+            graph.fulfill(round);
+            graph.wait();
+          }
+        });
+      }
+    }
+    EXPECT_EQ(ran, threads * rounds);
   }
 }
 

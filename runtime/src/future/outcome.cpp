@@ -29,7 +29,8 @@ struct waiting_thread : continuation {
 // A thread that is no worker: as a guest of the runtime, if that still lives.
 void help_as_guest(shared_outcome& awaited) {
   auto* const runtime = awaited.runtime();
-  if (runtime == nullptr || !awaited.can_be_helped() || is_spare_thread()) return;
+  const auto* const first = awaited.helps_with();
+  if (runtime == nullptr || first == nullptr || is_spare_thread()) return;
   try {
     begin_call_if_alive(*runtime);
   } catch (const runtime_was_shut_down&) {
@@ -40,7 +41,7 @@ void help_as_guest(shared_outcome& awaited) {
   } help;
   help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
   help.with = &awaited;
-  static_cast<void>(run_as_guest_at_hand(*runtime, help));
+  static_cast<void>(run_as_guest_at_hand(*runtime, help, *first));
   end_call(*runtime);
 }
 

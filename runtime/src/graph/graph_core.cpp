@@ -111,7 +111,9 @@ bool graph_core::help_as_guest() {
     awaits = outer;
   };
   help.graph = this;
-  return run_as_guest(runtime_, help) && at_rest();
+  // What came from outside, and a worker may have been called for, is not to wait for this graph.
+  const auto which = runtime_.has_work_from_outside() ? among::vacant : among::called;
+  return run_as_guest(runtime_, help, which) && at_rest();
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {

@@ -51,12 +51,6 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   bound.runtime = runtime.number();
 }
 
-// Which workers may be entered.
-enum class among : bool {
-  vacant,  // those only
-  called,  // those, too, that were woken from that and whose own threads have not got up
-};
-
 bool enter(scheduler& runtime, worker& mine, among which) noexcept {
   const auto prepare = [&] {
     if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
@@ -101,9 +95,7 @@ worker* last_entered(const scheduler& runtime) noexcept {
 // Best the worker of the processor that the thread is on; else the one whose last guest the thread was, else
 // any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
 // own thread, which is busy, until the system moves it some milliseconds later.
-worker* enter_any(scheduler& runtime) noexcept {
-  // What came from outside, and a worker was called for, is not to wait for the guest's call.
-  const auto which = runtime.has_work_from_outside() ? among::vacant : among::called;
+worker* enter_any(scheduler& runtime, among which) noexcept {
   auto* const nearest = runtime.worker_of_this_processor();
   if (nearest != nullptr && enter(runtime, *nearest, which)) return nearest;
   auto* const last = last_entered(runtime);
@@ -116,10 +108,9 @@ worker* enter_any(scheduler& runtime) noexcept {
 }
 
 // One that is free at once, and on no other processor.
-worker* enter_at_hand(scheduler& runtime) noexcept {
-  const auto enter_it = [&](worker& mine) { return enter(runtime, mine, among::called); };
-  if (auto* const nearest = runtime.worker_of_this_processor())
-    return enter_it(*nearest) ? nearest : nullptr;
+worker* enter_at_hand(scheduler& runtime, among which) noexcept {
+  const auto enter_it = [&](worker& mine) { return enter(runtime, mine, which); };
+  if (auto* const nearest = runtime.worker_of_this_processor()) return enter_it(*nearest) ? nearest : nullptr;
   auto* const last = last_entered(runtime);
   if (last != nullptr && enter_it(*last)) return last;
   const auto found =
@@ -151,14 +142,16 @@ void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;
 }
 
-bool run_as_guest(scheduler& runtime, job& job) noexcept {
+bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  return run_as(enter_any(runtime), job);
+  return run_as(enter_any(runtime, which), job);
 }
 
-bool run_as_guest_at_hand(scheduler& runtime, job& job) noexcept {
+bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  return run_as(enter_at_hand(runtime), job);
+  auto* mine = enter_at_hand(runtime, among::vacant);
+  if (mine == nullptr && runtime.would_begin_with(first)) mine = enter_at_hand(runtime, among::called);
+  return run_as(mine, job);
 }
 
 bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {

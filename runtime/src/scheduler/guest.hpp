@@ -9,13 +9,20 @@
 
 namespace teff::detail {
 
-// Runs the job on the calling thread, which is no worker, as one of the runtime's workers. False: no worker
-// is vacant or becomes so at once; nothing was done. Within a call_in_progress.
-[[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
+// Which workers a guest may enter.
+enum class among : bool {
+  vacant,  // those only
+  called,  // those, too, that were woken from that and have not got up: for what they would do first
+};
 
-// The same for a job that needs no worker: only if it costs no wait and no move to another processor. That is
-// as the worker of the processor that the thread is on; as any, if that has none.
-[[nodiscard]] bool run_as_guest_at_hand(scheduler&, job&) noexcept;
+// Runs the job on the calling thread, which is no worker, as one of the runtime's workers. False: no worker
+// is free or becomes so at once; nothing was done. Within a call_in_progress.
+[[nodiscard]] bool run_as_guest(scheduler&, job&, among which) noexcept;
+
+// The same for a job that runs requests, this one first, and needs no worker: only if it costs no wait and no
+// move to another processor. That is as the worker of the processor that the thread is on; as any, if that
+// has none.
+[[nodiscard]] bool run_as_guest_at_hand(scheduler&, job&, const detail::job& first) noexcept;
 
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker

@@ -26,6 +26,10 @@ class job_queue {
     const std::lock_guard lock(mutex_);
     return first_ == nullptr ? nullptr : pop_first();
   }
+  [[nodiscard]] bool is_oldest(const job& asked) noexcept {
+    const std::lock_guard lock(mutex_);
+    return first_ == &asked;
+  }
   // Takes this job out if it is the oldest. Returns whether it was.
   [[nodiscard]] bool pop_if_oldest(const job& wanted) noexcept {
     const std::lock_guard lock(mutex_);

@@ -139,7 +139,7 @@ void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
-  if (job.is_awaited || !run_as_guest(*this, job)) {
+  if (job.is_awaited || !run_as_guest(*this, job, among::vacant)) {
     job.is_awaited = true;
     submit(job);
     wait_until_set(job.ended, job.submitter);

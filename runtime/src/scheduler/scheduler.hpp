@@ -80,6 +80,10 @@ class scheduler {
   [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
   // Whether there is a job or a request that nobody has begun.
   [[nodiscard]] bool has_work_from_outside() const noexcept { return !jobs_.empty() || !requests_.empty(); }
+  // Whether that request is what a worker would take first of it.
+  [[nodiscard]] bool would_begin_with(const job& request) noexcept {
+    return jobs_.empty() && requests_.queue().is_oldest(request);
+  }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }

@@ -78,8 +78,11 @@ class all_outcomes final : public outcome<Values>, input_counter {
       if (!each->ended()) each->help();
     }
   }
-  [[nodiscard]] bool can_be_helped() const noexcept override {
-    return std::ranges::any_of(inputs_.states, [](const auto* each) { return each->can_be_helped(); });
+  [[nodiscard]] const job* helps_with() const noexcept override {
+    for (const auto* const each : inputs_.states) {
+      if (const auto* const first = each->helps_with()) return first;
+    }
+    return nullptr;
   }
 
  private:

@@ -36,8 +36,8 @@ class shared_outcome {
   void expect_not_lost() const;
   // Does here what brings the outcome, if that is a request that has not begun, and the caller waits for it.
   virtual void help() noexcept {}
-  // Whether help() would probably do something on a worker.
-  [[nodiscard]] virtual bool can_be_helped() const noexcept { return false; }
+  // The request that help() would probably run first on a worker; null: none.
+  [[nodiscard]] virtual const job* helps_with() const noexcept { return nullptr; }
 
   // The value or the exception has been stored; the maker still owns it. In a child process that its task has
   // forked, where nobody waits for it, that process ends.

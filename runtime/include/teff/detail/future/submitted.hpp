@@ -71,8 +71,8 @@ class submitted final : public outcome<T>, job {
     if (withdraw_request(*this->runtime(), *this)) this->release();  // as the queue
     execute();
   }
-  [[nodiscard]] bool can_be_helped() const noexcept override {
-    return !begun_.load(std::memory_order_relaxed);
+  [[nodiscard]] const job* helps_with() const noexcept override {
+    return begun_.load(std::memory_order_relaxed) ? nullptr : this;
   }
 
  private:
