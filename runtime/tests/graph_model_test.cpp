@@ -377,14 +377,12 @@ TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
 
 // ---- Counters of a graph that is known beforehand ----
 
-// One release comes before the others can. Then each thread writes something of its own and releases the
-// task; who makes it ready reads it all.
+// Each thread writes something of its own and then releases the task; who makes it ready reads it all.
 template <template <class> class Atomic>
 checker::outcome check_releases(int threads, int preemptions, bool shares = true) {
   struct world {
     world(int threads, bool shares) : written(static_cast<std::size_t>(threads)) {
-      static_cast<void>(missing.begin(0, threads + 1));
-      static_cast<void>(missing.release(0));
+      static_cast<void>(missing.begin(0, threads));
       if (shares) missing.share();
     }
     detail::missing_predecessors<int, Atomic> missing{1};
