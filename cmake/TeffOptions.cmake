@@ -26,11 +26,13 @@ set(TEFF_NEWEST_Clang 20)
 if(TEFF_WERROR AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS_EQUAL "${TEFF_NEWEST_${CMAKE_CXX_COMPILER_ID}}.99")
   add_compile_options(-Werror)
 endif()
-if(TEFF_SANITIZE) # its reports need no more than line tables
-  set(optimize -O1)
+if(NOT DEFINED CMAKE_UNITY_BUILD) # six files are compiled as one, since half of what each takes is headers
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
-  add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>) # takes the files of a unit for headers
+endif()
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>) # takes the files of a unit for headers
+if(TEFF_SANITIZE) # its reports need no more than line tables
+  set(optimize -O1)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang") # the tests run for a minute: to optimise them takes longer than it saves
     set(optimize -O0)
     if(TEFF_SANITIZE MATCHES "address") # frames on the heap take more memory than the tests allow for; GCC has none
