@@ -109,6 +109,15 @@ function(teff_add_foreign_program name)
   teff_lab_runs(${name})
 endfunction()
 
+# teff_add_script_program(NAME DEPENDS what...)
+#
+# As teff_add_foreign_program, of a script: start.in of the system's folder, in which @VARIABLE@ stands for what is in VARIABLE.
+function(teff_add_script_program name)
+  configure_file(start.in "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}" @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  teff_add_foreign_program(${name} ${ARGN})
+endfunction()
+
 # teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
 #
 # A kind of benchmark that runs on whatever system has tasks: MAIN is compiled for each of them, and includes TEFF_TASKS,

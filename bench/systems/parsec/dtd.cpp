@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "outputs.hpp"
+#include "release.hpp"
 #include "teff/graphs/mpi_adapter.hpp"
 
 namespace {
@@ -139,13 +140,8 @@ class dtd final : public mpi_adapter {
   ~dtd() override { parsec_fini(&context_); }
 
   [[nodiscard]] identity describe() const override {
-    int major = 0;
-    int minor = 0;
-    int release = 0;
-    parsec_version(&major, &minor, &release);
     identity who = identify("parsec", "dtd");
-    who.version = "PaRSEC " + std::to_string(major) + '.' + std::to_string(minor) + '.' +
-                  std::to_string(release) + ", " + who.version;
+    who.version = parsec_release() + ", " + who.version;
     return who;
   }
 

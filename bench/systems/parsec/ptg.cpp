@@ -10,9 +10,9 @@
 #include <deque>
 #include <functional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
+#include "release.hpp"
 #include "tasks.h"
 #include "teff/graphs/kept_outputs.hpp"
 #include "teff/graphs/mpi_adapter.hpp"
@@ -115,13 +115,8 @@ class ptg final : public mpi_adapter {
   ~ptg() override { parsec_fini(&context_); }
 
   [[nodiscard]] identity describe() const override {
-    int major = 0;
-    int minor = 0;
-    int release = 0;
-    parsec_version(&major, &minor, &release);
     identity who = identify("parsec", "ptg");
-    who.version =
-        "PaRSEC " + std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+    who.version = parsec_release();
     return who;
   }
 

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <parsec/runtime.h>
+
+#include <string>
+
+/// As PaRSEC itself says it.
+inline std::string parsec_release() {
+  int major = 0;
+  int minor = 0;
+  int release = 0;
+  parsec_version(&major, &minor, &release);
+  return "PaRSEC " + std::to_string(major) + '.' + std::to_string(minor) + '.' + std::to_string(release);
+}
