@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, System, load_systems
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -77,6 +77,23 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     with pytest.raises(typer.Exit):
         run_each(root, ["quick", "lame"], FLAGS, as_json=False)
     assert "lame: it wants another launcher" in capsys.readouterr().out
+
+
+def test_one_program_needs_its_own_system_set_up_and_no_other(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def ensured(_: Path, systems: Sequence[System], **__: object) -> SetupReport:
+        asked.append([each.name for each in systems])
+        return SetupReport({})
+
+    monkeypatch.setattr(programs, "ensure", ensured)
+    root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"))
+    for started in (find_program(root, "task_graph", "a"), None):
+        with pytest.raises(typer.Exit):
+            call_program(root, "true", FLAGS, started=started)
+    assert asked == [["a"], []]
 
 
 def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(

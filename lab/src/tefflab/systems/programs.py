@@ -55,9 +55,11 @@ def call_program(
     """Sets up what is missing, runs the program, and leaves with its exit code. `command_path` is what the user typed,
     whose help is meant where the program says "see --help".
 
-    TeffError where that is to start a system's program that could not be built: `started`.
+    Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
+    not be built.
     """
-    ensure(root, load_systems(root), console=progress())
+    needed = [each for each in load_systems(root) if started and each.name == started.identity]
+    ensure(root, needed, console=progress())
     if started and (reason := why_not_there(started, root)):
         raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]
