@@ -87,6 +87,21 @@ def test_no_text_of_a_varied_parameter_lies_on_another(xs: Sequence[float], coun
     assert_legible(plots.metg_lines_chart(cases, "dependencies per task", xs, FOOTER, x_text=texts))
 
 
+def test_a_ratio_whose_interval_says_nothing_is_a_mark_and_stretches_no_axis() -> None:
+    to, other = variants(2)
+    told, vague = Interval(0.8, 0.5, 1.2), Interval(0.9, 1e-6, 1e4)
+    rows = [plots.RatioRow("told", {other.id: told}), plots.RatioRow("vague", {other.id: vague})]
+    figure = plots.ratios_chart(rows, to, [other], "Ratios", "Time", FOOTER)
+    assert_legible(figure)
+    low, high = figure.axes[0].get_xlim()
+    assert 0.01 < low < high < 100
+    assert sorted(x for _, x, _ in marks(figure)) == [0.8, 0.9]
+    spans = [
+        line for line in figure.axes[0].get_lines() if len(set(line.get_xdata())) == 2 and line.get_marker() == "None"
+    ]
+    assert [tuple(line.get_xdata()) for line in spans if line.get_xdata()[0] != 1.0] == [(0.5, 1.2)]
+
+
 @pytest.mark.parametrize("count", [0, 1, 14])
 def test_no_text_of_a_category_lies_on_another(count: int) -> None:
     cases = [case(count, f"pattern_{number}", 1 + number / 3) for number in range(count)]

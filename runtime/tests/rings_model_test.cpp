@@ -34,18 +34,21 @@ enum class fault {
   looks_late_for_room,
   does_not_listen,
   rings_early,
+  says_too_little,
   does_not_hand_over
 };
 
 struct two_ends {
-  two_ends() { futex::wakes.clear(); }
+  explicit two_ends(fault left_out) : with(left_out) { futex::wakes.clear(); }
+  const fault with;
   memory shared;
   memory::line store[lines];
   detail::ring_producer<futex, line_of_data> producer{shared, store, lines};
-  detail::ring_consumer<futex, line_of_data> consumer{shared, store, lines};
+  // One line at most is read and not said to be; with the fault three, of which the producer may need two.
+  detail::ring_consumer<futex, line_of_data> consumer{shared, store, lines,
+                                                      with == fault::says_too_little ? lines : 2U};
   detail::bell<futex> of_producer;
   detail::bell<futex> of_consumer;
-  fault with = fault::none;
 
   static void sleep_on(const detail::bell<futex>& own) {
     futex::wait(own.word(), detail::bell<futex>::quiet);
@@ -63,7 +66,7 @@ struct two_ends {
         of_producer.listen();
         if (with == fault::looks_late_for_room) producer.starve();
         // As listen() of the rings: what was told before may have been too little.
-        if (with == fault::none) {
+        if (with == fault::none || with == fault::says_too_little) {
           producer.starve();
           if (producer.has_room(size)) break;
         }
@@ -96,11 +99,7 @@ struct two_ends {
 
 checker::outcome check_ends(fault with, int pieces, int preemptions) {
   return checked::check_threads<two_ends>(
-      [with] {
-        auto made = std::make_shared<two_ends>();
-        made->with = with;
-        return made;
-      },
+      [with] { return std::make_shared<two_ends>(with); },
       {[pieces](two_ends& w) { w.produce(pieces); }, [pieces](two_ends& w) { w.consume(pieces); }},
       [](two_ends&) {}, preemptions);
 }
@@ -117,6 +116,10 @@ TEST(rings_model, finds_a_producer_that_does_not_look_for_room_after_it_says_tha
   EXPECT_NE(check_ends(fault::looks_late_for_room, 4, 3).fault, "");
 }
 
+TEST(rings_model, finds_a_consumer_that_keeps_more_lines_than_the_next_piece_leaves) {
+  EXPECT_NE(check_ends(fault::says_too_little, 4, 3).fault, "");
+}
+
 TEST(rings_model, finds_a_producer_that_rings_before_it_has_published) {
   EXPECT_NE(check_ends(fault::rings_early, 2, 3).fault, "");
 }
@@ -128,7 +131,7 @@ struct rank {
   memory shared;
   memory::line store[lines];
   detail::ring_producer<futex, line_of_data> producer{shared, store, lines};
-  detail::ring_consumer<futex, line_of_data> consumer{shared, store, lines};
+  detail::ring_consumer<futex, line_of_data> consumer{shared, store, lines, 1};
   detail::bell<futex> bell;
   detail::idle_gate<futex> gate;
   checked::atomic<int> receiving{0};

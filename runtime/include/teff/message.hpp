@@ -44,7 +44,7 @@ class message {
   // The arguments are copied before send() returns. Any thread may call it, also within tasks and handlers.
   //
   // - A message leaves at once if none is on its way to that rank. Else those that follow are gathered while
-  //   it is, and leave together.
+  //   it is, and leave together, soon after it has been taken there or when a worker here looks.
   // - If the window to that rank is full, send() waits until the rank has handled some; a worker runs other
   //   work meanwhile. Within a handler it never waits (src/message/README.md says why that can't deadlock).
   // - When the run has failed on some rank, it does nothing.

@@ -33,8 +33,9 @@ class channel {
   virtual ~channel() = default;
 
   // Sends a packet, also to the own rank. It arrives, once; packets of one rank for one other arrive in the
-  // order in which they were sent. Does not wait. Any thread may call it.
-  virtual void send(int to, packet bytes) = 0;
+  // order in which they were sent. Does not wait. Any thread may call it. The packet is the channel's then;
+  // one that needs only its bytes may leave the caller its memory.
+  virtual void send(int to, packet&& bytes) = 0;
   // The next packet that has come; nothing if there is none. One thread at a time calls it.
   virtual std::optional<arrival> receive() = 0;
   // Whether receive() would give a packet. Any thread may call it.

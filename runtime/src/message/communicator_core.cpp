@@ -21,6 +21,12 @@ std::string words_of(const std::exception_ptr& thrown) {
   }
 }
 
+// As much as there is room for in a packet's header.
+std::uint32_t short_digest_of(const std::string& words) noexcept {
+  const auto digest = digest_of(words);
+  return static_cast<std::uint32_t>(digest ^ (digest >> 32));
+}
+
 std::span<const std::byte> bytes_of_words(const std::string& words) noexcept {
   return std::as_bytes(std::span(words));
 }
@@ -34,8 +40,8 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
       channel_(through.open()),
-      words_("libteff " + std::string(version()) + ", packets 2\n"),
-      digest_(digest_of(words_)),
+      words_("libteff " + std::string(version()) + ", packets 3\n"),
+      digest_(short_digest_of(words_)),
       own_marks_(host.is_traced() ? traced_mark : 0),
       completion_(through.rank(), through.ranks()),
       large_(*this) {
@@ -51,6 +57,7 @@ communicator_core::~communicator_core() {
 std::uint32_t communicator_core::add(registered_message added) {
   if (!ended()) throw misuse("teff::communicator::on: called while run() is in progress");
   const auto number = messages_.size();
+  if (number == most_messages) throw misuse("teff::communicator::on: too many messages");
   words_ +=
       std::to_string(number) + ": (" + added.arguments + ")" + (added.ordered ? ", ordered" : "") + "\n";
   if (added.large) {
@@ -58,7 +65,7 @@ std::uint32_t communicator_core::add(registered_message added) {
       large_.take_offer(*functions, bytes);
     };
   }
-  digest_ = digest_of(words_);
+  digest_ = short_digest_of(words_);
   words_changed_ = true;
   messages_.push_back(std::move(added));
   return static_cast<std::uint32_t>(number);
@@ -85,7 +92,7 @@ void communicator_core::begin() {
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
   if (own_marks_ != 0) ask_for_clock(true);
-  for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, std::move(each.bytes));
+  for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, each.bytes);
   look_again();
 }
 
@@ -266,9 +273,13 @@ std::string communicator_core::state() {
 }
 
 bool communicator_core::sees_work() const noexcept {
+  return has_progress() || !arrived_.empty() || ordered_.waiting();
+}
+
+bool communicator_core::has_progress() const noexcept {
   // seq_cst, all: after the caller has said that it sleeps.
   return attention_.load(std::memory_order_seq_cst) || gathers_.load(std::memory_order_seq_cst) ||
-         !arrived_.empty() || ordered_.waiting() || channel_->has_arrivals();
+         channel_->has_arrivals();
 }
 
 }  // namespace teff::detail

@@ -108,27 +108,25 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   if (cancelled()) [[unlikely]]
     return handle_cancelled(bytes, at);
   try {
-    const auto number = record_at(bytes, at).message;
-    if (number >= messages_.size()) [[unlikely]]
-      return handle_unregistered(bytes, at);
-    messages_[number].handle(arguments_at(bytes, at));
+    const auto head = record_at(bytes, at);
+    if (head.message >= messages_.size() || head.traced != 0) [[unlikely]]
+      return handle_unusual(bytes, at);
+    messages_[head.message].handle(arguments_at(bytes, at));
   } catch (...) {
     fail(std::current_exception());
   }
 }
 
 // Of a large message that goes on, or one that is traced.
-[[gnu::cold, gnu::noinline]] void communicator_core::handle_unregistered(const packet& bytes,
-                                                                         std::size_t at) {
-  const auto number = record_at(bytes, at).message;
+[[gnu::cold, gnu::noinline]] void communicator_core::handle_unusual(const packet& bytes, std::size_t at) {
+  const auto head = record_at(bytes, at);
   auto arguments = arguments_at(bytes, at);
-  if (is_block_step(number)) return large_.take_step(static_cast<block_step>(number), arguments);
+  if (is_block_step(head.message)) return large_.take_step(static_cast<block_step>(head.message), arguments);
   std::uint64_t traced = 0;
-  const auto registered = number & ~traced_message;
-  if (number == registered || registered >= messages_.size() || arguments.size() < sizeof traced)
+  if (head.message >= messages_.size() || arguments.size() < sizeof traced)
     throw malformed_message("teff::communicator: a message that was not registered");
   arguments = arguments.first(arguments.size() - sizeof traced);
-  const auto& message = messages_[registered];
+  const auto& message = messages_[head.message];
   if (cancelled() && !message.large) return;
   if (auto* const ring = ring_here(); ring != nullptr) {
     std::memcpy(&traced, arguments.data() + arguments.size(), sizeof traced);
@@ -148,11 +146,11 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
 // Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
 void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
   try {
-    const auto number = record_at(bytes, at).message;
-    if (number >= messages_.size()) {
-      handle_unregistered(bytes, at);
-    } else if (messages_[number].large) {
-      messages_[number].handle(arguments_at(bytes, at));
+    const auto head = record_at(bytes, at);
+    if (head.message >= messages_.size() || head.traced != 0) {
+      handle_unusual(bytes, at);
+    } else if (messages_[head.message].large) {
+      messages_[head.message].handle(arguments_at(bytes, at));
     }
   } catch (...) {
     fail(std::current_exception());

@@ -96,7 +96,7 @@ class loopback::end final : public transport {
     }
     ~line() override { line::on_arrival(nullptr); }
 
-    void send(int to, packet bytes) override {
+    void send(int to, packet&& bytes) override {
       auto& box = *boxes_[static_cast<std::size_t>(to)];
       const std::lock_guard lock(box.mutex);
       box.arrivals.push_back({rank_, std::move(bytes)});

@@ -44,17 +44,23 @@ std::string difference(const std::string& ours, const std::string& theirs) {
 }  // namespace
 
 bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept {
+  // Nothing of what follows: looks of workers that wait cost each other nothing.
+  if (!has_progress() && !channel_->is_polled()) return false;
   const std::unique_lock lock(progress_, std::try_to_lock);
   if (!lock) return false;
-  // seq_cst: before the look whether this rank is passive, against look_again().
-  if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);
   lone_ = lone;
   bool any = true;
   try {
     const bool received = receive_some();
     const bool sent = send_all_gathered();
     if (received) quiet_looks_ = 0;
-    any = give_counts() || received || sent;
+    any = received || sent;
+    // Else the caller has a message to handle: this rank is not passive, and the caller says so afterwards.
+    if (lone == nullptr || !lone->has_value()) {
+      // seq_cst: before the look whether this rank is passive, against look_again().
+      if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);
+      any = give_counts() || any;
+    }
   } catch (...) {
     fail(std::current_exception());
     // Whether this rank is passive has yet to be looked at.
@@ -68,22 +74,22 @@ bool communicator_core::receive_some() {
   for (int i = 0; i < packets_a_look; ++i) {
     auto came = channel_->receive();
     if (!came) return i != 0;
-    receive_or_fail(came->from, std::move(came->bytes));
+    receive_or_fail(came->from, came->bytes);
   }
   return true;
 }
 
 // A packet that is refused fails the epoch, and leaves those behind it to be received: without their counts
 // and reports the epoch would not end.
-void communicator_core::receive_or_fail(int from, packet bytes) noexcept {
+void communicator_core::receive_or_fail(int from, packet& bytes) noexcept {
   try {
-    receive(from, std::move(bytes));
+    receive(from, bytes);
   } catch (...) {
     fail(std::current_exception());
   }
 }
 
-void communicator_core::receive(int from, packet bytes) {
+void communicator_core::receive(int from, packet& bytes) {
   const auto head = read_as<packet_header>(bytes.bytes());
   auto& there = at(from);
   // What an earlier packet has told may be more than this one's, which was made first.
@@ -97,9 +103,9 @@ void communicator_core::receive(int from, packet bytes) {
     return accept_any_time(from, head.kind, bytes.bytes().subspan(sizeof(packet_header)));
   if (head.epoch < epoch) return;
   if (head.epoch > epoch) return early_.push_back({from, std::move(bytes)});
-  if (head.kind == packet_kind::messages) return accept_messages(from, head, std::move(bytes));
+  if (head.kind == packet_kind::messages) return accept_messages(from, head, bytes);
   const auto body = bytes.bytes().subspan(sizeof(packet_header));
-  if (head.kind == packet_kind::hello) return accept_hello(from, body, head.digest);
+  if (head.kind == packet_kind::hello) return accept_hello(from, body);
   accept_control(from, head.kind, body);
 }
 
@@ -117,7 +123,7 @@ void communicator_core::accept_any_time(int from, packet_kind kind, std::span<co
   }
 }
 
-void communicator_core::accept_messages(int from, const packet_header& head, packet bytes) {
+void communicator_core::accept_messages(int from, const packet_header& head, packet& bytes) {
   received_ += head.records;
   if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
     count_handled(from, head.records, bytes.size() - sizeof(packet_header));
@@ -143,11 +149,11 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   if (more || head.records > 1) host_.work_came();
 }
 
-void communicator_core::accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest) {
+void communicator_core::accept_hello(int from, std::span<const std::byte> body) {
   auto& words = at(from).words;
   if (!body.empty()) words = words_in(body);
   at(from).begun = epoch_.load(std::memory_order_relaxed);
-  if (digest == digest_) return;
+  if (words == words_) return;
   throw ranks_differ("teff::communicator: rank " + std::to_string(rank_) + " and rank " +
                      std::to_string(from) +
                      " have registered different messages: " + difference(words_, words));

@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t packet_size = std::size_t{16} << 10;
 // With as many packets on their way to a rank, further messages for it are gathered.
 constexpr std::size_t packets_under_way = 2;
+// Of those that are gathered, the first one and each that fills so many bytes has a look whether they may
+// leave.
+constexpr std::size_t bytes_a_look = 256;
 
 }  // namespace
 
@@ -39,10 +42,12 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     if ((marks & cancelled_mark) != 0) return true;
     if (ring_here() != nullptr) return try_send_traced(to, number, size, fill, what);
   }
+  if (size > most_argument_bytes) [[unlikely]]
+    throw misuse("teff::communicator: a message of more than a TiB");
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   if (!in_handler() && !has_room(to)) return false;
-  put_record(to, there, {size, number, messages_[number].ordered ? 1U : 0U}, fill, what);
+  put_record(to, there, {size, number, messages_[number].ordered, false}, fill, what);
   return true;
 }
 
@@ -64,7 +69,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     const std::lock_guard lock(there.mutex);
     if (!in_handler() && !has_room(to)) return false;
     put_record(
-        to, there, {size + sizeof all.number, number | traced_message, messages_[number].ordered ? 1U : 0U},
+        to, there, {size + sizeof all.number, number, messages_[number].ordered, true},
         [](const void* given, std::byte* at) {
           const auto& each = *static_cast<const numbered*>(given);
           each.fill(each.what, at);
@@ -107,7 +112,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   ++there.gathered_records;
   ++there.sent[stamp % 2];
   there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-  if (there.gathered.size() >= packet_size || leaves_at_once(to, there)) {
+  if (there.gathered.size() >= packet_size || leaves_at_once(to, there, bytes)) {
     send_gathered(to, there);
   } else if (!gathers_.load(std::memory_order_seq_cst) &&
              !gathers_.exchange(true, std::memory_order_seq_cst)) {
@@ -116,21 +121,24 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   }
 }
 
-// Whether fewer than so many packets are on their way. That all but the last one were handled is often known
-// from what has come back; the channel's answer may take the time of a cache line from the other rank.
-bool communicator_core::leaves_at_once(int to, const peer& there) const noexcept {
+// Whether fewer than so many packets are on their way, after a message of so many bytes. That all but the
+// last one were handled is often known from what has come back; the channel's answer may take the time of a
+// cache line from the other rank.
+bool communicator_core::leaves_at_once(int to, const peer& there, std::size_t added) const noexcept {
   static_assert(packets_under_way == 2);
-  return there.acknowledged_bytes.load(std::memory_order_relaxed) >= there.before_last_packet ||
-         channel_->under_way(to) < packets_under_way;
+  if (there.acknowledged_bytes.load(std::memory_order_relaxed) >= there.before_last_packet) return true;
+  const auto size = there.gathered.size();
+  const bool looks = there.gathered_records == 1 || size / bytes_a_look != (size - added) / bytes_a_look;
+  return looks && channel_->under_way(to) < packets_under_way;
 }
 
-packet_header communicator_core::header(packet_kind kind, std::uint32_t records, std::uint64_t epoch,
+packet_header communicator_core::header(packet_kind kind, std::uint16_t records, std::uint64_t epoch,
                                         peer& to) noexcept {
   const auto handled = to.handled_bytes.load(std::memory_order_relaxed);
   to.told_bytes.store(handled, std::memory_order_relaxed);
   // Questions about the clock are answered while the program may be registering messages.
   const auto digest = kind < packet_kind::clock_question ? digest_ : 0;
-  return {kind, records, epoch, digest, handled};
+  return {kind, records, digest, epoch, handled};
 }
 
 // Under the peer's lock, which keeps packets in order.
@@ -141,7 +149,10 @@ void communicator_core::send_gathered(int to, peer& there) {
   there.before_last_packet =
       there.sent_bytes.load(std::memory_order_relaxed) - (there.gathered.size() - sizeof head);
   ++there.packets_sent;
-  channel_->send(to, std::exchange(there.gathered, {}));
+  channel_->send(to, std::move(there.gathered));
+  // What the channel may have left is the memory, for the next one, unless that was a long message's.
+  there.gathered.cut(0);
+  if (there.gathered.capacity() > 2 * packet_size) there.gathered = {};
 }
 
 bool communicator_core::send_all_gathered() {
@@ -178,17 +189,17 @@ void communicator_core::send_step(int to, block_step step, const block_word& wor
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   put_record(
-      to, there, {sizeof word, static_cast<std::uint32_t>(step), 0},
+      to, there, {sizeof word, static_cast<std::uint32_t>(step), false, false},
       [](const void* what, std::byte* at) { std::memcpy(at, what, sizeof word); }, &word);
 }
 
 packet communicator_core::step_packet(block_step step, const block_word& word) const {
   // A packet tells how much was handled; this one is made here, and tells nothing.
-  const packet_header head{packet_kind::messages, 1, epoch_.load(std::memory_order_relaxed), digest_, 0};
-  const record_header record{sizeof word, static_cast<std::uint32_t>(step), 0};
+  const packet_header head{packet_kind::messages, 1, digest_, epoch_.load(std::memory_order_relaxed), 0};
+  const record_header record{sizeof word, static_cast<std::uint32_t>(step), false, false};
   packet bytes;
   auto* const at = bytes.append(sizeof head + record_bytes(sizeof word));
-  static_assert(sizeof word % argument_alignment == 0);
+  std::memset(at, 0, bytes.size());
   std::memcpy(at, &head, sizeof head);
   std::memcpy(at + sizeof head, &record, sizeof record);
   std::memcpy(at + sizeof head + sizeof record, &word, sizeof word);

@@ -166,7 +166,7 @@ class simulated::end final : public transport {
     line(std::shared_ptr<network> of, std::size_t number, int rank)
         : network_(std::move(of)), number_(number), rank_(rank) {}
     ~line() override { network_->on_arrival(number_, rank_, nullptr); }
-    void send(int to, packet bytes) override { network_->send(number_, rank_, to, std::move(bytes)); }
+    void send(int to, packet&& bytes) override { network_->send(number_, rank_, to, std::move(bytes)); }
     std::optional<arrival> receive() override { return network_->receive(number_, rank_); }
     [[nodiscard]] bool has_arrivals() const noexcept override {
       return network_->has_arrivals(number_, rank_);

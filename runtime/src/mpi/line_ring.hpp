@@ -92,8 +92,11 @@ class ring_consumer {
  public:
   using memory = line_ring<System, Payload>;
   using line = typename memory::line;
-  ring_consumer(memory& shared, line* first, std::size_t lines) noexcept
-      : shared_(shared), first_(first), lines_(lines) {}
+  // It says that it gives back lines when there are `at_once` of them, since that takes a locked instruction.
+  // A producer that wants up to lines - at_once + 1 is told all the same: of as many as it lacks, some are
+  // said after it has starved.
+  ring_consumer(memory& shared, line* first, std::size_t lines, std::size_t at_once) noexcept
+      : shared_(shared), first_(first), lines_(lines), at_once_(at_once) {}
 
   // Whether there is a piece. Any thread may ask; to one that is not the consumer it is a guess.
   [[nodiscard]] bool ready() const noexcept {
@@ -111,6 +114,8 @@ class ring_consumer {
     next_.store(next, std::memory_order_relaxed);
     taken_ += packets;
     shared_.packets_taken.store(taken_, std::memory_order_relaxed);
+    if (next - said_ < at_once_) return false;
+    said_ = next;
     // Release: the payloads were read. seq_cst: before the look at `starved`.
     shared_.given_back.store(next, std::memory_order_seq_cst);
     if (shared_.starved.load(std::memory_order_seq_cst) == 0) return false;
@@ -121,7 +126,9 @@ class ring_consumer {
   memory& shared_;
   line* const first_;
   const std::size_t lines_;
-  std::atomic<std::uint64_t> next_{0};  // lines given back; the consumer's process only
+  const std::size_t at_once_;
+  std::atomic<std::uint64_t> next_{0};  // lines read; the consumer's process only
+  std::uint64_t said_ = 0;              // of these, given back
   std::uint64_t taken_ = 0;
 };
 

@@ -163,7 +163,7 @@ class mpi::line final : public channel {
     MPI_Comm_free(&all_);
   }
 
-  void send(int to, packet bytes) override {
+  void send(int to, packet&& bytes) override {
     if (const auto near = job_->on_node[static_cast<std::size_t>(to)])
       return job_->near->rings().send(number_, *near, std::move(bytes));
     const auto size = bytes.size();

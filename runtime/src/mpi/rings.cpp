@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace teff::detail {
@@ -46,20 +47,25 @@ struct rings::outbound {
   outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
       : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
 
-  struct waiting_packet {
+  // What has left of a packet.
+  struct leaving {
     std::uint32_t channel;
-    packet bytes;
-    std::size_t sent;  // bytes
+    std::span<const std::byte> bytes;
+    std::size_t sent = 0;
     [[nodiscard]] bool is_sent() const noexcept { return sent == bytes.size(); }
   };
-  [[nodiscard]] std::size_t next_piece(const waiting_packet& of) const noexcept {
+  struct waiting_packet {
+    packet bytes;
+    leaving part;
+  };
+  [[nodiscard]] std::size_t next_piece(const leaving& of) const noexcept {
     return std::min(of.bytes.size() - of.sent, most);
   }
-  void put_piece(waiting_packet& of) noexcept;
+  void put_piece(leaving& of) noexcept;
   void begin_anew(std::size_t lines) noexcept;
 
   const std::size_t most;  // bytes of a packet in one piece
-  std::mutex mutex;        // guards what follows
+  spin_lock mutex;         // guards what follows
   ring_producer<futex, payload> ring;
   std::deque<waiting_packet> waiting;
   std::atomic<std::size_t> wanted{0};  // lines, of the next piece that waits
@@ -81,7 +87,7 @@ void rings::outbound::begin_anew(std::size_t lines) noexcept {
 }
 
 // There is room.
-void rings::outbound::put_piece(waiting_packet& of) noexcept {
+void rings::outbound::put_piece(leaving& of) noexcept {
   const auto size = next_piece(of);
   begin_anew(lines_of(size));
   const piece_header head{of.channel, static_cast<std::uint32_t>(size), of.bytes.size()};
@@ -98,7 +104,9 @@ void rings::outbound::put_piece(waiting_packet& of) noexcept {
 }
 
 struct rings::inbound {
-  inbound(memory& shared, memory::line* first, std::size_t lines) noexcept : ring(shared, first, lines) {}
+  // Few enough that the ring can begin anew at each `near_lines`, and that the longest piece finds room.
+  inbound(memory& shared, memory::line* first, std::size_t lines) noexcept
+      : ring(shared, first, lines, std::max<std::size_t>(std::min(lines / 16, near_lines / 4), 1)) {}
   ring_consumer<futex, payload> ring;
   packet begun;  // whose first pieces have come
   std::size_t has = 0;
@@ -196,7 +204,7 @@ std::size_t rings::under_way(const inbox& of, std::size_t to) const noexcept {
 
 // ---- Sending ----
 
-void rings::send(std::uint32_t channel, std::size_t to, packet bytes) {
+void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
   if (to == self_) {
     const std::lock_guard lock(receiving_);
     auto& box = inbox_of(channel);
@@ -207,11 +215,11 @@ void rings::send(std::uint32_t channel, std::size_t to, packet bytes) {
   {
     const std::lock_guard lock(out.mutex);
     out.packets_sent.store(out.packets_sent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    outbound::waiting_packet whole{channel, std::move(bytes), 0};
-    while (out.waiting.empty() && !whole.is_sent() && out.ring.finds_room(lines_of(out.next_piece(whole))))
-      out.put_piece(whole);
-    if (!whole.is_sent()) {
-      out.waiting.push_back(std::move(whole));
+    outbound::leaving part{channel, bytes.bytes()};
+    while (out.waiting.empty() && !part.is_sent() && out.ring.finds_room(lines_of(out.next_piece(part))))
+      out.put_piece(part);
+    if (!part.is_sent()) {
+      out.waiting.push_back({std::move(bytes), part});
       // seq_cst: before the looks for room. Who is woken because there is some finds that something waits.
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       put_waiting(out);
@@ -223,7 +231,7 @@ void rings::send(std::uint32_t channel, std::size_t to, packet bytes) {
 // Under the lock.
 void rings::put_waiting(outbound& out) {
   while (!out.waiting.empty()) {
-    auto& next = out.waiting.front();
+    auto& next = out.waiting.front().part;
     const auto lines = lines_of(out.next_piece(next));
     if (!out.ring.finds_room(lines)) {
       // seq_cst: before the look for room. Of this and the consumer, one sees the other.

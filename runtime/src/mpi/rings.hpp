@@ -1,6 +1,7 @@
 // The rings between the ranks of one node (rings.md).
 #pragma once
 
+#include <teff/detail/message/spin_lock.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
 #include <teff/transport.hpp>
 
@@ -43,7 +44,7 @@ class rings {
   void close(std::uint32_t channel) noexcept;
 
   // As in `channel`.
-  void send(std::uint32_t channel, std::size_t to, packet bytes);
+  void send(std::uint32_t channel, std::size_t to, packet&& bytes);
   [[nodiscard]] std::optional<channel::arrival> receive(inbox& of);
   [[nodiscard]] bool has_arrivals(const inbox& of) const noexcept;
   [[nodiscard]] std::size_t under_way(const inbox& of, std::size_t to) const noexcept;
@@ -76,7 +77,7 @@ class rings {
   std::vector<std::unique_ptr<outbound>> outbound_;  // none for this rank
   std::atomic<std::size_t> waiting_{0};              // packets that wait for room
 
-  mutable std::mutex receiving_;  // guards what follows, and the inboxes
+  mutable spin_lock receiving_;  // guards what follows, and the inboxes
   std::vector<std::unique_ptr<inbound>> inbound_;
   std::size_t next_from_ = 0;
   std::map<std::uint32_t, std::unique_ptr<inbox>> inboxes_;

@@ -15,6 +15,8 @@ from tefflab.systems.systems import load_systems
 if TYPE_CHECKING:
     from tefflab.benchmarks.programs import Group
 
+_NAMED = 3  # of the cases that a note is about
+
 
 def against_of(request: Request, paradigm: str = "") -> str:
     """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest one.
@@ -42,16 +44,27 @@ def ratio_text(ratio: Interval | None) -> str:
 
 
 def notes_of(rows: Sequence[CaseRow]) -> list[str]:
-    """Who could not be measured, and why, a line for each reason; then how well it is known."""
+    """Who could not be measured, and why, a line for all with the same reason in the same cases; then how well it is
+    known."""
     reasons: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
         if row.note:
             reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
-    lines = [f"{id_}: {note} ({', '.join(cases)})" for (id_, note), cases in reasons.items()]
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (id_, note), cases in reasons.items():
+        together.setdefault((note, tuple(cases)), []).append(id_)
+    lines = [f"{', '.join(ids)}: {note} ({_some(cases)})" for (note, cases), ids in together.items()]
     if measured := [row for row in rows if row.value]:
         rounds = min(row.rounds for row in measured)
         lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
     return lines
+
+
+def _some(cases: Sequence[str]) -> str:
+    """Their names, or of many the first ones: the tables show which there are."""
+    named = cases if len(cases) <= _NAMED + 1 else cases[:_NAMED]
+    others = len(cases) - len(named)
+    return "; ".join(named) + (f"; {others} others" if others else "")
 
 
 def noise_of(rows: Sequence[CaseRow]) -> str:

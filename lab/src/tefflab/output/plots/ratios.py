@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from tefflab.analysis.statistics import Interval
-from tefflab.output.plots.intervals import ends, is_unknown
+from tefflab.output.plots.intervals import ends
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import looks
 from tefflab.output.plots.sheet import BODY, EDGE, HAIR, INK, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, text_width
@@ -36,7 +36,7 @@ def ratios_chart(
     legend = Legend([Entry(look_of[each.id], each.title) for each in others], lines=False)
     left = EDGE + max(text_width(row.name, BODY, row.is_mean) for row in rows) + 0.14
     right = WIDTH - EDGE - legend.width - _GAP
-    axis = log_axis([1.0, *(end for row in rows for each in row.ratios.values() for end in ends(each))])
+    axis = log_axis([1.0, *(end for row in rows for each in row.ratios.values() for end in _held(each))])
     sheet = Sheet(title, [meaning], footer, max(_ROW * len(rows) + _TICKS, legend.height) + 0.1)
     top = sheet.top - 0.05
     bottom = top - _ROW * len(rows)
@@ -52,7 +52,7 @@ def ratios_chart(
         sheet.text(left - 0.14, y, row.name, BODY, row.is_mean, align="right", vertical="center_baseline")
         for id_, ratio in row.ratios.items():
             look = look_of[id_]
-            if not is_unknown(ratio):
+            if ratio.is_told:
                 span = [max(ratio.low, axis.low), min(ratio.high, axis.high)]
                 axes.plot(span, [number + 0.5] * 2, color=look.color, linewidth=1.2, solid_capstyle="butt", zorder=3)
             axes.plot([ratio.value], [number + 0.5], **mark(look, 7.0 if row.is_mean else 5.6), zorder=5)
@@ -60,3 +60,8 @@ def ratios_chart(
     words = f"time / that of {to.title} (log scale); the line is at {digits(1, 1)}"
     sheet.text((left + right) / 2, bottom - _TICKS + 0.05, words, SMALL, color=SOFT, align="center")
     return sheet.figure
+
+
+def _held(ratio: Interval) -> list[float]:
+    """What the axis holds of it: an interval that says nothing has no line, and would press all others together."""
+    return ends(ratio) if ratio.is_told else [ratio.value]

@@ -31,10 +31,9 @@ namespace teff::detail {
   std::size_t at = sizeof(packet_header);
   for (; records != 0; --records) {
     if (bytes.size() - at < sizeof(record_header)) return false;
-    const auto size = record_at(bytes, at).size;
-    const auto left = bytes.size() - at - sizeof(record_header);
-    if (size > left || aligned_up(size, argument_alignment) > left) return false;
-    at += record_bytes(size);
+    const auto size = record_bytes(record_at(bytes, at).size);
+    if (size > bytes.size() - at) return false;
+    at += size;
   }
   return at == bytes.size();
 }

@@ -5,6 +5,7 @@
 #include <teff/detail/message/arrived_messages.hpp>
 #include <teff/detail/message/completion.hpp>
 #include <teff/detail/message/large_messages.hpp>
+#include <teff/detail/message/spin_lock.hpp>
 #include <teff/detail/message/wire.hpp>
 #include <teff/message_counters.hpp>
 #include <teff/transport.hpp>
@@ -141,10 +142,10 @@ class communicator_core {
  private:
   // One of the ranks.
   struct alignas(64) peer {
-    std::mutex mutex;  // guards what follows
-    packet gathered;   // its header is written when it leaves
+    spin_lock mutex;  // guards what follows
+    packet gathered;  // its header is written when it leaves
     std::uint64_t gathered_epoch = 0;
-    std::uint32_t gathered_records = 0;
+    std::uint16_t gathered_records = 0;
     std::uint64_t sent[2] = {};            // messages, in epochs of even and odd numbers
     std::uint64_t sent_before = 0;         // in epochs that have ended
     std::uint64_t packets_sent = 0;        // of messages
@@ -172,18 +173,19 @@ class communicator_core {
   void put_record(int to, peer& there, const record_header& head,
                   void (*fill)(const void* what, std::byte* at), const void* what);
   void send_gathered(int to, peer& there);
-  [[nodiscard]] bool leaves_at_once(int to, const peer& there) const noexcept;
+  [[nodiscard]] bool leaves_at_once(int to, const peer& there, std::size_t added) const noexcept;
   void send_control(int to, packet_kind kind, std::span<const std::byte> body = {});
   void tell_children(packet_kind kind, std::span<const std::byte> body = {});
   bool send_all_gathered();
-  [[nodiscard]] packet_header header(packet_kind kind, std::uint32_t records, std::uint64_t epoch,
+  [[nodiscard]] packet_header header(packet_kind kind, std::uint16_t records, std::uint64_t epoch,
                                      peer& to) noexcept;
 
+  [[nodiscard]] bool has_progress() const noexcept;
   bool receive_some();
-  void receive(int from, packet bytes);
-  void receive_or_fail(int from, packet bytes) noexcept;
-  void accept_messages(int from, const packet_header& header, packet bytes);
-  void accept_hello(int from, std::span<const std::byte> body, std::uint64_t digest);
+  void receive(int from, packet& bytes);
+  void receive_or_fail(int from, packet& bytes) noexcept;
+  void accept_messages(int from, const packet_header& header, packet& bytes);
+  void accept_hello(int from, std::span<const std::byte> body);
   void accept_any_time(int from, packet_kind kind, std::span<const std::byte> body);
   void ask_for_clock(bool begins);
   void accept_control(int from, packet_kind kind, std::span<const std::byte> body);
@@ -198,7 +200,7 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
-  void handle_unregistered(const packet& bytes, std::size_t at);
+  void handle_unusual(const packet& bytes, std::size_t at);
   void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
 
   // ---- For large messages ----
@@ -220,7 +222,7 @@ class communicator_core {
 
   std::vector<registered_message> messages_;
   std::string words_;  // all messages; changed outside of epochs only
-  std::uint64_t digest_ = 0;
+  std::uint32_t digest_ = 0;
   bool words_changed_ = true;
 
   std::atomic<std::uint64_t> epoch_{0};  // that has begun last
@@ -238,7 +240,7 @@ class communicator_core {
   std::atomic<bool> attention_{false};  // progress() has to look whether this rank is passive
   std::atomic<bool> gathers_{false};    // some peer's messages have yet to leave
 
-  std::mutex progress_;  // guards what follows
+  spin_lock progress_;  // guards what follows
   completion completion_;
   std::deque<channel::arrival> early_;               // of epochs that have not begun here
   std::uint64_t received_ = 0;                       // messages, in this epoch

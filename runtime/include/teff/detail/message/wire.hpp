@@ -9,7 +9,7 @@
 
 namespace teff::detail {
 
-enum class packet_kind : std::uint32_t {
+enum class packet_kind : std::uint16_t {
   messages,  // records follow
   hello,     // the sender's messages in words follow, if they have changed
   report,    // to the parent: completion_counts follow
@@ -23,23 +23,28 @@ enum class packet_kind : std::uint32_t {
   clock_answer,    // from rank 0: what it has answered
 };
 
+// The headers are as short as can be: with them, a message of one number is a line of a ring
+// (src/mpi/rings.md).
 struct packet_header {
   packet_kind kind;
-  std::uint32_t records;  // so many messages
+  std::uint16_t records;  // so many messages
+  std::uint32_t digest;   // of the messages that the sender has registered
   std::uint64_t epoch;    // of the sender; acknowledgements belong to any
-  std::uint64_t digest;   // of the messages that the sender has registered
   std::uint64_t handled;  // bytes of messages from the receiver that the sender has handled, since it began
 };
 
-// Before the arguments of a message, which are padded to argument_alignment.
+// Before the arguments of a message. After them come as many bytes as let those of the next one be aligned.
 struct record_header {
-  std::uint64_t size;  // of the arguments
-  std::uint32_t message;
-  std::uint32_t ordered;
+  std::uint64_t size : 40;  // of the arguments
+  std::uint64_t message : 22;
+  std::uint64_t ordered : 1;
+  std::uint64_t traced : 1;  // its number in the trace, of 64 bits, lies behind its arguments
 };
+inline constexpr std::size_t most_argument_bytes = (std::size_t{1} << 40) - 1;
+inline constexpr std::uint32_t most_messages = (std::uint32_t{1} << 22) - 16;
 
-static_assert(sizeof(packet_header) % argument_alignment == 0);
-static_assert(sizeof(record_header) % argument_alignment == 0);
+static_assert(sizeof(packet_header) == 24 && sizeof(record_header) == 8);
+static_assert((sizeof(packet_header) + sizeof(record_header)) % argument_alignment == 0);
 
 // Before the arguments of a large message: where its data lie, and who has them.
 struct block_offer {
@@ -53,15 +58,11 @@ struct block_offer {
 // Messages of the communicator itself about offers, by numbers that no registered message has
 // (src/message/large.md).
 enum class block_step : std::uint32_t {
-  done = 0xffff'fff0,  // to who has offered: the data have been read, or are not wanted
-  ready,               // to who has offered: supply them
-  arrived,             // to who has asked for them: the data
-  left,                // to itself: the data that it has supplied may be changed
+  done = most_messages,  // to who has offered: the data have been read, or are not wanted
+  ready,                 // to who has offered: supply them
+  arrived,               // to who has asked for them: the data
+  left,                  // to itself: the data that it has supplied may be changed
 };
-
-// A message that is traced has this bit in its number, and its number in the trace, of 64 bits, behind its
-// arguments.
-inline constexpr std::uint32_t traced_message = 0x8000'0000;
 [[nodiscard]] constexpr bool is_block_step(std::uint32_t message) noexcept {
   return message >= static_cast<std::uint32_t>(block_step::done);
 }
@@ -77,7 +78,7 @@ static_assert(sizeof(block_offer) % argument_alignment == 0);
 
 // The bytes of a message with arguments of this size.
 [[nodiscard]] constexpr std::size_t record_bytes(std::size_t arguments) noexcept {
-  return sizeof(record_header) + aligned_up(arguments, argument_alignment);
+  return aligned_up(sizeof(record_header) + arguments, argument_alignment);
 }
 
 }  // namespace teff::detail

@@ -1,0 +1,23 @@
+"""What kinds of benchmark say that hold all systems against one."""
+
+from cases import variants
+from tefflab.analysis.results import CaseRow
+from tefflab.benchmarks.against import notes_of
+from tefflab.records.plan import Variant
+
+
+def test_a_reason_is_said_once_for_all_systems_and_cases_that_it_is_true_of() -> None:
+    one, two, three = variants(3)
+
+    def without(variant: Variant, case: str, note: str) -> CaseRow:
+        return CaseRow(variant, case, 2, None, None, "failed", {}, 0, 0.0, note)
+
+    many = [f"case {number}" for number in range(9)]
+    rows = [without(each, case, "no turn") for each in (one, two) for case in many]
+    rows += [without(three, case, "no turn") for case in many[:4]]
+    rows.append(without(three, "case 8", "died"))
+    assert notes_of(rows) == [
+        f"{one.id}, {two.id}: no turn (case 0; case 1; case 2; 6 others)",
+        f"{three.id}: no turn (case 0; case 1; case 2; case 3)",
+        f"{three.id}: died (case 8)",
+    ]

@@ -1,0 +1,29 @@
+// A lock for the time of a copy or less.
+#pragma once
+
+#include <atomic>
+
+namespace teff::detail {
+
+// To take it and give it back is one locked instruction; a std::mutex needs two, and two calls. Who finds it
+// taken looks again and again, and soon lets others have the core: the holder may have been switched out.
+class spin_lock {
+ public:
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]]
+      wait();
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    // Relaxed: a look, since an exchange in vain takes the line from the holder. Acquire: what the one before
+    // has done, who has given it back.
+    return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+
+ private:
+  void wait() noexcept;
+
+  std::atomic<bool> taken_{false};
+};
+
+}  // namespace teff::detail
