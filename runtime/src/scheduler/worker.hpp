@@ -15,6 +15,7 @@
 #include "scheduler/nearest_first.hpp"
 #include "scheduler/slot_array.hpp"
 #include "scheduler/sources.hpp"
+#include "scheduler/spin_patience.hpp"
 #include "scheduler/stolen_tasks.hpp"
 #include "scheduler/worker_counters.hpp"
 #include "trace/trace.hpp"
@@ -155,6 +156,7 @@ class worker {
   void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   void look_further(waiting& mine) noexcept;
   void begin_search(waiting& mine) noexcept;
+  [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
@@ -207,6 +209,7 @@ class worker {
   class activities activities_;
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
+  spin_patience patience_;
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

@@ -216,7 +216,7 @@ void worker::look_further(waiting& mine) noexcept {
   } else if (mine.pace.is_time_to_read()) {
     look_around(mine);
     if (mine.pace.is_over()) {
-      park(mine);
+      if (!is_counted_on(mine)) park(mine);
     } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0) {
       expose_anything();
     } else {
@@ -232,8 +232,20 @@ void worker::begin_search(waiting& mine) noexcept {
   if (!all_.sources().empty() && ++mine.fruitless < looks_before_search) return relax();
   start_search(mine.searching);
   if (mine.where == waits::at_top) all_.gate().offer(index_);
-  mine.pace.begin(all_.settings().spin);
+  mine.pace.begin(patience_.least(), patience_.now());
   look_around(mine);
+}
+
+// Whether it spins longer than others and somebody published meanwhile, who would have had to wake a worker:
+// then its patience begins again.
+bool worker::is_counted_on(waiting& mine) noexcept {
+  if (!patience_.is_long()) return false;
+  if (mine.pace.has_lost_core() || !all_.was_searcher_counted_on()) {
+    patience_.was_in_vain();
+    return false;
+  }
+  mine.pace.begin(patience_.least(), patience_.now());
+  return true;
 }
 
 // What a searcher does whenever it reads the clock.

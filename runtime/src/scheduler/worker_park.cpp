@@ -31,7 +31,11 @@ void worker::park(waiting& mine) noexcept {
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (for_poll) poll_sources(search_pace::clock::now());
   // Who woke to poll has nothing to expect but what it finds at once.
-  mine.pace.begin(for_poll ? search_pace::clock::duration::zero() : all_.settings().spin);
+  if (for_poll) {
+    mine.pace.begin(search_pace::clock::duration::zero());
+  } else {
+    mine.pace.begin(patience_.least(), patience_.now());
+  }
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end.
@@ -54,6 +58,7 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noe
 // Returns whether it woke because of the deadline, or of a bell.
 bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also) noexcept {
   ++parks_;
+  const auto sleeps_from = search_pace::clock::now();
   parked_.start();
   bool in_time = true;
   if (deadline == futex::never && where == waits::at_top) {
@@ -66,6 +71,11 @@ bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const
   }
   const auto began = parked_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
+  if (in_time) {
+    patience_.was_woken(search_pace::clock::now() - sleeps_from);
+  } else {
+    patience_.woke();
+  }
   return !in_time;
 }
 

@@ -35,7 +35,11 @@ void worker::hand_over() noexcept {
 
 void worker::published() noexcept {
   ++shares_;
-  if (all_.gate().notify_work(index_ + 1)) woke_one();
+  if (all_.gate().notify_work(index_ + 1)) {
+    woke_one();
+  } else {
+    all_.count_on_searcher();
+  }
 }
 
 // Called between two blocks of a loop.
