@@ -475,7 +475,7 @@ TEST(ready_deque_model, finds_an_owner_that_takes_without_a_fence) {
 
 // ---- A message to a worker that goes to sleep ----
 
-// The sleeper, the message and the fence of worker_loop.cpp's park() and published_to().
+// The sleeper, the message and the fence of worker_park.cpp's park() and published_to().
 checker::outcome check_sleeper(const std::function<void()>& barrier) {
   struct world {
     checked::atomic<int> message{0};

@@ -67,8 +67,8 @@ struct world {
     gate.wake(0);
   }
 
-  // What worker_loop.cpp does at the top of a worker's own stack, without the spinning: until it has found so
-  // many pieces.
+  // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
+  // until it has found so many pieces.
   void search(unsigned me, int pieces) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();

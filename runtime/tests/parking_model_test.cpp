@@ -36,7 +36,8 @@ struct world {
   void hand_over() {
     if (work.load() > 0) gate.wake_any(0);
   }
-  // What worker_loop.cpp does, without the spinning: searches until it has found so many pieces.
+  // What worker_park.cpp does, without the spinning: searches until it has found so many
+  // pieces.
   void search(unsigned me, int pieces, bool looks_again = true) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();

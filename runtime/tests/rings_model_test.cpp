@@ -181,7 +181,7 @@ struct rank {
     const bool listened = with == fault::does_not_hand_over || gate.somebody_wakes_by(far);
     if (work.load() > 0 || consumer.ready() || !listened) gate.wake_any(0);
   }
-  // What worker_loop.cpp does, without the spinning.
+  // What worker_park.cpp does, without the spinning.
   void serve(unsigned me, wake_for what = wake_for::work) {
     gate.start_search();
     while (!all_received()) {

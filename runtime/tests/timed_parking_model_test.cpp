@@ -56,7 +56,7 @@ struct world {
     return true;
   }
 
-  // What worker_loop.cpp does, without the spinning: works, polls, or sleeps until the source was polled.
+  // What worker_park.cpp does, without the spinning: works, polls, or sleeps until the source was polled.
   void serve(unsigned me, wake_for what = wake_for::work) {
     gate.start_search();
     while (polled.load() == 0 && !poll_in_time()) {

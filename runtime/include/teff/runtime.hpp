@@ -44,7 +44,8 @@ struct options {
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
   // TEFF_STACK_SIZE, else 256 MiB.
   std::size_t stack_size = 0;
-  // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us.
+  // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us, and up to 1 ms
+  // for a worker that is woken again and again, soon after it has parked.
   std::chrono::microseconds spin{-1};
   // The file that a trace of the workers is written to at shutdown, for Perfetto. Empty: TEFF_TRACE, else
   // none. "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the

@@ -1,7 +1,12 @@
 // A first-in-first-out queue of jobs: for what comes from outside the workers, so rarely enough for a lock.
+//
+// The lock guards the list and all writing of the count. Who pushes, takes or withdraws does so by one
+// exchange of the lock; pushing takes another, since a sleeper must not miss it.
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
+
+#include "platform/short_lock.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -12,27 +17,27 @@ namespace teff::detail {
 class job_queue {
  public:
   void push(job& added) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     added.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &added;
     last_ = &added;
     // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
-    count_.fetch_add(1, std::memory_order_seq_cst);
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
   }
 
   // The oldest job, or null.
   [[nodiscard]] job* pop() noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return nullptr;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     return first_ == nullptr ? nullptr : pop_first();
   }
   [[nodiscard]] bool is_oldest(const job& asked) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     return first_ == &asked;
   }
   // Takes this job out if it is the oldest. Returns whether it was.
   [[nodiscard]] bool pop_if_oldest(const job& wanted) noexcept {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     return first_ == &wanted && pop_first() != nullptr;
   }
 
@@ -44,11 +49,12 @@ class job_queue {
     job* const oldest = first_;
     first_ = oldest->next;
     if (first_ == nullptr) last_ = nullptr;
-    count_.fetch_sub(1, std::memory_order_seq_cst);
+    // Relaxed: who still sees it looks in vain.
+    count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     return oldest;
   }
 
-  std::mutex mutex_;
+  short_lock lock_;
   job* first_ = nullptr;
   job* last_ = nullptr;
   std::atomic<std::size_t> count_{0};

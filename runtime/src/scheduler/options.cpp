@@ -102,4 +102,8 @@ options complete(options given, unsigned usable_cores) {
   return given;
 }
 
+bool says_how_long_to_spin(const options& given) {
+  return given.spin.count() >= 0 || number_from("TEFF_SPIN_US").has_value();
+}
+
 }  // namespace teff::detail

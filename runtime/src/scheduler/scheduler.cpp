@@ -24,6 +24,9 @@ constexpr std::uint32_t running = 0;
 constexpr std::uint32_t awaited_asleep = 2;
 constexpr std::uint32_t has_ended = 1;
 
+// About as long as oneTBB's workers do.
+constexpr std::chrono::milliseconds most_spin_unasked{1};
+
 // For about as long as it takes to fall asleep and be woken, which a thread should not do for less.
 bool is_set_soon(const std::atomic<std::uint32_t>& ended) noexcept {
   constexpr int looks_between_clock_readings = 32;
@@ -73,6 +76,7 @@ scheduler::scheduler(const options& given)
     : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
+      longest_spin_(crowded_ || says_how_long_to_spin(given) ? settings_.spin : most_spin_unasked),
       gate_(settings_.workers),
       requests_(settings_.workers, settings_.spare_threads, machine_),
       sources_(settings_.workers),
@@ -215,7 +219,10 @@ void scheduler::end_workers() noexcept {
 }
 
 bool scheduler::notify_work() noexcept {
-  if (!gate_.needs_a_wake()) return false;
+  if (!gate_.needs_a_wake()) {
+    count_on_searcher();
+    return false;
+  }
   const auto* const nearest = worker_of_this_processor();
   return gate_.wake_any(nearest == nullptr ? 0 : nearest->index() + 1);
 }

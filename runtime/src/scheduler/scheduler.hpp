@@ -17,6 +17,7 @@
 #include "trace/trace.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <latch>
 #include <memory>
@@ -33,6 +34,8 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
 // Options with every default filled in. Throws invalid_option.
 [[nodiscard]] options complete(options given, unsigned usable_cores);
+// Whether these options, or the environment, say how long a worker spins. Throws invalid_option.
+[[nodiscard]] bool says_how_long_to_spin(const options& given);
 
 class scheduler {
  public:
@@ -90,6 +93,18 @@ class scheduler {
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
   // More workers than cores: a spinning worker keeps another from running.
   [[nodiscard]] bool crowded() const noexcept { return crowded_; }
+  // How long a worker spins at most.
+  [[nodiscard]] std::chrono::microseconds longest_spin() const noexcept { return longest_spin_; }
+  // Something was published, and nobody woken for it: if somebody searches, a wake was saved. A hint.
+  void count_on_searcher() noexcept {
+    if (!searcher_counted_on_.load(std::memory_order_relaxed))
+      searcher_counted_on_.store(true, std::memory_order_relaxed);
+  }
+  // Whether that has happened since this was asked before.
+  [[nodiscard]] bool was_searcher_counted_on() noexcept {
+    return searcher_counted_on_.load(std::memory_order_relaxed) &&
+           searcher_counted_on_.exchange(false, std::memory_order_relaxed);
+  }
 
   // A worker that may run work of sources, but not everything, is about to sleep; it has woken up. Between
   // the two source_published() wakes it by name.
@@ -121,6 +136,7 @@ class scheduler {
   tick_scale scale_;
   std::optional<trace> trace_;
   bool crowded_;
+  std::chrono::microseconds longest_spin_;
   std::optional<processor_claim> bound_;  // worker i to its i-th
   std::vector<worker*> by_processor_;     // null where none is bound
   idle_gate<futex> gate_;
@@ -138,6 +154,7 @@ class scheduler {
   static constexpr std::uint32_t one_call = 2;
   static constexpr std::uint32_t shut_down_flag = 1;
   alignas(64) std::atomic<std::uint32_t> calls_{0};
+  alignas(64) std::atomic<bool> searcher_counted_on_{false};
 };
 
 }  // namespace teff::detail

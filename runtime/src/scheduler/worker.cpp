@@ -32,6 +32,7 @@ worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_rin
       index_(index),
       slots_(scope_slots, stack_size / least_frame),
       random_(0x9e3779b97f4a7c15U * (index + 1)),
+      patience_(all.settings().spin, all.longest_spin()),
       ring_(ring) {}
 
 void worker::start(std::size_t stack_size) {

@@ -15,6 +15,7 @@
 #include "scheduler/nearest_first.hpp"
 #include "scheduler/slot_array.hpp"
 #include "scheduler/sources.hpp"
+#include "scheduler/spin_patience.hpp"
 #include "scheduler/stolen_tasks.hpp"
 #include "scheduler/worker_counters.hpp"
 #include "trace/trace.hpp"
@@ -146,12 +147,20 @@ class worker {
   };
   // A wait within which the worker has nothing on its stack: others may man it.
   enum class waits : bool { within_task, at_top };
+  struct waiting;
 
   static void* thread_main(void* self) noexcept;
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
   void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
+  void look_further(waiting& mine) noexcept;
+  void begin_search(waiting& mine) noexcept;
+  [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
+  void look_around(waiting& mine) noexcept;
+  void lend_requests(waiting& mine, source::poll_time now) noexcept;
+  void park(waiting& mine) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(may_run limit, awaited_work awaited, bool& searching) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
@@ -182,11 +191,6 @@ class worker {
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
-  template <class Done>
-  bool park(Done& done, may_run limit, awaited_work awaited, waits where) noexcept;
-  template <class Done>
-  [[nodiscard]] bool finds_reason_to_stay_awake(Done& done, may_run limit, awaited_work awaited,
-                                                bool for_guest) noexcept;
 
   scheduler& all_;
   const unsigned index_;
@@ -205,6 +209,7 @@ class worker {
   class activities activities_;
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
+  spin_patience patience_;
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

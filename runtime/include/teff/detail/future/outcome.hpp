@@ -48,8 +48,10 @@ class shared_outcome {
   }
   // An owner lets go of it.
   void release() noexcept {
-    // Release, acquire: what the owners did, before the last of them destroys it.
-    if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose();
+    // Release, acquire: what the owners did, before the last of them destroys it. A sole owner stays it: only
+    // an owner makes another.
+    if (owners_.load(std::memory_order_acquire) == 1 || owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      dispose();
   }
   // One more owner, besides the caller.
   void share() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }

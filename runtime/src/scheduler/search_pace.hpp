@@ -1,0 +1,82 @@
+// How a thread looks for something again and again, for a while: it reads the clock only each so many looks,
+// and where threads share cores it gives way to others then.
+#pragma once
+
+#include "platform/relax.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace teff::detail {
+
+class search_pace {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  // `crowded`: a thread that searches may keep another from its work.
+  search_pace(unsigned looks_between_readings, bool crowded) noexcept
+      : between_(looks_between_readings), crowded_(crowded) {}
+
+  // Its patience begins, with the first reading of the clock from now on. It goes on until `most` only if no
+  // other thread wants the core.
+  void begin(clock::duration least, clock::duration most) noexcept {
+    least_ = least;
+    most_ = most;
+    deadline_ = clock::time_point::max();
+    looks_ = 0;
+  }
+  void begin(clock::duration patience) noexcept { begin(patience, patience); }
+
+  // After a look in vain. True: now the caller is to read the clock.
+  [[nodiscard]] bool is_time_to_read() noexcept {
+    if (++looks_ % between_ == 0) return true;
+    relax();
+    return false;
+  }
+  clock::time_point read_clock() noexcept {
+    const auto before = std::exchange(now_, clock::now());
+    if (deadline_ == clock::time_point::max()) {
+      gives_way_from_ = now_ + least_;
+      deadline_ = now_ + most_;
+    }
+    has_lost_core_ = now_ >= gives_way_from_ && now_ - before > longest_gap;
+    is_over_ = has_lost_core_ || now_ >= deadline_;
+    return now_;
+  }
+  // By the last reading.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+  // It gave way, and another thread took the core.
+  [[nodiscard]] bool has_lost_core() const noexcept { return has_lost_core_; }
+  // How many looks in vain there were since it began.
+  [[nodiscard]] unsigned looks() const noexcept { return looks_; }
+  void give_way() const noexcept {
+    if (crowded_ || now_ >= gives_way_from_) std::this_thread::yield();
+  }
+
+  // All of it, for who does nothing else between two looks: after a look in vain, whether to look again.
+  [[nodiscard]] bool goes_on() noexcept {
+    if (!is_time_to_read()) return true;
+    read_clock();
+    if (is_over()) return false;
+    give_way();
+    return true;
+  }
+
+ private:
+  // Between two readings of the clock, if nobody else has the core meanwhile.
+  static constexpr std::chrono::microseconds longest_gap{50};
+
+  const unsigned between_;
+  const bool crowded_;
+  bool is_over_ = false;
+  bool has_lost_core_ = false;
+  unsigned looks_ = 0;
+  clock::duration least_{};
+  clock::duration most_{};
+  clock::time_point now_;  // the last reading
+  clock::time_point gives_way_from_ = clock::time_point::max();
+  clock::time_point deadline_ = clock::time_point::max();
+};
+
+}  // namespace teff::detail

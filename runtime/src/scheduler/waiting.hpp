@@ -1,0 +1,36 @@
+// A wait of a worker: what it waits for, what it may run meanwhile, and how far its search for that has come.
+#pragma once
+
+#include "scheduler/search_pace.hpp"
+#include "scheduler/worker.hpp"
+
+#include <chrono>
+
+namespace teff::detail {
+
+// A callable that says whether something has happened; it outlives this.
+class condition {
+ public:
+  template <class Holds>
+  explicit condition(const Holds& holds) noexcept
+      : what_(&holds), holds_([](const void* what) { return (*static_cast<const Holds*>(what))(); }) {}
+  bool operator()() const noexcept { return holds_(what_); }
+
+ private:
+  const void* what_;
+  bool (*holds_)(const void*);
+};
+
+struct worker::waiting {
+  const condition done;
+  const may_run limit;
+  const awaited_work awaited;
+  const waits where;
+  search_pace pace;
+  bool searching = false;
+  unsigned fruitless = 0;  // looks in vain since it ran something
+  // When requests are lent that it sees and may not run.
+  search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
+};
+
+}  // namespace teff::detail

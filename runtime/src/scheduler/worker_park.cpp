@@ -1,0 +1,131 @@
+// How a worker without work parks: its last look, and its sleep (parking.md).
+#include "scheduler/scheduler.hpp"
+#include "scheduler/waiting.hpp"
+#include "scheduler/worker.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace teff::detail {
+
+// It searches again when this returns.
+void worker::park(waiting& mine) noexcept {
+  auto& gate = all_.gate();
+  const auto limit = mine.limit;
+  const bool for_guest = mine.where == waits::at_top && gate.is_asked_for(index_);
+  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
+  const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
+  if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
+  if (limit != may_run::everything) all_.requests().begin_sleep();
+  if (gate.prepare_sleep(index_, wakes)) hand_over();
+  bool for_poll = false;
+  doorbells bells;
+  const bool listens = limit == may_run::awaited_thief || listen(bells);
+  if (!listens || finds_reason_to_stay_awake(mine, for_guest)) {
+    gate.cancel_sleep(index_, wakes);
+  } else {
+    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
+  }
+  if (mine.where == waits::at_top) gate.offer(index_);
+  if (limit != may_run::everything) all_.requests().end_sleep();
+  if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
+  if (for_poll) poll_sources(search_pace::clock::now());
+  // Who woke to poll has nothing to expect but what it finds at once.
+  if (for_poll) {
+    mine.pace.begin(search_pace::clock::duration::zero());
+  } else {
+    mine.pace.begin(patience_.least(), patience_.now());
+  }
+}
+
+// The last look before it sleeps. `for_guest`: somebody waits for it to end.
+bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept {
+  const auto limit = mine.limit;
+  // Whoever pushes from now on shares at once; what was shared before is seen by this look.
+  if (limit == may_run::everything) ask_everyone();
+  // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
+  if (limit != may_run::awaited_thief && !all_.sources().empty()) all_.fences().everywhere();
+  if (mine.done()) return true;
+  if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
+  if (limit == may_run::everything)
+    return sees_work() || (for_guest ? sees_private_work() : expose_anything());
+  auto* const thief = thief_of(mine.awaited.slot);
+  const look here(*this);
+  return (thief != nullptr && thief->deque().has_public()) ||
+         (limit != may_run::awaited_thief && sees_source_work(limit));
+}
+
+// Returns whether it woke because of the deadline, or of a bell.
+bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also) noexcept {
+  ++parks_;
+  const auto sleeps_from = search_pace::clock::now();
+  parked_.start();
+  bool in_time = true;
+  if (deadline == futex::never && where == waits::at_top) {
+    all_.gate().sleep_vacant(index_);
+    self.invite();  // who asked while a guest was the worker asked the guest's deque
+  } else if (deadline == futex::never) {
+    all_.gate().sleep(index_);
+  } else {
+    in_time = !all_.gate().sleep_until(index_, what, deadline, also);
+  }
+  const auto began = parked_.stop();
+  if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
+  if (in_time) {
+    patience_.was_woken(search_pace::clock::now() - sleeps_from);
+  } else {
+    patience_.woke();
+  }
+  return !in_time;
+}
+
+bool worker::sees_source_work(may_run limit) noexcept {
+  if (!inbox_.empty()) return true;
+  return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
+}
+
+bool worker::sees_work_of(source& each, may_run limit) noexcept {
+  return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
+}
+
+bool worker::sees_work() noexcept {
+  if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
+  const look here(*this);
+  for (const auto* const other : victims) {
+    if (other->deque().has_public()) return true;
+  }
+  return false;
+}
+
+// A hint, which costs less than exposing it.
+bool worker::sees_private_work() noexcept {
+  const look here(*this);
+  return std::any_of(victims.begin(), victims.end(),
+                     [](const worker* other) { return other->deque().has_private(); });
+}
+
+// The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
+bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
+  ask_everyone();
+  if (!all_.sources().empty()) {
+    if (!others_idle) all_.fences().everywhere();
+    if (!all_.gate().somebody_wakes_by(next_poll())) return true;
+  }
+  return sees_work() || sees_private_work();
+}
+
+// Whether another worker has public work, or private work of which half is now public.
+bool worker::expose_anything() noexcept {
+  const look here(*this);
+  for (auto* const other : victims) {
+    if (!all_.fences().available()) break;
+    ++exposures_;
+    if (other->deque().expose([this] { all_.fences().everywhere(); })) {
+      record_instant(event_kind::exposure);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace teff::detail
