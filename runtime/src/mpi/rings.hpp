@@ -1,8 +1,8 @@
 // The rings between the ranks of one node (rings.md).
 #pragma once
 
-#include <teff/detail/message/spin_lock.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/transport.hpp>
 
 #include "mpi/line_ring.hpp"

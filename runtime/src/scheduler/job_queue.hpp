@@ -5,8 +5,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
-
-#include "platform/short_lock.hpp"
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -54,7 +53,7 @@ class job_queue {
     return oldest;
   }
 
-  short_lock lock_;
+  spin_lock lock_;
   job* first_ = nullptr;
   job* last_ = nullptr;
   std::atomic<std::size_t> count_{0};

@@ -5,8 +5,8 @@
 #include <teff/detail/message/arrived_messages.hpp>
 #include <teff/detail/message/completion.hpp>
 #include <teff/detail/message/large_messages.hpp>
-#include <teff/detail/message/spin_lock.hpp>
 #include <teff/detail/message/wire.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/message_counters.hpp>
 #include <teff/transport.hpp>
 

@@ -1,4 +1,4 @@
-#include <teff/detail/message/spin_lock.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include "platform/relax.hpp"
 
@@ -8,14 +8,14 @@ namespace teff::detail {
 
 namespace {
 
-// About as long as a message is copied.
-constexpr int looks = 64;
+// Two threads that hold it for no longer than a copy takes never yield.
+constexpr int looks_before_yields = 64;
 
 }  // namespace
 
 void spin_lock::wait() noexcept {
   for (int look = 0; !try_lock(); ++look) {
-    if (look < looks) {
+    if (look < looks_before_yields) {
       relax();
     } else {
       std::this_thread::yield();
