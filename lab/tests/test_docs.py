@@ -12,7 +12,7 @@ from tefflab.errors import TeffError
 from tefflab.systems.systems import load_systems
 from tools.declarations import contract, declarations, find
 from tools.site import DIRECTIVE, on_page_markdown
-from tools.system_pages import Source, comments, pages
+from tools.system_pages import Source, comments, pages, sources
 
 DOCS = project_root() / "docs"
 HEADERS = project_root() / "runtime" / "include" / "teff"
@@ -179,6 +179,49 @@ LAKE = (  # a system.toml
     'homepage = "https://example.org"\ncolor = "#000000"\n[[program]]\nbenchmark = "task_graph"\nname = "a"\n'
     'title = "A"\nprogram = "a"\n'
 )
+
+
+def test_every_construct_of_a_concept_occurs_in_the_adapter() -> None:
+    for system in load_systems(project_root()):
+        code = sources(system)
+        for construct in (each for constructs in system.concepts.values() for each in constructs):
+            assert any(each.uses(construct) for each in code), f"{system.name}: {construct}"
+
+
+def test_a_page_counts_concepts_and_the_uses_of_their_constructs_in_code(tmp_path: Path) -> None:
+    folder = tmp_path / "bench/systems/lake"
+    folder.mkdir(parents=True)
+    (folder / "system.toml").write_text(LAKE + '[concepts]\nwave = ["wave", "!"]\nboat = ["lk::boat"]\n')
+    (folder / "a.cpp").write_text("// wave\nlk::boat b; wave(1); waves(2);\nif (!b) wave(3);\n")
+    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    assert "| wave | `wave`, `!` | 2 | 3 |" in page
+    assert "| boat | `lk::boat` | 1 | 1 |" in page
+    assert "| all |  | 3 | 4 |" in page
+
+
+def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(tmp_path: Path) -> None:
+    folder = tmp_path / "bench/systems/lake"
+    folder.mkdir(parents=True)
+    (folder / "system.toml").write_text(LAKE)
+    results = tmp_path / "results/mine"
+    results.mkdir(parents=True)
+    (results / "sittings.jsonl").touch()
+    stored = [
+        {
+            "benchmark": "task_graph",
+            "system_id": "lake",
+            "version": "2",
+            "configuration": graph,
+            "sitting": sitting,
+            "metg": {"value": metg, "low": metg, "high": metg},
+        }
+        for graph, sitting, metg in (("-type fft", "1", 5e-6), ("-type dom", "1", 7e-6), ("-type fft", "2", 2e-6))
+    ]
+    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
+    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    assert "| 2.00 µs | 2.00 µs – 2.00 µs | `-type fft` | `mine:2` |" in page
+    assert "| 7.00 µs | 7.00 µs – 7.00 µs | `-type dom` | `mine:1` |" in page
+    assert "5.00 µs" not in page
 
 
 def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:

@@ -47,11 +47,22 @@ class Source:
     @property
     def lines(self) -> int:
         """Without empty lines and comments."""
-        code = _DOCSTRING.sub("", self.text) if self.file.suffix == ".py" else self.text
-        said = (line.strip() for line in code.splitlines())
-        return sum(
-            bool(line) and not line.startswith((*_MARKS, "/*", "*", "#!")) and not self._is_note(line) for line in said
-        )
+        return len(self._code)
+
+    def uses(self, construct: str) -> int:
+        """How often the code names it, as a word of its own where it begins or ends like one."""
+        before, after = (r"\b" if re.match(r"\w", end) else "" for end in (construct[0], construct[-1]))
+        return sum(len(re.findall(f"{before}{re.escape(construct)}{after}", line)) for line in self._code)
+
+    @cached_property
+    def _code(self) -> list[str]:
+        text = _DOCSTRING.sub("", self.text) if self.file.suffix == ".py" else self.text
+        said = (line.strip() for line in text.splitlines())
+        return [
+            line
+            for line in said
+            if line and not line.startswith((*_MARKS, "/*", "*", "#!")) and not self._is_note(line)
+        ]
 
     def _is_note(self, line: str) -> bool:
         return self.file.suffix == ".py" and line.startswith("#")
@@ -119,6 +130,7 @@ def _page(system: System, measured: Sequence["MetgLine"]) -> str:
         *_environment(system),
         "## The adapter",
         _adapter(system),
+        *_concepts(system),
         *_metg(measured),
     ]
     return "\n\n".join(parts) + "\n"
@@ -246,16 +258,37 @@ def _environment(system: System) -> Iterator[str]:
         yield _table(["variable", "is set to", "because"], [list(row) for row in rows])
 
 
+def sources(system: System) -> list[Source]:
+    """The code of its adapter."""
+    return [Source(file) for file in sorted(system.folder.rglob("*")) if file.is_file() and file.suffix not in _BESIDES]
+
+
 def _adapter(system: System) -> str:
-    every = [
-        Source(file) for file in sorted(system.folder.rglob("*")) if file.is_file() and file.suffix not in _BESIDES
-    ]
+    every = sources(system)
     rows = [
         [f"`{each.file.relative_to(system.folder)}`", str(each.lines), _cell(_plain(each.comment))] for each in every
     ]
     rows.append(["all", str(sum(each.lines for each in every)), ""])
     table = _table(["file", "lines", "what it does"], rows, "-:-")
     return f"In `bench/systems/{system.name}`; lines without comments and empty ones.\n\n{table}"
+
+
+def _concepts(system: System) -> Iterator[str]:
+    """What a programmer has to know of the system to write the adapter, and how much of it there is."""
+    if not system.concepts:
+        return
+    code = sources(system)
+    counts = {
+        concept: {construct: sum(each.uses(construct) for each in code) for construct in constructs}
+        for concept, constructs in system.concepts.items()
+    }
+    rows = [
+        [concept, ", ".join(f"`{_cell(construct)}`" for construct in of), str(len(of)), str(sum(of.values()))]
+        for concept, of in counts.items()
+    ]
+    rows.append(["all", "", *(str(sum(int(row[column]) for row in rows)) for column in (2, 3))])
+    yield f"It takes {len(counts)} concepts of the system, of these constructs:"
+    yield _table(["concept", "constructs", "how many", "uses"], rows, "--::")
 
 
 # --- METG
@@ -274,17 +307,23 @@ class MetgLine:
 
 
 def metg_rows(root: Path) -> dict[str, list[MetgLine]]:
-    """By system, of the last sitting of METG of each store below `results`."""
+    """By system, of each store below `results`: of each row and graph the last sitting that measured it."""
     found: dict[str, list[MetgLine]] = {}
     for store in stores_in(root / RESULTS_FOLDER):
         file = file_of(root / RESULTS_FOLDER / store, "estimates")
         lines = [json.loads(line) for line in _lines(file)]
         known = [line for line in lines if line.get("benchmark") == _KIND and line.get("metg")]
-        last = max((line["sitting"] for line in known), default="")
+        last: dict[tuple[str, str], str] = {}
         for line in known:
-            if line["sitting"] == last:
+            last[_measured(line)] = max(line["sitting"], last.get(_measured(line), ""))
+        for line in known:
+            if line["sitting"] == last[_measured(line)]:
                 found.setdefault(parsed(line["system_id"]).system, []).append(_metg_line(store, line))
     return found
+
+
+def _measured(line: dict[str, Any]) -> tuple[str, str]:
+    return line["system_id"], str(line.get("configuration", ""))
 
 
 def _lines(file: Path) -> list[str]:
@@ -313,7 +352,8 @@ def _metg(measured: Sequence[MetgLine]) -> Iterator[str]:
             [f"`{each.row}`", each.version, each.value, each.interval, f"`{each.case}`", f"`{each.sitting}`"]
             for each in measured
         ]
-        yield "Of the last sitting of each store of this checkout ([how METG is made](../explanation/metg.md))."
+        link = "[how METG is made](../explanation/metg.md)"
+        yield f"Of each store of this checkout the last sitting with that row and graph ({link})."
         yield _table(["row", "version", "METG(50 %)", "95 % interval", "graph", "sitting"], rows)
 
 

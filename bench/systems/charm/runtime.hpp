@@ -1,7 +1,6 @@
 #pragma once
 
 #include <charm++.h>
-#include <charm-version.h>
 #include <mpi-interoperate.h>
 
 #include <cstdio>
@@ -12,6 +11,7 @@
 
 #include "teff/bench/cores.hpp"
 #include "teff/bench/identity.hpp"
+#include "version.hpp"
 
 /// Charm++ from its start on, with so many workers, which it calls PEs and binds to cores: the thread that
 /// starts it is the first of them. They take messages while somebody is in run(), and sleep otherwise.
@@ -31,11 +31,7 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   [[nodiscard]] static teff::bench::identity describe(const char* variant) {
-    return {.system = "charm",
-            .variant = variant,
-            .version = std::to_string(CHARM_VERSION_MAJOR) + '.' + std::to_string(CHARM_VERSION_MINOR) + '.' +
-                       std::to_string(CHARM_VERSION_PATCH),
-            .workers = CkNumPes()};
+    return {.system = "charm", .variant = variant, .version = charm_version(), .workers = CkNumPes()};
   }
 
   /// Lets the workers take messages until one of them calls CkExit().

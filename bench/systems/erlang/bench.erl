@@ -1,12 +1,12 @@
 %% The task bench for Erlang: libteff_bench.so, as teff_bench.h describes it, through bench.c.
 -module(bench).
 
--export([open/1, error/0, workers/1, identify/3, next/2, answer/2, close/1]).
+-export([open/1, error/0, workers/1, identify/4, next/2, answer/2, close/1]).
 -export([graphs/1, steps/2, width/2, cycle/2, points/3, inputs/4, consumers/4]).
--export([start/1, stop/1, execute/5]).
--nifs([open/1, error/0, workers/1, identify/3, next/2, answer/2, close/1]).
+-export([start/1, stop/1, execute/5, execute_dirty/5]).
+-nifs([open/1, error/0, workers/1, identify/4, next/2, answer/2, close/1]).
 -nifs([graphs/1, steps/2, width/2, cycle/2, points/3, inputs/4, consumers/4]).
--nifs([start/1, stop/1, execute/5]).
+-nifs([start/1, stop/1, execute/5, execute_dirty/5]).
 -on_load(load/0).
 
 load() ->
@@ -16,7 +16,7 @@ load() ->
 open(_Flags) -> erlang:nif_error(not_loaded).
 error() -> erlang:nif_error(not_loaded).
 workers(_Session) -> erlang:nif_error(not_loaded).
-identify(_Session, _Version, _Workers) -> erlang:nif_error(not_loaded).
+identify(_Session, _Variant, _Version, _Workers) -> erlang:nif_error(not_loaded).
 %% The next configuration to run; 0 where there is none left.
 next(_Session, _Workers) -> erlang:nif_error(not_loaded).
 answer(_Session, _Work) -> erlang:nif_error(not_loaded).
@@ -39,3 +39,5 @@ start(_Work) -> erlang:nif_error(not_loaded).
 stop(_Work) -> erlang:nif_error(not_loaded).
 %% Executes a task with the outputs that it reads, in their order; its own output.
 execute(_Work, _Graph, _Timestep, _Point, _Inputs) -> erlang:nif_error(not_loaded).
+%% The same on one of the schedulers that are apart from those of processes.
+execute_dirty(_Work, _Graph, _Timestep, _Point, _Inputs) -> erlang:nif_error(not_loaded).

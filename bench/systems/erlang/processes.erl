@@ -1,40 +1,46 @@
 %% A process for each column of every graph. It receives the outputs that its next task reads, in their order, executes the
-%% task, and sends its output to the processes that read it. Nothing is shared.
+%% task, and sends its output to the processes that read it. Nothing is shared. A task is a function in C: it runs on the
+%% scheduler of its process, or, "dirty", on those that Erlang has for functions that take long.
 -module(processes).
 
--export([main/0]).
+-export([main/1]).
 
 %% Where the dependences of a graph don't repeat, rows are made before the timed region, unless they are more.
 -define(MOST_ROWS, 262144).
 
--record(column, {work, graph, point, steps, all, rows}).
+-record(column, {work, execute, graph, point, steps, all, rows}).
 
-main() ->
+main([Variant]) ->
     Session = bench:open([unicode:characters_to_binary(Word) || Word <- init:get_plain_arguments()]),
-    erlang:halt(serve(Session)).
+    erlang:halt(serve(Session, Variant)).
 
-serve(0) ->
+serve(0, _) ->
     io:format(standard_error, "error: ~s~n", [bench:error()]),
     2;
-serve(Session) ->
+serve(Session, Variant) ->
     Workers = min(bench:workers(Session), erlang:system_info(schedulers)),
     erlang:system_flag(schedulers_online, Workers),
-    bench:identify(Session, list_to_binary("OTP " ++ erlang:system_info(otp_release)), Workers),
-    answer_all(Session, Workers),
+    Version = "OTP " ++ erlang:system_info(otp_release),
+    bench:identify(Session, list_to_binary(Variant), list_to_binary(Version), Workers),
+    answer_all(Session, Workers, execute(Variant)),
     bench:close(Session).
 
-answer_all(Session, Workers) ->
+execute("processes") -> fun bench:execute/5;
+execute("dirty") -> fun bench:execute_dirty/5.
+
+answer_all(Session, Workers, Execute) ->
     case bench:next(Session, Workers) of
         0 ->
             ok;
         Work ->
-            run(Work),
+            run(Work, Execute),
             bench:answer(Session, Work),
-            answer_all(Session, Workers)
+            answer_all(Session, Workers, Execute)
     end.
 
-run(Work) ->
-    Columns = lists:append([graph(Work, Graph) || Graph <- lists:seq(0, bench:graphs(Work) - 1)]),
+run(Work, Execute) ->
+    Graphs = lists:seq(0, bench:graphs(Work) - 1),
+    Columns = lists:append([graph(#column{work = Work, execute = Execute, graph = Graph}) || Graph <- Graphs]),
     [receive {ready, Column} -> ok end || Column <- Columns],
     bench:start(Work),
     [Column ! begin_now || Column <- Columns],
@@ -42,18 +48,17 @@ run(Work) ->
     bench:stop(Work).
 
 %% The processes of a graph. Each gets to know all of them.
-graph(Work, Graph) ->
+graph(Its = #column{work = Work, graph = Graph}) ->
     Main = self(),
     Steps = bench:steps(Work, Graph),
-    Columns = [spawn_link(fun() -> column(Main, Work, Graph, Steps, Point) end)
+    Columns = [spawn_link(fun() -> column(Main, Its#column{steps = Steps, point = Point}) end)
                || Point <- lists:seq(0, bench:width(Work, Graph) - 1)],
     All = list_to_tuple(Columns),
     [Column ! {all, All} || Column <- Columns],
     Columns.
 
-column(Main, Work, Graph, Steps, Point) ->
-    All = receive {all, Others} -> Others end,
-    Self = #column{work = Work, graph = Graph, point = Point, steps = Steps, all = All},
+column(Main, Alone = #column{work = Work, graph = Graph}) ->
+    Self = receive {all, All} -> Alone#column{all = All} end,
     Ready = Self#column{rows = rows(Self, bench:cycle(Work, Graph))},
     Main ! {ready, self()},
     receive begin_now -> ok end,
@@ -63,13 +68,13 @@ column(Main, Work, Graph, Steps, Point) ->
 %% Executes the task of a timestep and those after it. Mine is this process's output of the timestep before.
 step(#column{steps = Steps}, Steps, _) ->
     ok;
-step(Self = #column{work = Work, graph = Graph, point = Point}, Timestep, Mine) ->
+step(Self = #column{work = Work, execute = Execute, graph = Graph, point = Point}, Timestep, Mine) ->
     case row(Self, Timestep) of
         absent ->
             step(Self, Timestep + 1, none);
         {Inputs, Readers} ->
             Read = [input(Each, Timestep, Point, Mine) || Each <- Inputs],
-            Output = bench:execute(Work, Graph, Timestep, Point, Read),
+            Output = Execute(Work, Graph, Timestep, Point, Read),
             send(Readers, {Timestep + 1, Point, Output}, Timestep + 1, Self#column.steps),
             step(Self, Timestep + 1, Output)
     end.

@@ -134,7 +134,7 @@ class Stages(Adapter):
 
             sent = sent.groupByKey(workers, place.__getitem__).mapPartitions(stage)
             if timestep % AHEAD == AHEAD - 1:
-                sent.localCheckpoint()
+                sent.cache().localCheckpoint()  # of one that isn't cached, Python's part would be done again
                 sent.count()
         sent.count()
 

@@ -1,5 +1,11 @@
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+
 /** The task bench for adapters in Java: libteff_bench.so, as teff_bench.h describes it, through bench.c. */
 final class Bench {
+  private static final int QUIET_WARM_UPS = 10;
+  private static final int MOST_WARM_UPS = 200;
+
   static {
     System.loadLibrary("teff_java");
   }
@@ -73,7 +79,7 @@ final class Bench {
   }
 
   /** The main program of an adapter: flags, batch mode, records. Leaves with the exit code. */
-  static void drive(String variant, String[] flags, String warmUp, Maker maker) {
+  static void drive(String variant, String[] flags, Maker maker) {
     long session = open(flags);
     if (session == 0) {
       System.err.println("error: " + error());
@@ -85,19 +91,29 @@ final class Bench {
     for (long work; (work = next(session, workers)) != 0; answer(session, work)) {
       if (adapter == null) {
         adapter = maker.make(workers);
-        warmUp(adapter, warmUp, workers);
+        warmUp(adapter, workers);
       }
       adapter.run(new Workload(work));
     }
     System.exit(close(session));
   }
 
-  /** Java compiles what runs often while it runs; none of that is to be timed. */
-  private static void warmUp(Adapter adapter, String flags, int workers) {
-    for (int run = 0; run < 20; ++run) {
-      long work = create(flags, workers);
+  /**
+   * Java compiles what runs often while it runs; none of that is to be timed. Runs graphs of many columns and, in turn,
+   * of one for each worker until some of these runs have compiled nothing.
+   */
+  private static void warmUp(Adapter adapter, int workers) {
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    long compiling = -1;
+    int quiet = 0;
+    for (int run = 0; run < MOST_WARM_UPS && quiet < QUIET_WARM_UPS; ++run) {
+      int width = run % 2 == 0 ? 4 * workers : workers;
+      long work = create("-type stencil_1d -steps 1000 -kernel compute_bound -iter 100 -width " + width, workers);
       adapter.run(new Workload(work));
       free(work);
+      long now = compiler.getTotalCompilationTime();
+      quiet = now == compiling ? quiet + 1 : 0;
+      compiling = now;
     }
   }
 

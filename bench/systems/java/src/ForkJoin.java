@@ -14,7 +14,7 @@ final class ForkJoin implements Bench.Adapter {
   }
 
   public static void main(String[] flags) {
-    Bench.drive("fork_join", flags, "-type stencil_1d -width 8 -steps 1000", ForkJoin::new);
+    Bench.drive("fork_join", flags, ForkJoin::new);
   }
 
   @Override

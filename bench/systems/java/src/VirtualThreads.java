@@ -19,7 +19,7 @@ final class VirtualThreads implements Bench.Adapter {
   }
 
   public static void main(String[] flags) {
-    Bench.drive("virtual_threads", flags, "-type stencil_1d -width 8 -steps 1000", VirtualThreads::new);
+    Bench.drive("virtual_threads", flags, VirtualThreads::new);
   }
 
   @Override

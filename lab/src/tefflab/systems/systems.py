@@ -234,6 +234,9 @@ class System(_Strict):
     install: Install = Install()
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
+    concepts: dict[
+        NonEmpty, Annotated[list[NonEmpty], Field(min_length=1)]
+    ] = {}  # and the constructs that stand for each
 
     _folder: Path = PrivateAttr(Path())
     _asked: Asked | None = PrivateAttr(None)
