@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from conftest import write_system
 from tefflab import __version__, project_root
 from tefflab.benchmarks import graph_flags
 from tefflab.benchmarks.task_graph.core import answer_of_core, core_program
@@ -68,7 +69,7 @@ def test_a_shell_completes_commands_systems_and_experiments(
     assert completed(capsys, monkeypatch, "exp") == ["experiment"]
     assert "fig7" in completed(capsys, monkeypatch, "experiment", "fig")
     offered = set(completed(capsys, monkeypatch, "run", ""))
-    assert offered <= ids
+    assert offered <= ids | {system.name for system in systems}
     assert "std_thread" in offered
     for command in ("metg", "spawn", "profile"):
         assert completed(capsys, monkeypatch, command, "--systems", "serial,std_") == ["serial,std_thread"]
@@ -77,6 +78,19 @@ def test_a_shell_completes_commands_systems_and_experiments(
         asked = (*words, "-type", "stencil_1d_")
         assert completed(capsys, monkeypatch, *asked) == ["stencil_1d_periodic"]
     assert completed(capsys, monkeypatch, "metg", "-width", "3", "-kernel", "busy") == ["busy_wait"]
+
+
+def test_a_first_program_that_is_not_the_best_is_offered_by_its_long_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(completion, "project_root", lambda: tmp_path)
+    for best in ("", "best = true"):
+        name = "lake" if best else "pond"
+        row = '[[program]]\nbenchmark = "task_graph"\nname = "{}"\nprogram = "a.py"\n'
+        write_system(tmp_path, name, row.format("one") + row.format("two") + best)
+        (tmp_path / "bench/systems" / name / "a.py").touch()
+    assert completion.system("") == ["lake", "lake/one", "lake/two", "pond", "pond/two"]
+    assert completion.systems("") == ["lake", "lake/one", "lake/two", "pond", "pond/one", "pond/two"]
 
 
 def test_what_completes_reads_no_more_than_names() -> None:

@@ -54,18 +54,20 @@ def _ids(*, with_first: bool = False) -> list[str]:
 
 
 def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
-    """A system's first program of each benchmark has its name alone; `with_first` adds `SYSTEM/NAME` of a first that is
-    not the only one. What the build has left out is not offered; what it has not come to yet is."""
+    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of those that have no other;
+    `with_first` adds that of a first that has the system's, where it is not the only one. What the build has left out
+    is not offered; what it has not come to yet is."""
     described = _described(file)
     for rows in (value for value in described.values() if isinstance(value, list)):
         programs_of = [row for row in rows if "program" in row]
         for _, group in groupby(sorted(programs_of, key=_benchmark), key=_benchmark):
             programs = list(group)
+            has_other_best = any(each.get("best") for each in programs[1:])
             for number, program in enumerate(programs):
                 if _is_here(file.parent, str(program.get("program", ""))):
                     if not number:
                         yield file.parent.name
-                    if number or (with_first and len(programs) > 1):
+                    if number or has_other_best or (with_first and len(programs) > 1):
                         yield f"{file.parent.name}/{program.get('name')}"
 
 
