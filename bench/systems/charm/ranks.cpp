@@ -58,11 +58,7 @@ class ranks_adapter final : public mpi_adapter {
   ranks_adapter(const ranks_adapter&) = delete;
   ranks_adapter& operator=(const ranks_adapter&) = delete;
 
-  [[nodiscard]] identity describe() const override {
-    identity who = identify("charm", "ranks");
-    who.version = charm_version() + ", " + who.version;
-    return who;
-  }
+  [[nodiscard]] identity describe() const override { return identify("charm", "ranks", charm_version()); }
 
  private:
   void prepare(workload& work) override {

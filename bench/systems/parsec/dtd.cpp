@@ -139,11 +139,7 @@ class dtd final : public mpi_adapter {
   explicit dtd(int workers) : dtd(workers, ranks_of_job()) {}
   ~dtd() override { parsec_fini(&context_); }
 
-  [[nodiscard]] identity describe() const override {
-    identity who = identify("parsec", "dtd");
-    who.version = parsec_release() + ", " + who.version;
-    return who;
-  }
+  [[nodiscard]] identity describe() const override { return identify("parsec", "dtd", parsec_release()); }
 
  private:
   dtd(int workers, int ranks) : mpi_adapter(std::max(workers, ranks)) {

@@ -38,11 +38,7 @@ class mpi final : public mpi_adapter {
     starpu_mpi_shutdown();
   }
 
-  [[nodiscard]] identity describe() const override {
-    identity who = identify("starpu", "mpi");
-    who.version = starpu_version() + ", " + who.version;
-    return who;
-  }
+  [[nodiscard]] identity describe() const override { return identify("starpu", "mpi", starpu_version()); }
 
  private:
   void prepare(workload& work) override {

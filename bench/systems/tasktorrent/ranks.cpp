@@ -134,9 +134,7 @@ class ranks_adapter final : public mpi_adapter {
   explicit ranks_adapter(int workers) : ranks_adapter(workers, ranks_of_job()) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    teff::bench::identity who = identify("tasktorrent", "ranks");
-    who.version = "1.0, " + who.version;
-    return who;
+    return identify("tasktorrent", "ranks", "1.0");
   }
 
  private:

@@ -24,9 +24,7 @@ class over_ranks : public mpi_adapter {
   over_ranks(std::string variant, int workers) : over_ranks(std::move(variant), workers, ranks_of_job()) {}
 
   [[nodiscard]] bench::identity describe() const final {
-    bench::identity who = identify("teff", variant_);
-    who.version = std::string(teff::version()) + ", " + who.version;
-    return who;
+    return identify("teff", variant_, std::string(teff::version()));
   }
 
  protected:

@@ -236,10 +236,11 @@ std::vector<rank_columns> mpi_adapter::make_columns(const workload& work) const 
   return all;
 }
 
-bench::identity mpi_adapter::identify(std::string system, std::string variant) const {
+bench::identity mpi_adapter::identify(std::string system, std::string variant,
+                                      const std::string& release) const {
   return {.system = std::move(system),
           .variant = std::move(variant),
-          .version = library_version(),
+          .version = release.empty() ? library_version() : release + ", " + library_version(),
           .workers = workers_,
           .ranks = ranks_};
 }

@@ -51,7 +51,9 @@ class mpi_adapter : public adapter {
   [[nodiscard]] std::vector<rank_columns> make_columns(const workload& work) const;
   /// The communicator of a graph: its own, so that tags need to tell points apart and nothing else.
   [[nodiscard]] MPI_Comm communicator(std::size_t graph) const { return communicators_[graph]; }
-  [[nodiscard]] bench::identity identify(std::string system, std::string variant) const;
+  /// Of a runtime on top of MPI, `release` is its own, which the version then begins with.
+  [[nodiscard]] bench::identity identify(std::string system, std::string variant,
+                                         const std::string& release = {}) const;
 
  private:
   int rank_ = 0;
