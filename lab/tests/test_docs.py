@@ -243,6 +243,33 @@ def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     assert "5.00 µs" not in page
 
 
+def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: Path) -> None:
+    folder = tmp_path / "bench/systems/lake"
+    folder.mkdir(parents=True)
+    (folder / "system.toml").write_text(LAKE)
+    results = tmp_path / "results/mine"
+    results.mkdir(parents=True)
+    (results / "sittings.jsonl").touch()
+    line = {"system_id": "lake", "version": "2"}
+    spawn = line | {"benchmark": "spawn", "pattern": "serial", "configuration": "-pattern serial", "workers": 1}
+    wake = line | {"benchmark": "wake", "case": "1ms", "configuration": "-idle 0.001", "workers": 2}
+    stored = [
+        spawn | {"sitting": "1", "seconds_per_task": {"value": 5e-9, "low": 4e-9, "high": 6e-9}},
+        spawn | {"sitting": "2", "seconds_per_task": {"value": 3e-9, "low": 2e-9, "high": 4e-9}},
+        spawn | {"sitting": "1", "workers": 2, "seconds_per_task": {"value": 8e-9, "low": 7e-9, "high": 9e-9}},
+        wake | {"sitting": "3", "seconds_per_wake": {"value": 3e-5, "low": 0, "high": None}},
+        wake | {"sitting": "4", "seconds_per_wake": None},
+    ]
+    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
+    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    assert "`./teff spawn`:" in page
+    assert "| `lake` | 2 | serial | 1 | 3.00 ns | 2.00 ns – 4.00 ns | `mine:2` |" in page
+    assert "| `lake` | 2 | serial | 2 | 8.00 ns | 7.00 ns – 9.00 ns | `mine:1` |" in page
+    assert "5.00 ns" not in page
+    assert "| `lake` | 2 | 1ms | 2 | 30.0 µs | too few runs | `mine:3` |" in page
+    assert "METG here" not in page
+
+
 @pytest.mark.parametrize(
     ("build", "says"),
     [

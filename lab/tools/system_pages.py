@@ -1,23 +1,19 @@
 """A page for each system: what its system.toml, the comments of its adapter and the checkout's stores say of it."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
-from tefflab.output import quantities
-from tefflab.records.store import RESULTS_FOLDER, file_of, stores_in
-from tefflab.systems.naming import parsed
+from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.systems.needs import Install
 from tefflab.systems.packages import alternatives
 from tefflab.systems.systems import Program, System, load_systems
+from tools.stored_figures import METG, Figure, stored_figures
 
 FOLDER = "systems"  # of the site
-_KIND = "task_graph"  # whose estimates are METG
 _SHEBANG_OR_PRAGMA = re.compile(r"^(#!|#pragma once$|#include|$|# mypy:|# ruff:)")
 _COMMENT = re.compile(r"^\s*(?://+!?|%%+|#)\s?(.*)$")
 _MARKS = ("//", "%%")  # of lines that are comments; a language that has other ones is rare
@@ -91,7 +87,7 @@ def _first_block(lines: Sequence[str]) -> list[str]:
 def pages(root: Path) -> list[Page]:
     """The list of all systems, then a page each, by name."""
     systems = sorted(load_systems(root), key=lambda each: each.title.lower())
-    measured = metg_rows(root)
+    measured = stored_figures(root)
     return [
         Page(f"{FOLDER}/index.md", "All systems", _index(systems)),
         *(Page(f"{FOLDER}/{each.name}.md", each.title, _page(each, measured.get(each.name, []))) for each in systems),
@@ -114,7 +110,7 @@ def _index(systems: Sequence[System]) -> str:
     return f"# Systems\n\nEach page is made from the system's folder in `bench/systems`.\n\n{_table(head, rows)}\n"
 
 
-def _page(system: System, measured: Sequence["MetgLine"]) -> str:
+def _page(system: System, measured: Sequence[Figure]) -> str:
     homepage = system.homepage if system.homepage.startswith("http") else f"../{system.homepage.removeprefix('docs/')}"
     parts = [
         f"# {system.title}",
@@ -132,6 +128,7 @@ def _page(system: System, measured: Sequence["MetgLine"]) -> str:
         _adapter(system),
         *_concepts(system),
         *_metg(measured),
+        *_costs(measured),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -291,70 +288,37 @@ def _concepts(system: System) -> Iterator[str]:
     yield _table(["concept", "constructs", "how many", "uses"], rows, "--::")
 
 
-# --- METG
+# --- figures
 
 
-@dataclass(frozen=True)
-class MetgLine:
-    """An estimate of METG as a store has it."""
-
-    row: str
-    version: str
-    value: str
-    interval: str
-    case: str
-    sitting: str
-
-
-def metg_rows(root: Path) -> dict[str, list[MetgLine]]:
-    """By system, of each store below `results`: of each row and graph the last sitting that measured it."""
-    found: dict[str, list[MetgLine]] = {}
-    for store in stores_in(root / RESULTS_FOLDER):
-        file = file_of(root / RESULTS_FOLDER / store, "estimates")
-        lines = [json.loads(line) for line in _lines(file)]
-        known = [line for line in lines if line.get("benchmark") == _KIND and line.get("metg")]
-        last: dict[tuple[str, str], str] = {}
-        for line in known:
-            last[_measured(line)] = max(line["sitting"], last.get(_measured(line), ""))
-        for line in known:
-            if line["sitting"] == last[_measured(line)]:
-                found.setdefault(parsed(line["system_id"]).system, []).append(_metg_line(store, line))
-    return found
-
-
-def _measured(line: dict[str, Any]) -> tuple[str, str]:
-    return line["system_id"], str(line.get("configuration", ""))
-
-
-def _lines(file: Path) -> list[str]:
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return [line for line in text.splitlines() if line.startswith("{") and line.endswith("}")]
-
-
-def _metg_line(store: str, line: dict[str, Any]) -> MetgLine:
-    metg = line["metg"]
-    low, high = (metg[end] for end in ("low", "high"))
-    interval = f"{_time(low)} – {_time(high)}" if low and high else "too few runs"
-    case = str(line.get("configuration", ""))
-    return MetgLine(
-        line["system_id"], line["version"], _time(metg["value"]), interval, case, f"{store}:{line['sitting']}"
-    )
-
-
-def _time(seconds: float) -> str:
-    return quantities.duration(seconds)
-
-
-def _metg(measured: Sequence[MetgLine]) -> Iterator[str]:
-    if measured:
+def _metg(measured: Sequence[Figure]) -> Iterator[str]:
+    if rows := [
+        [f"`{each.row}`", each.version, each.value, each.interval, f"`{each.case}`", f"`{each.sitting}`"]
+        for each in measured
+        if each.kind == METG
+    ]:
         yield "## METG here"
-        rows = [
-            [f"`{each.row}`", each.version, each.value, each.interval, f"`{each.case}`", f"`{each.sitting}`"]
-            for each in measured
-        ]
         link = "[how METG is made](../explanation/metg.md)"
         yield f"Of each store of this checkout the last sitting with that row and graph ({link})."
         yield _table(["row", "version", "METG(50 %)", "95 % interval", "graph", "sitting"], rows)
+
+
+def _costs(measured: Sequence[Figure]) -> Iterator[str]:
+    """A table for each other kind of benchmark that measured it: what a spawn, a wake, a message costs."""
+    if all(each.kind == METG for each in measured):
+        return
+    yield "## What costs what here"
+    yield "Of each store of this checkout the last sitting with that row and case."
+    for kind in benchmarks():
+        rows = [
+            [f"`{each.row}`", each.version, each.case, each.workers, each.value, each.interval, f"`{each.sitting}`"]
+            for each in measured
+            if each.kind == kind.name
+        ]
+        if isinstance(kind, CaseBenchmark) and rows:
+            yield f"`./teff {kind.commands[0].name}`:"
+            head = ["row", "version", kind.row_word, "workers", kind.quantity, "95 % interval", "sitting"]
+            yield _table(head, rows, "---::")
 
 
 # --- Markdown
