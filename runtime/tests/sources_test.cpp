@@ -60,6 +60,32 @@ TEST(sources, no_worker_uses_a_source_that_was_detached) {
   });
 }
 
+// Its run() returns only when it is detached.
+class patient_source : public detail::source {
+ public:
+  bool run(unsigned) noexcept override {
+    entered = true;
+    while (!is_being_detached()) std::this_thread::yield();
+    return true;
+  }
+  bool sees_work(unsigned) noexcept override { return true; }
+  std::atomic<bool> entered{false};
+};
+
+TEST(sources, one_that_is_detached_says_so_to_the_workers_in_it) {
+  on_runtimes([](runtime& rt) {
+    const auto patient = std::make_shared<patient_source>();
+    for (int round = 0; round < 3; ++round) {  // attached again it is as new
+      patient->entered = false;
+      detail::attach(rt.internals(), patient);
+      detail::published(rt.internals());
+      while (!patient->entered) std::this_thread::yield();
+      detail::detach(rt.internals(), *patient);
+      ASSERT_EQ(patient.use_count(), 1);
+    }
+  });
+}
+
 // Says what it is told to say.
 class scripted_source : public detail::source {
  public:

@@ -30,6 +30,7 @@ class sources {
     std::ranges::pop_heap(free_, std::greater<>{});
     const std::size_t at = free_.back();
     free_.pop_back();
+    added->being_detached_.store(false, std::memory_order_relaxed);
     added->slot_ = at;
     // Release: the source, to the acquire in look_at().
     slot_of(at).current.store(added.get(), std::memory_order_release);
@@ -47,6 +48,7 @@ class sources {
       auto& left = slot_of(removed.slot_);
       // seq_cst: before the looks at `looking_` below. Of this and a worker that looks, one sees the other.
       left.current.store(nullptr, std::memory_order_seq_cst);
+      left.owner->being_detached_.store(true, std::memory_order_relaxed);
       owner = std::move(left.owner);
       free_.push_back(removed.slot_);  // within its capacity
       std::ranges::push_heap(free_, std::greater<>{});

@@ -196,7 +196,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
-    } else if (tasks == 0 || looks_elsewhere || (std::exchange(asks_for_rest, false) && at_rest())) {
+    } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
+               (std::exchange(asks_for_rest, false) && at_rest())) {
       break;
     } else {
       ++looks;

@@ -6,6 +6,7 @@
 
 #include <teff/detail/scheduler/doorbell.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -62,8 +63,15 @@ class source {
   // the work is wanted. Takes no lock, which a thread of the parent may hold.
   virtual void begin_child() noexcept {}
 
+ protected:
+  // Somebody waits in detach() until no worker is in this source: a run() that finds nothing is to return.
+  [[nodiscard]] bool is_being_detached() const noexcept {
+    return being_detached_.load(std::memory_order_relaxed);  // only for speed
+  }
+
  private:
   friend class sources;
+  std::atomic<bool> being_detached_{false};
   std::size_t slot_ = 0;  // while it is attached
 };
 
