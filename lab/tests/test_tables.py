@@ -125,7 +125,7 @@ def test_colours_are_for_terminals_alone() -> None:
 
 def test_bounds_and_failures_are_said_in_their_rows() -> None:
     text = printed(troubled(), 120)
-    for said in ("< 130 ns", "> 20.0 ms", "19.0 – ∞ ms", "kestrel", "failed"):
+    for said in ("< 130 ns", "> 20.0 ms", "> 19.0 ms", "kestrel", "failed"):
         assert said in text
 
 
@@ -361,8 +361,8 @@ def test_json_holds_rows_curves_and_caveats_and_no_infinity() -> None:
 def test_an_interval_open_at_both_ends_is_not_written_as_numbers() -> None:
     assert quantities.duration_range(0.0, math.inf) == "too few runs"
     assert quantities.duration_range(1e-9, 2e-6) == "too few runs"
-    assert quantities.duration_range(1e-6, math.inf) == "1.00 – ∞ µs"
-    assert quantities.duration_range(0.0, 2e-6) == "0 – 2.00 µs"
+    assert quantities.duration_range(1e-6, math.inf) == "> 1.00 µs"
+    assert quantities.duration_range(0.0, 2e-6) == "< 2.00 µs"
 
 
 def test_systems_that_are_missing_for_one_reason_share_a_caveat() -> None:

@@ -1,6 +1,7 @@
 """What the stores of this checkout say of each system: its METG, and what costs what."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,6 +87,6 @@ def _figure(store: str, line: dict[str, Any]) -> Figure | None:
         str(line.get(_keys(line["benchmark"])[0], "")),
         str(line.get("workers", "")),
         quantities.duration(value["value"]),
-        f"{quantities.duration(low)} – {quantities.duration(high)}" if low and high else "too few runs",
+        quantities.duration_range(low or 0, math.inf if high is None else high),
         f"{store}:{line['sitting']}",
     )

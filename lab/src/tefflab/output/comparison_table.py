@@ -184,4 +184,6 @@ def _value(side: Quantity) -> str:
 def _ends(interval: Interval) -> str:
     if not interval.is_told:
         return "too few runs"
-    return f"{digits(interval.low)} – {digits(interval.high) if math.isfinite(interval.high) else '∞'}"
+    if not math.isfinite(interval.high):
+        return bound(">", digits(interval.low))
+    return f"{digits(interval.low)} – {digits(interval.high)}"

@@ -48,14 +48,16 @@ def duration(seconds: float) -> str:
 
 
 def duration_range(low: float, high: float) -> str:
-    """An interval of times in one unit: `1.18 – 1.27 µs`. An open end is written as `∞`. Open at both ends, or as good
-    as that, it says nothing: `too few runs`."""
+    """An interval of times in one unit: `1.18 – 1.27 µs`. Open at one end it is a bound: `< 1.27 µs`. Open at both, or
+    as good as that, it says nothing: `too few runs`."""
     if not is_told(low, high):
         return "too few runs"
-    known = high if math.isfinite(high) else low
-    size, name = _unit_of(known, _TIMES)
-    top = digits(high / size) if math.isfinite(high) else "∞"
-    return f"{digits(low / size)} – {top} {name}"
+    if not math.isfinite(high):
+        return bound(">", duration(low))
+    if low <= 0:
+        return bound("<", duration(high))
+    size, name = _unit_of(high, _TIMES)
+    return f"{digits(low / size)} – {digits(high / size)} {name}"
 
 
 def rate(value: float, unit: str) -> str:
