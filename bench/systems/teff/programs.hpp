@@ -77,10 +77,10 @@ class program_system {
   }
   template <class Body>
   void request_all(std::int64_t count, const Body& body) {
-    std::vector<teff::future<void>> all;
-    all.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) all.push_back(runtime_.submit([&body, i] { body(i); }));
-    teff::when_all(std::move(all)).get();
+    runtime_.run([&] {
+      teff::scope all;  // a future each would cost more, and nobody asks for one of them alone
+      for (std::int64_t i = 0; i < count; ++i) all.spawn([&body, i] { body(i); });
+    });
   }
 
   template <class First, class... Rest>
