@@ -5,7 +5,8 @@
     simulated_program.py NAME OVERHEAD FAULT --identity
 
 OVERHEAD in seconds a task; a ceiling has 0. FAULT: at its third question `dies`, `is_killed`, `loses_a_rank`, `hangs`;
-`invalid` records from the third on; `refuses` flags; `stumbles`: its first two runs took 100000 times as long.
+`invalid` records from the third on; `refuses` flags; `is_mute`; `stumbles`: its first two runs took 100000 times as
+long.
 Its times are exact but for 1 % of noise that depends on the question alone.
 """
 
@@ -125,7 +126,7 @@ def main() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         if count >= 2 and fault == "loses_a_rank":
             sys.exit(128 + signal.SIGKILL)  # as mpirun does
-        if count >= 2 and fault == "hangs":
+        if fault == "is_mute" or (count >= 2 and fault == "hangs"):
             time.sleep(3600)
         if count >= 2 and fault == "invalid":
             answer["error"] = "task 3 at timestep 7 ran twice"

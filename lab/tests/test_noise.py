@@ -42,6 +42,12 @@ def test_two_ceilings_under_the_usual_disturb_the_run_between_them() -> None:
     assert noisy(record(), record(90), record(94))
 
 
+def test_a_run_beyond_both_ceilings_says_that_they_were_disturbed() -> None:
+    assert noisy(record(130), record(100), record(101))
+    assert not noisy(record(120), record(100), record(101))
+    assert not noisy(record(130), record(50), record(110))
+
+
 def test_a_core_that_is_moved_meanwhile_disturbs_the_run() -> None:
     assert noisy(record(), record(round_trip_seconds=50e-9), record(round_trip_seconds=200e-9))
     assert noisy(record(), record(round_trip_seconds=200e-9), record(round_trip_seconds=50e-9))

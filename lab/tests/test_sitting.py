@@ -22,7 +22,7 @@ from tefflab.benchmarks.task_graph.remarks import elsewhere
 from tefflab.benchmarks.task_graph.tables import MetgTable
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
-from tefflab.measure.batch import BatchProgram, ProgramError
+from tefflab.measure.batch import BatchProgram, LateError, ProgramError
 from tefflab.measure.measurement import estimated, present
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
@@ -164,6 +164,38 @@ def test_a_system_that_hangs_is_given_up(laboratory: Callable[..., Path], monkey
     assert list(observer.failures) == ["stuck"]
 
 
+def test_one_that_never_answers_takes_no_time_from_others_and_says_so(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TaskGraph, "timeout", 1.0)
+    monkeypatch.setattr(sitting_module, "_lot", lambda entry: entry.launch.variant.id != "stuck")  # it goes first
+    root = laboratory(good=(1e-6, "fine"), stuck=(1e-6, "is_mute"))
+    store, sitting = begun(root, plan("good", "stuck"))
+    with store:
+        results, _ = measured(root, store, sitting, Silent(), budget=0.5)
+    rows = {row.variant.id: row for row in results.cases[0].rows}
+    assert "did not answer within 1 s" in rows["stuck"].note
+    assert rows["good"].metg is not None
+
+
+def test_one_that_answers_later_was_only_late(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    root = laboratory(slow=(1e-6, "fine"))
+    asked, real = [0], BatchProgram.ask
+
+    def ask(program: BatchProgram, line: str, timeout: float) -> str:
+        asked[0] += program.name == "slow"
+        if program.name == "slow" and asked[0] == 1:
+            raise LateError("slow: did not answer within 1 s")
+        return real(program, line, timeout)
+
+    monkeypatch.setattr(BatchProgram, "ask", ask)
+    store, sitting = begun(root, plan("slow"))
+    with store:
+        results, _ = measured(root, store, sitting, Silent(), rounds=3)
+    assert results.cases[0].rows[0].metg is not None
+    assert store.failures(sitting.sitting) == []
+
+
 def test_an_interrupted_sitting_goes_on_where_it_was(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(2e-5, "fine"))
     store, sitting = begun(root, plan("quick", "slow"))
@@ -262,6 +294,18 @@ def test_a_noisy_start_of_the_ceiling_misleads_nobody(laboratory: Callable[..., 
     runner.close()
     store.close()
     assert found == pytest.approx(SECONDS_PER_ITERATION, rel=0.03)
+
+
+def test_what_every_task_takes_on_a_busy_machine_is_not_taken_for_the_kernel(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    script = root / BUILD_FOLDER / "bin" / "ceiling"
+    script.write_text(script.read_text().replace("ceiling 0 ", "ceiling 0.001 "))
+    store, sitting = begun(root, plan("quick"))
+    runner = Runner(root, store, sitting.sitting, graphs())
+    found = runner.calibrate(plan("quick").cases[0])
+    runner.close()
+    store.close()
+    assert SECONDS_PER_ITERATION < found < 3 * SECONDS_PER_ITERATION
 
 
 def test_a_spent_budget_ends_a_sitting_between_two_questions(laboratory: Callable[..., Path]) -> None:

@@ -240,6 +240,8 @@ def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[floa
     first = "On this machine swift keeps the cores half busy with tasks of 2.00 µs"
     doubt = "; too little is known yet of floor."
     assert sentence(with_rows(case(0), [unsure, quick])) == f"{first}, and less than that with smaller ones{doubt}"
+    bound = row(three, replace(estimate(1e-7, relation="<"), low=0.0, high=math.inf))
+    assert sentence(with_rows(case(0), [bound, unsure])).startswith("Too little is known yet of 2 systems")
     assert sentence(with_rows(case(0), [unsure, quick, slow])) == (
         f"{first}; swift/other_1 needs 24.0 µs, 11 to 13 times as long{doubt}"
     )

@@ -12,7 +12,9 @@ from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.records.plan import Variant
 
 NO_TURN = "no turn in the time"  # why nothing is known of a system:
-ELSEWHERE = "measured at another distance of the cores only"  # anything else is how it failed
+ELSEWHERE = "measured at another distance of the cores only"
+BUSY = "the machine was so busy that runs beat the ceiling beside them"  # anything else is how it failed
+BEYOND = 1.25  # times the ceiling beside it, from which a run says that the ceiling was disturbed, and nothing else
 
 
 @dataclass(frozen=True, slots=True)

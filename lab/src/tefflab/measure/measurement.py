@@ -110,7 +110,7 @@ def measure(
     estimating: whether it did is said, too. With `enough` the variants are launched in turns, round after round, until
     it says so of what is known then; else each as often as its place in the table needs it."""
     plan = kind.plan_of(head)
-    runner = Runner(root, store, head.sitting, kind)
+    runner = Runner(root, store, head.sitting, kind, budget)
     interrupted = False
     try:
         scales = {case: runner.calibrate(case) for case in plan.cases}

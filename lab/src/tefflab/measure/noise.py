@@ -1,6 +1,7 @@
-"""When a run does not count because the machine was busy with something else: three signs, each a share from 0 to 1."""
+"""When a run does not count because the machine was busy with something else: signs beside the run, each a share."""
 
 from tefflab.analysis.distance import alike
+from tefflab.analysis.results import BEYOND
 from tefflab.records.record import Record
 
 GAPS = 0.10  # of the spins beside a run that may be lost in gaps
@@ -15,6 +16,8 @@ def is_noisy(run: Record, before: Record, after: Record, usual: float) -> bool:
     """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
 
     One low ceiling alone says that the ceiling was measured badly, not the run: efficiency is held against the other.
+    Both were, where the run is beyond them.
     """
     ceiling = max(before.rate or 0.0, after.rate or 0.0)
-    return has_gaps(run) or ceiling < SLOW * usual or not alike(before.round_trip, after.round_trip)
+    is_slow = ceiling < SLOW * usual or (run.rate or 0.0) > BEYOND * ceiling
+    return has_gaps(run) or is_slow or not alike(before.round_trip, after.round_trip)

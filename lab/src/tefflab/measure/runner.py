@@ -4,6 +4,7 @@ Every answer is in the store before the next question is asked. A resumed sittin
 same order, and takes the answers that the store has; programs are started only for what is left to be measured.
 """
 
+import math
 import statistics
 import time
 from collections import Counter, deque
@@ -23,13 +24,17 @@ from tefflab.records.store import Store
 from tefflab.systems.systems import Program
 
 IN_VAIN = 2  # repeats of a launch that were noisy again, after which there are no more: this noise will outlast a third
+_LEAST_PATIENCE = 20.0  # seconds for an answer, however short the sitting is
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
 class Runner(Generic[AnyRecord]):
     """The program at hand and the store of one sitting. Close it when done."""
 
-    def __init__(self, root: Path, store: Store, sitting: str, kind: Benchmark[AnyRecord]) -> None:
+    def __init__(
+        self, root: Path, store: Store, sitting: str, kind: Benchmark[AnyRecord], budget: float = math.inf
+    ) -> None:
+        """`budget`: seconds of the sitting."""
         self._root = root
         self._store = store
         self._sitting = sitting
@@ -39,6 +44,7 @@ class Runner(Generic[AnyRecord]):
         self._ceiling: _Ceiling[AnyRecord] | None = None
         self._launch: Launch[AnyRecord] | None = None
         self._started: Program | None = None
+        self._budget = budget
         self._program: BatchProgram | None = None
         self.round_trip: float | None = None  # how far apart the cores were after the latest run [s]
         self._in_vain = 0  # repeats of this launch that were noisy again
@@ -84,21 +90,20 @@ class Runner(Generic[AnyRecord]):
             self._known.setdefault(run.key, deque()).appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> None:
+    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> Failure:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again."""
         case = launch.case
-        self._store.append(
-            "failures",
-            Failure(
-                sitting=self._sitting,
-                round=number,
-                system_id=launch.variant.id,
-                reason=reason,
-                configuration=case.flags if case else "",
-                workers=case.workers if case else None,
-                at=at,
-            ),
+        failure = Failure(
+            sitting=self._sitting,
+            round=number,
+            system_id=launch.variant.id,
+            reason=reason,
+            configuration=case.flags if case else "",
+            workers=case.workers if case else None,
+            at=at,
         )
+        self._store.append("failures", failure)
+        return failure
 
     def calibrate(self, case: Case) -> float:
         """The scale of a case, by the ceiling; 1 where the kind has none."""
@@ -187,14 +192,20 @@ class Runner(Generic[AnyRecord]):
                 self._started.environment_for(self._root, workers),
             )
             if self._warm_up:  # the launch goes on where it was interrupted, in a program that is cold
-                self._program.ask(self._warm_up, self._kind.timeout)
-        record = parse_record(self._program.ask(line, self._kind.timeout), self._kind.record)
+                self._program.ask(self._warm_up, self._patience)
+        record = parse_record(self._program.ask(line, self._patience), self._kind.record)
         self._program.suspend()
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
         if record.error is not None:
             raise ProgramError(record.error if line == case.flags else f"{record.error} ({line})")
         return record
+
+    @property
+    def _patience(self) -> float:
+        """Seconds for one answer: no more than a short sitting has, but of a program that takes long to start."""
+        is_slow = self._started is not None and self._started.slow_start
+        return self._kind.timeout if is_slow else min(self._kind.timeout, max(_LEAST_PATIENCE, self._budget))
 
     def _ceiling_now(self, case: Case, number: int) -> AnyRecord:
         assert self._ceiling is not None

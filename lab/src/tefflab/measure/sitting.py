@@ -71,7 +71,7 @@ class Entry:
 
     launch: Launch[Any]
     program: Program
-    failed_before: Failure | None = None  # before the sitting was resumed, and not answered since
+    failed_before: Failure | None = None  # that the store has of it, and not answered since
     failure: str = ""
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
@@ -246,6 +246,8 @@ class Sitting:
         except TeffError as failure:
             asked = launch.questions[min(entry.parts, len(launch.questions) - 1)]  # the last, where it failed to end
             self._give_up(entry, failure, asked.case.flags)
+            if isinstance(failure, LateError) and any(each.has_no_turn for each in self.entries):
+                self._time.give_back(time.monotonic() - began)
             return
         finally:
             if end == "set aside":
@@ -291,13 +293,16 @@ class Sitting:
         return max(min(2 * left / waiting, left / 2), 2 * usual)
 
     def _give_up(self, entry: Entry, failure: TeffError, at: str) -> None:
-        """A round is lost; the variant is out unless it was merely late, and that is its first failure."""
+        """A round is lost; the variant is out unless it was merely late, and that is its first failure. Of one that has
+        never answered that is all that is known, until it does."""
         launch = entry.launch
         reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # whose it is stands beside it
         entry.late += isinstance(failure, LateError)
-        if not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before:
+        is_out = not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before is not None
+        if is_out:
             entry.failure = reason
-            self.runner.give_up(launch, entry.launches, reason, at)
+        if is_out or not any(question.runs for question in launch.questions):
+            entry.failed_before = self.runner.give_up(launch, entry.launches, reason, at)
         self.observer.failed(launch.variant.id, launch.case.name if launch.case else "", reason)
 
 

@@ -22,6 +22,10 @@ class TimeBudget:
     def __post_init__(self) -> None:
         self._started = self._clock()
 
+    def give_back(self, seconds: float) -> None:
+        """They were lost to one who never answered, and others have had no turn yet."""
+        self._started += seconds
+
     @property
     def spent(self) -> float:
         """Seconds."""

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 
-from tefflab.analysis.results import ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.results import BUSY, ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output import quantities
 from tefflab.records.plan import Variant
 
-_HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured"}
+_HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured", BUSY: "too busy"}
 _NAMED = 3  # cases at most where someone is missing
 
 

@@ -1,5 +1,6 @@
 """The ceiling: the rate of a kernel on all cores with no runtime at all. Each run is compared with its own."""
 
+import math
 from collections.abc import Generator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tefflab.systems.systems import BUILD_FOLDER
 
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
 _CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
+_GROWTH = 1.5  # times as long as with half the iterations, at least: else something else than the kernel takes the time
 _CEILING_SECONDS = 0.02  # of one run of the ceiling,
 _MEMORY_SECONDS = 0.1  # and where it moves bytes: its first pass over cold pages, about 2 ms, has to be lost in that
 
@@ -25,19 +27,24 @@ class Ceiling(Reference[GraphRecord]):
         return [str(root / BUILD_FOLDER / "bin" / self.name), "--workers", str(workers)]
 
     def calibration(self, case: Case) -> Generator[str, GraphRecord, tuple[str, float]]:
-        """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough.
+        """The scale is the ideal time of one iteration of one task on one core. Runs until tasks are long enough, and
+        as long as their iterations say: on a busy machine the shortest of tasks may take milliseconds.
 
         TeffError where the kernel has no rate, or its tasks do not grow with the iterations.
         """
         assert isinstance(case, GraphCase)
         configuration = case.configuration
         iterations = 1
-        while (quickest := (yield from self._calibrated(case, iterations))).granularity < _LEAST_TASK:
+        quickest = yield from self._calibrated(case, iterations)
+        wanted = math.inf
+        while quickest.granularity < wanted:
             if iterations > 1 << 30:
                 raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
+            wanted = max(_LEAST_TASK, _GROWTH * quickest.granularity)
             iterations *= 2
-        wanted = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
-        steps = max(10, round(wanted / quickest.granularity))
+            quickest = yield from self._calibrated(case, iterations)
+        seconds = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
+        steps = max(10, round(seconds / quickest.granularity))
         return configuration.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
     def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:

@@ -42,7 +42,7 @@ def sentence(case: MeasuredCase) -> str:
     if not (crossed := _crossed(case.rows)):
         return f"No system was seen to go from less than {percent(case.threshold)} efficiency to more."
     known = [(row, each) for row, each in crossed if _is_closed(each)]
-    unsure = [row.variant.id for row, each in crossed if not _is_closed(each)]
+    unsure = [row.variant.id for row in case.rows if row.metg and not _says_enough(row.metg)]
     if not known:
         return f"Too little is known yet of {_named(unsure, 'systems')} to say how small a task may be."
     doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
@@ -99,6 +99,11 @@ def _level(known: Sequence[tuple[MetgRow, MetgEstimate]]) -> str:
 
 def _named(ids: Sequence[str], several: str) -> str:
     return ids[0] if len(ids) == 1 else f"{len(ids)} {several}"
+
+
+def _says_enough(estimate: MetgEstimate) -> bool:
+    """Of a bound, that it is told."""
+    return _is_closed(estimate) if estimate.relation == "=" else is_told(estimate.low, estimate.high)
 
 
 def _is_closed(estimate: MetgEstimate) -> bool:

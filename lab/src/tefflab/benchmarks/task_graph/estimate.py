@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tefflab.analysis.distance import Distance, is_at
-from tefflab.analysis.results import ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
+from tefflab.analysis.results import BEYOND, BUSY, ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, Observation, median_interval, metg, overhead
 from tefflab.analysis.trace import trace
 from tefflab.benchmarks.task_graph.record import GraphRecord
@@ -35,6 +35,8 @@ def estimate_row(variant: Variant, threshold: float, runs: Sequence[GraphRun], n
     systems = [run for run in runs if run.role == "system"]
     seen = observations(systems)
     crossing = [each for each in seen if each.iterations]
+    if any(run.record.iterations for run in systems) and not crossing:
+        note = note or BUSY
     rates = [rate for run in systems if run.record.iterations for rate in run.ceilings or ()]
     units = [run.record.rate_unit for run in systems if run.record.iterations]
     return MetgRow(
@@ -120,9 +122,10 @@ def estimate_case(
 def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
     """The calm runs, and the noisy ones of tasks whose every run was noisy.
 
-    Whether a run counts is said by what was seen beside it, never by what it measured, so that nothing is chosen.
+    Whether a run counts is said by what was seen beside it, never by what it measured, so that nothing is chosen. But
+    one that is beyond its ceiling has no efficiency at all.
     """
-    return counted(runs, lambda run: run.record.iterations)
+    return counted((run for run in runs if _efficiency(run) <= BEYOND), lambda run: run.record.iterations)
 
 
 def _efficiency(run: GraphRun) -> float:

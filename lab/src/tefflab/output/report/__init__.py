@@ -109,26 +109,19 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The smallest METG of the first case that has one, and who can't be told apart from it."""
+    """The smallest METG of the first case of which one is known, and who can't be told apart from it."""
 
     name: str
     row: MetgRow
     level: Sequence[MetgRow]
-    is_told: bool  # whether its interval says anything
 
 
 def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
     for case in cases:
-        found = [row for row in case.rows if row.metg]
-        if found and found[0].metg:
-            best = found[0].metg
-            told = is_told(best.low, best.high)
-            level = [
-                row
-                for row in found[1:]
-                if told and row.metg and is_told(row.metg.low, row.metg.high) and row.metg.low <= best.high
-            ]
-            return Headline(case.name, found[0], level, told)
+        known = [row for row in case.rows if row.metg and is_told(row.metg.low, row.metg.high)]
+        if known and known[0].metg:
+            best = known[0].metg
+            return Headline(case.name, known[0], [row for row in known[1:] if row.metg and row.metg.low <= best.high])
     return None
 
 
