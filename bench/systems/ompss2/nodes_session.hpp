@@ -2,9 +2,14 @@
 // code does for the pragmas that the comments name.
 #pragma once
 
-#include <nodes.h>
+#include <nodes/bootstrap.h>
+#include <nodes/dependencies.h>
+#include <nodes/library-mode.h>
+#include <nodes/task-info-registration.h>
+#include <nodes/task-instantiation.h>
+#include <nodes/taskwait.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <exception>
 #include <semaphore>
 #include <type_traits>
@@ -77,19 +82,22 @@ inline void taskwait() {
   nanos6_taskwait("bench");
 }
 
-/// Submits many tasks. One not yet run holds memory, of which nOS-V has 2 GiB for all: now and then it waits
-/// for them.
+/// Submits many tasks with accesses. One not yet run holds memory for each of them: now and then it waits for
+/// all.
 class creator {
  public:
   template <class Arguments>
   void create(const Arguments& arguments) {
     submit(arguments);
-    if (++created_ % most_at_once == 0) taskwait();
+    held_ += 1 + arguments.accesses();
+    if (held_ < most_held) return;
+    taskwait();
+    held_ = 0;
   }
 
  private:
-  static constexpr std::int64_t most_at_once = std::int64_t{1} << 17;
-  std::int64_t created_ = 0;
+  static constexpr std::size_t most_held = std::size_t{1} << 19;
+  std::size_t held_ = 0;
 };
 
 /// NODES from start to end, with so many workers.
