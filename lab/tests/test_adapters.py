@@ -68,8 +68,11 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Pr
         capture_output=True,
         text=True,
         timeout=300,
-        check=True,
+        check=False,
     )
+    if workers > len(os.sched_getaffinity(0)) and "has no more workers than cores" in finished.stderr:
+        pytest.skip("its runtime refuses so many workers here")
+    finished.check_returncode()
     records = [json.loads(line) for line in finished.stdout.splitlines()]
     assert len(records) == len(lines)
     for line, record in zip(lines, records, strict=True):

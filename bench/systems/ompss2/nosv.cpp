@@ -1,0 +1,184 @@
+// Tasks of nOS-V, which knows no dependences: who ends last of a task's predecessors submits it. The first
+// that one sets free takes over its nOS-V task and is to run next on its core; for others, new ones are
+// created and go to the scheduler.
+#include <atomic>
+#include <deque>
+#include <optional>
+
+#include "session.hpp"
+#include "teff/bench/start_barrier.hpp"
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/counted_tasks.hpp"
+
+namespace {
+
+using namespace teff::bench;
+using namespace teff::graphs;
+
+/// While it lives, the thread that made it is a task of nOS-V's, on one of its workers.
+class attached {
+ public:
+  attached() { check(nosv_attach(&self_, nullptr, "main", NOSV_ATTACH_NONE)); }
+  ~attached() { nosv_detach(NOSV_DETACH_NONE); }
+  attached(const attached&) = delete;
+  attached& operator=(const attached&) = delete;
+
+ private:
+  nosv_task_t self_ = nullptr;
+};
+
+/// Tasks that have a Body each: its run(), and when nOS-V is done with the task, its end(task), which submits
+/// the task again or destroys it. Nobody uses the type any more when all bodies have ended.
+template <class Body>
+class task_type {
+ public:
+  task_type() {
+    check(nosv_type_init(&type_, run, nullptr, end, "task", nullptr, nullptr, NOSV_TYPE_INIT_NONE));
+  }
+  ~task_type() { nosv_type_destroy(type_, NOSV_TYPE_DESTROY_NONE); }
+  task_type(const task_type&) = delete;
+  task_type& operator=(const task_type&) = delete;
+
+  void submit(const Body& body) const {
+    nosv_task_t task = nullptr;
+    check(nosv_create(&task, type_, sizeof(Body), NOSV_CREATE_NONE));
+    of(task) = body;
+    check(nosv_submit(task, NOSV_SUBMIT_NONE));
+  }
+  static Body& of(nosv_task_t task) { return *static_cast<Body*>(nosv_get_task_metadata(task)); }
+
+ private:
+  static void run(nosv_task_t task) { of(task).run(); }
+  static void end(nosv_task_t task) {
+    const Body body = of(task);  // the task may be another one's before it returns
+    body.end(task);
+  }
+
+  nosv_task_type_t type_ = nullptr;
+};
+
+/// A workload while it runs. A task of nOS-V's makes it, and waits for the tasks that it submits.
+class execution {
+ public:
+  explicit execution(workload& work) : work_(work) {
+    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
+  }
+
+  /// Returns when every worker has been seen awake.
+  void wake_all() {
+    start_barrier awake(work_.workers());
+    for (int worker = 0; worker < work_.workers(); ++worker) submit(wakers_, {this, &awake});
+    wait();
+  }
+
+  void run() {
+    for (std::size_t index = 0; index < graphs_.size(); ++index) {
+      const interval points = work_.table(index).points(0);
+      for (std::int64_t point = points.first; point <= points.last; ++point)
+        submit(chains_, {this, {index, 0, point}});
+    }
+    wait();
+  }
+
+ private:
+  struct graph {
+    explicit graph(const dependence_table& table) : outputs(table, 2), waiting(table) {}
+    kept_outputs outputs;
+    window waiting;
+  };
+  struct waker {
+    execution* all;
+    start_barrier* awake;
+    void run() const { awake->arrive_and_wait(); }
+    void end(nosv_task_t task) const { all->destroy(task); }
+  };
+  struct chain {
+    execution* all;
+    task_name here;
+    void run() const { all->execute(here); }
+    void end(nosv_task_t task) const { all->finish(here, task); }
+  };
+
+  template <class Body>
+  void submit(const task_type<Body>& type, const Body& body) {
+    running_.fetch_add(1,
+                       std::memory_order_relaxed);  // who submits runs, too: it does not come to 0 meanwhile
+    type.submit(body);
+  }
+
+  void execute(const task_name& task) {
+    teff::graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point,
+                          this_worker());
+  }
+  void finish(const task_name& here, nosv_task_t task) {
+    std::optional<task_name> next;
+    graphs_[here.graph].waiting.finish(here.timestep, here.point,
+                                       [&](std::int64_t timestep, std::int64_t point) {
+                                         const task_name ready{here.graph, timestep, point};
+                                         if (!next) {
+                                           next = ready;
+                                         } else {
+                                           submit(chains_, {this, ready});
+                                         }
+                                       });
+    if (!next) return destroy(task);
+    task_type<chain>::of(task).here = *next;
+    check(nosv_submit(task, NOSV_SUBMIT_IMMEDIATE));
+  }
+
+  void destroy(nosv_task_t task) {
+    nosv_destroy(task, NOSV_DESTROY_NONE);
+    leave();
+  }
+  void leave() {
+    const nosv_task_t waiting = waiting_;
+    // Releases what this task wrote, and acquires what the others wrote, for the one who waits.
+    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      check(nosv_submit(waiting, NOSV_SUBMIT_UNLOCKED));
+  }
+  void wait() {
+    leave();
+    check(nosv_pause(NOSV_PAUSE_NONE));  // until the last has left
+    running_.store(1, std::memory_order_relaxed);
+  }
+
+  workload& work_;
+  std::deque<graph> graphs_;
+  task_type<waker> wakers_;
+  task_type<chain> chains_;
+  nosv_task_t waiting_ = nosv_self();
+  std::atomic<std::int64_t> running_ = 1;  ///< tasks, and the one that waits for them until it does
+};
+
+class nosv final : public adapter {
+ public:
+  explicit nosv(int workers) : workers_(workers) {
+    const first_cores only(workers);
+    check(nosv_init());
+  }
+  ~nosv() override { nosv_shutdown(); }
+  nosv(const nosv&) = delete;
+  nosv& operator=(const nosv&) = delete;
+
+  [[nodiscard]] identity describe() const override {
+    return {.system = "ompss2", .variant = "nosv", .version = nosv_release(), .workers = workers_};
+  }
+
+  void run(workload& work) override {
+    const attached self;
+    execution all(work);
+    all.wake_all();
+    work.start();
+    all.run();
+    work.stop();
+  }
+
+ private:
+  int workers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<nosv>(workers); });
+}
