@@ -12,7 +12,7 @@ from rich.console import Console
 from tefflab.cli import requested
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems import installing
-from tefflab.systems.installing import absent, bring_missing, install, not_here, remove, telling
+from tefflab.systems.installing import absent, announce, bring_missing, install, not_here, remove, telling
 from tefflab.systems.packages import PackageState
 from tefflab.systems.prefixes import fingerprint, search_environment
 from tefflab.systems.probing import probe
@@ -239,6 +239,14 @@ def test_only_what_is_missing_is_brought_before_measuring(tmp_path: Path) -> Non
     again = console()
     bring_missing(tmp_path, [system], again)
     assert told(again) == ""
+
+
+def test_a_client_of_the_system_s_own_environment_is_called_by_its_name(tmp_path: Path) -> None:
+    system = lake(tmp_path, f"fetch = [['{{installed}}/venv/bin/pip', 'install', 'lake']]\n{ON_REQUEST}")
+    assert system.install.registries == ["pip"]
+    to = console()
+    announce([system], to)
+    assert "s, by pip, in " in told(to)
 
 
 def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:

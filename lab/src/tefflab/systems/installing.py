@@ -156,7 +156,7 @@ def _commands(folder: Path, system: System) -> Iterator[tuple[str, list[str]]]:
         yield "pip", [python, "-m", "pip", "install", *PIP_QUIETLY, *system.install.pip]
     for words in system.install.fetch:
         filled = [word.replace("{folder}", str(system.folder)).replace("{installed}", str(folder)) for word in words]
-        yield words[0], filled
+        yield Path(words[0]).name, filled
 
 
 def telling(log: Path) -> str:

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import PurePath
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -75,7 +76,7 @@ class Install(_Strict):
     def registries(self) -> list[str]:
         """By whose clients its packages come: `apt`, `pip`, `cargo`."""
         own = ["apt"] * bool(self.apt) + ["pip"] * bool(self.pip)
-        return list(dict.fromkeys([*own, *(command[0] for command in self.fetch)]))
+        return list(dict.fromkeys([*own, *(PurePath(command[0]).name for command in self.fetch)]))
 
     @property
     def cost(self) -> str:
