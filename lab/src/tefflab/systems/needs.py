@@ -76,7 +76,8 @@ class Install(_Strict):
     def registries(self) -> list[str]:
         """By whose clients its packages come: `apt`, `pip`, `cargo`."""
         own = ["apt"] * bool(self.apt) + ["pip"] * bool(self.pip)
-        return list(dict.fromkeys([*own, *(PurePath(command[0]).name for command in self.fetch)]))
+        clients = (PurePath(command[0]).name for command in self.fetch if command[1:3] != ["-m", "venv"])
+        return list(dict.fromkeys([*own, *clients]))
 
     @property
     def cost(self) -> str:
