@@ -61,4 +61,10 @@ void reset_null_tasks() {
   for (own_place& each : every.all) each.seen = {};
 }
 
+void add_null_tasks(const null_counts& elsewhere) {
+  if (mine == nullptr) take_place();
+  mine->front().tasks += elsewhere.tasks;
+  mine->front().index_sum += elsewhere.index_sum;
+}
+
 }  // namespace teff::spawn

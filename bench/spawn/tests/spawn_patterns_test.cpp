@@ -85,6 +85,13 @@ constexpr const char* lines[] = {"--pattern serial --tasks 100", "--pattern para
                                  "--pattern fibonacci --n 12 --spawn one",
                                  "--pattern tree --tree T1 --depth 4"};
 
+TEST(null_tasks, of_other_processes_are_counted_with_those_of_this_one) {
+  reset_null_tasks();
+  null_task(3);
+  add_null_tasks({2, 9});
+  EXPECT_EQ(null_tasks_run(), (null_counts{3, 12}));
+}
+
 TEST(spawn_patterns, come_out_as_expected_of_a_system_that_does_its_work) {
   for (const char* line : lines) EXPECT_EQ(verdict<direct>(line), "") << line;
 }

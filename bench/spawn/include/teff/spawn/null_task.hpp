@@ -20,5 +20,7 @@ void null_task(std::int64_t index) noexcept;
 /// What all threads have counted since the last reset. No null task may run during either call.
 [[nodiscard]] null_counts null_tasks_run();
 void reset_null_tasks();
+/// Counts what threads of other processes have counted.
+void add_null_tasks(const null_counts& elsewhere);
 
 }  // namespace teff::spawn

@@ -29,6 +29,9 @@
 /// The types of f and g are known when the program is compiled, and the caller's frame outlives the tasks. A
 /// system whose tasks are no plain calls (coroutines, macros) has functions for whole patterns instead;
 /// spawn_patterns.hpp names them.
+///
+/// Of a system of several processes only one has the main program: the constructor of the others does what
+/// that one says and never returns. Null tasks that ran there are counted by add_null_tasks().
 namespace teff::spawn {
 
 template <class System>
