@@ -151,8 +151,8 @@ def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("raise SystemExit('no liblake.so')", "--identity failed with 1: no liblake.so"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by signal 9"),
+        ("raise SystemExit('no liblake.so')", "--identity ended with exit code 1: no liblake.so"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by signal 9 (SIGKILL)"),
         ("print('Lake 2.1')", "answers --identity with something else: Lake 2.1"),
         ("""print('{"system": "pond", "variant": "script"}')""", "the program says it is 'pond'"),
     ],
