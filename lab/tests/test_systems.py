@@ -281,7 +281,8 @@ def test_a_program_of_another_kind_that_nothing_builds_is_listed_as_not_usable(t
     probes = probe_all([system], tmp_path, lambda one: one.listed)
     console.print(to_table([system], probes, unbuilt([system], tmp_path)))
     assert isinstance(console.file, io.StringIO)
-    lines = [line.split(maxsplit=2) for line in console.file.getvalue().splitlines() if "(spawn)" in line]
+    told = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    lines = [line.split(maxsplit=2) for line in told if "(spawn)" in line]
     assert [reason for _, _, reason in lines] == ["lake_spawn has not been built", "lake_spawn_slow has not been built"]
 
 

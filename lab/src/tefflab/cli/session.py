@@ -12,7 +12,7 @@ from rich.console import Console
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.host.terminal import output, path_text, progress
+from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -214,7 +214,7 @@ def _missed(
 def _offer(absent: Sequence[System]) -> None:
     """Says which of them come on request."""
     if missing := not_here(absent):
-        progress().print(f"teff: not here: {missing}", soft_wrap=True, markup=False)
+        say(f"not here: {missing}")
 
 
 def report(root: Path, name: str, *, as_json: bool) -> None:
