@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -56,6 +57,18 @@ def test_a_system_whose_program_nothing_builds_is_named_beside_those_that_are_me
     assert teff(monkeypatch, "toy", *named, "--workers", "1", "--rounds", "2") == 0
     told = [line for line in capsys.readouterr().err.splitlines() if "pool" in line]
     assert told == ["teff: pool: pool_toy has not been built"]
+
+
+@pytest.mark.usefixtures("root")
+def test_the_last_words_say_who_is_first_what_that_means_and_what_to_try_next(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "4", "--store", "small") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"quick is first or level in (\d+) of \1 places?; a toy costs what it costs\. Try next: \./teff", said
+    )
+    assert "./teff compare quick slow --store small" in said
 
 
 @pytest.mark.usefixtures("root")
