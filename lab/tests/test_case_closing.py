@@ -33,7 +33,7 @@ def row(number: int, verdict: Verdict, value: Interval | None = TOLD, note: str 
             f"{WHO[1].id} and {WHO[2].id} are each first or level in 2 of 3 places; a knot costs what it costs.",
         ),
         (
-            [[row(0, "floor"), row(1, "first"), row(2, "behind")], [row(1, "first"), row(2, "unknown", OPEN)]],
+            [[row(0, "floor"), row(1, "first"), row(2, "behind")], [row(1, "first"), row(2, "unknown")]],
             f"{WHO[1].id} is first or level in 1 of 1 place; a knot costs what it costs.",
         ),
         ([[row(1, "first", OPEN), row(2, "unknown")]], "Too little is known yet to say who is first. A knot costs"),

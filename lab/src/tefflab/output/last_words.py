@@ -1,4 +1,4 @@
-"""What stands below tables: remarks; and, as the last words, what the numbers mean to the reader, and what to try next."""
+"""What stands below tables: remarks, then what the numbers mean to the reader and what to try next."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
