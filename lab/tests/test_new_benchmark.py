@@ -1,6 +1,9 @@
 """A kind of benchmark that the lab has never heard of is measured, stored, resumed, shown, reported and compared."""
 
+import errno
 import json
+import os
+import re
 import sys
 from pathlib import Path
 
@@ -43,6 +46,43 @@ def test_a_kind_that_can_not_be_built_is_said_to_be_by_its_command_alone(
     assert capsys.readouterr().err == f"teff: nothing can be measured: bench/toy: {why}\n"
     monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({"bench/other": why}))
     assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2") == 0
+
+
+@pytest.mark.parametrize("named", [("--systems", "pool,quick"), ()])
+def test_a_system_whose_program_nothing_builds_is_named_beside_those_that_are_measured(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], named: tuple[str, ...]
+) -> None:
+    toml = '[[program]]\nbenchmark = "spawn"\nname = "one"\ntitle = "pool"\nprogram = "pool_{benchmark}"\n'
+    write_system(root, "pool", toml)
+    assert teff(monkeypatch, "toy", *named, "--workers", "1", "--rounds", "2") == 0
+    told = [line for line in capsys.readouterr().err.splitlines() if "pool" in line]
+    assert told == ["teff: pool: pool_toy has not been built"]
+
+
+@pytest.mark.usefixtures("root")
+def test_the_last_words_say_who_is_first_what_that_means_and_what_to_try_next(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "4", "--store", "small") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"quick is first or level in (\d+) of \1 places?; a toy costs what it costs\. Try next: \./teff", said
+    )
+    assert "./teff compare quick slow --store small" in said
+
+
+@pytest.mark.usefixtures("root")
+def test_pictures_on_a_full_disk_are_said_to_be_missing_and_how_to_get_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as a file says it that was open already
+
+    monkeypatch.setattr(session, "save", full)
+    assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2", "--store", "small") == 1
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "results/small/" in told
+    assert told.endswith("(No space left on device); what was measured is kept; mend that, then ./teff report small")
 
 
 def test_a_new_kind_of_benchmark_needs_one_file(

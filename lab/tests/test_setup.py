@@ -554,8 +554,8 @@ class Script:
         (self._bin / name).write_text(text)
         (self._bin / name).chmod(0o755)
 
-    def start(self, *words: str, script: str = "teff") -> "subprocess.Popen[str]":
-        environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "NOTES": str(self.notes)}
+    def start(self, *words: str, script: str = "teff", path: str = "/usr/bin:/bin") -> "subprocess.Popen[str]":
+        environment = {"PATH": f"{self._bin}:{path}", "NOTES": str(self.notes)}
         return subprocess.Popen(
             [self.root / script, *words],
             cwd="/",
@@ -589,6 +589,16 @@ def test_the_script_sets_up_once_and_hands_its_words_on(script: Script) -> None:
     assert script.done() == ["venv", "pip"]
     assert script.run("metg") == (0, "ran metg\n", "")
     assert script.done() == []
+
+
+def test_a_tool_that_the_script_needs_is_named_where_it_is_missing(script: Script) -> None:
+    for tool in ("readlink", "dirname"):
+        script.command(tool, f'#!/bin/sh\nexec /usr/bin/{tool} "$@"\n')
+    process = script.start("metg", path="/nowhere")
+    out, err = process.communicate()
+    assert (process.returncode, out) == (1, "")
+    assert err.startswith("teff: needs sha256sum, which is not in PATH: ")
+    assert err.count("\n") == 1
 
 
 def test_a_python_that_only_fails_is_passed_over(script: Script) -> None:

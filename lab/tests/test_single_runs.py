@@ -11,10 +11,11 @@ import typer
 from conftest import write_system
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.core import core_program
-from tefflab.benchmarks.task_graph.described import describe_graphs
+from tefflab.benchmarks.task_graph.described import describe_graphs, refuse_endless
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
+from tefflab.host import waiting
 from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
@@ -108,6 +109,53 @@ def test_what_a_program_says_of_its_help_leads_to_that_of_the_command(
     assert capsys.readouterr().err == told
 
 
+def test_a_program_that_is_ended_by_a_signal_is_said_to_be_and_counts_as_failed(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    root = laboratory()
+    with pytest.raises(TeffError, match=r"^sh: was ended by signal 6 \(SIGABRT\)$") as raised:
+        call_program(root, "sh", ["-c", "kill -ABRT $$"])
+    assert raised.value.exit_code == 1
+    with pytest.raises(TeffError, match=r"^sh: ended with exit code 137 \(as where .* by SIGKILL\)$"):
+        call_program(root, "sh", ["-c", "exit 137"])
+    aborts = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
+    write_system(root, "lame", aborts + 'command = ["sh", "-c", "echo pool.cpp:7 >&2; kill -ABRT $$", "{program}"]\n')
+    (root / BUILD_FOLDER / "bin" / "lame").touch()
+    with pytest.raises(typer.Exit):
+        run_each(root, ["lame"], FLAGS, as_json=False)
+    assert "lame: was ended by signal 6 (SIGABRT) without a record: pool.cpp:7" in capsys.readouterr().out
+
+
+def test_a_run_that_takes_long_says_for_how_long_and_how_to_end_it(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    with pytest.raises(typer.Exit):
+        call_program(laboratory(), "sh", ["-c", "echo its result"])
+    told = capfd.readouterr()
+    assert told.out == "its result\n"
+    assert told.err == "teff: running sh (0 s; Ctrl-C ends it)\n"
+
+
+def test_a_run_among_several_that_does_not_end_is_ended(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in (("TIMEOUT", 0.0), ("LOOK", 0.01)):
+        monkeypatch.setattr(single_runs, name, value)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    root = laboratory()
+    hangs = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lame"\nprogram = "lame"\n'
+    write_system(root, "lame", hangs + 'command = ["sh", "-c", "exec sleep 1000", "{program}"]\n')
+    (root / BUILD_FOLDER / "bin" / "lame").touch()
+    with pytest.raises(typer.Exit):
+        run_each(root, ["lame"], FLAGS, as_json=False)
+    told = capsys.readouterr()
+    assert "lame: did not end within 0 s" in told.out
+    assert "teff: running lame, for 0 s at most (0 s; Ctrl-C ends it)" in told.err
+
+
 def test_flags_that_all_refuse_are_said_once(laboratory: Callable[..., Path]) -> None:
     with pytest.raises(TeffError, match=r"^-type: there is no 'stensil'$") as raised:
         run_each(laboratory(a=(0, "refuses"), b=(0, "refuses")), [], ["-type", "stensil"], as_json=False)
@@ -162,6 +210,17 @@ def test_graphs_that_run_at_once_are_drawn_each_with_its_own_tasks(core: Path) -
 def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_path: Path) -> None:
     with pytest.raises(DrawingError, match=r"fft: 9000000000 points x 4 timesteps is too large to draw.*-width"):
         describe_graphs(tmp_path, ["-type", "fft", "-width", "9000000000"])
+
+
+def test_a_graph_too_large_to_list_is_refused_and_others_are_not() -> None:
+    with pytest.raises(TeffError, match=r"^-steps 100000 -width 100000: of 1e\+10 tasks no list is made") as refused:
+        refuse_endless(["-type", "fft", "-width", "100000", "-steps=100000"])
+    assert refused.value.exit_code == 2
+    halves = ["-width", "3000", "-steps", "2000"]
+    refuse_endless(halves)
+    with pytest.raises(TeffError, match=r"-and -steps 2000 -width 3000"):
+        refuse_endless([*halves, "-and", *halves])
+    refuse_endless(["-width", "many"])  # the core says what is wrong with that
 
 
 def test_wrong_flags_of_a_graph_are_answered_in_the_cores_words(core: Path) -> None:

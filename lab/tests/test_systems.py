@@ -13,7 +13,7 @@ from tefflab import project_root
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_json, to_table
 from tefflab.systems.packages import PackageState
-from tefflab.systems.probing import probe, probe_all
+from tefflab.systems.probing import probe, probe_all, unbuilt
 from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems
 
 GOOD = """
@@ -151,8 +151,8 @@ def test_a_program_that_answers_is_found_with_its_version(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("raise SystemExit('no liblake.so')", "--identity failed with 1: no liblake.so"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by signal 9"),
+        ("raise SystemExit('no liblake.so')", "--identity ended with exit code 1: no liblake.so"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by signal 9 (SIGKILL)"),
         ("print('Lake 2.1')", "answers --identity with something else: Lake 2.1"),
         ("""print('{"system": "pond", "variant": "script"}')""", "the program says it is 'pond'"),
     ],
@@ -272,6 +272,18 @@ def test_who_is_not_here_is_listed_by_how_one_gets_it(tmp_path: Path, width: int
     plain = " ".join(text.split())
     assert "found by itself in an active Spack or conda environment" in plain
     assert "pond pond in Spack, nixpkgs, water in vcpkg; https://example.org/lake" in plain
+
+
+def test_a_program_of_another_kind_that_nothing_builds_is_listed_as_not_usable(tmp_path: Path) -> None:
+    script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
+    system = load_system(write(tmp_path, GOOD + SPAWN))
+    console = Console(width=80, file=io.StringIO(), highlight=False)
+    probes = probe_all([system], tmp_path, lambda one: one.listed)
+    console.print(to_table([system], probes, unbuilt([system], tmp_path)))
+    assert isinstance(console.file, io.StringIO)
+    told = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    lines = [line.split(maxsplit=2) for line in told if "(spawn)" in line]
+    assert [reason for _, _, reason in lines] == ["lake_spawn has not been built", "lake_spawn_slow has not been built"]
 
 
 def test_every_system_here_is_valid_and_has_a_colour_of_its_own() -> None:

@@ -16,17 +16,24 @@ from cases import case, curve, estimate, interval, row, troubled, variants, with
 from samples import sitting
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.task_graph.closing import Closing, sentence, suggestions
+from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions, sentence, suggestions
+from tefflab.benchmarks.task_graph.heading import Heading
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.benchmarks.task_graph.series_tables import curve_table
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.last_words import LastWords
 from tefflab.output.live import Progress, summary
 from tefflab.output.readings import WorkAxis
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
+
+
+def advice(given: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]:
+    """As much of it as is shown."""
+    return LastWords("", suggestions(given, again, store)).suggestions
 
 
 def printed(given: MeasuredCase, width: int = 100, colored: bool = False) -> str:
@@ -184,7 +191,7 @@ def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_ne
     given = with_rows(case(0), [row(variants(1)[0], estimate(1e-6)), row(variants(2)[1], None, NO_TURN)])
     assert "1 no turn: swift; about 2 minutes more: --resume" in printed(replace(given, minutes=2))
     assert "1 no turn: swift; go on with --resume" in remarked(given)
-    assert suggestions(replace(given, minutes=9), "./teff metg", "default")[0] == (
+    assert advice(replace(given, minutes=9), "./teff metg", "default")[0] == (
         "./teff metg --resume --minutes 9",
         "measures who had no turn",
     )
@@ -249,7 +256,7 @@ def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[floa
 
 def test_where_all_have_failed_the_advice_is_to_try_again() -> None:
     given = with_rows(case(0), [row(variants(1)[0], None, "was ended by signal 9 (SIGKILL)")])
-    assert suggestions(given, "./teff metg", "mine")[0] == (
+    assert advice(given, "./teff metg", "mine")[0] == (
         "./teff metg --resume --store mine",
         "tries again who failed",
     )
@@ -258,15 +265,15 @@ def test_where_all_have_failed_the_advice_is_to_try_again() -> None:
 def test_what_to_try_next_suits_what_was_seen() -> None:
     one, two = variants(2)
     sound = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, estimate(2e-6, 0.04))])
-    assert [command for command, _ in suggestions(sound, "./teff metg", "default")] == [
+    assert [command for command, _ in advice(sound, "./teff metg", "default")] == [
         "./teff compare floor swift",
         "./teff sweep --systems floor,swift",
     ]
     wide = with_rows(sound, [row(who, estimate(1e-6, 0.3)) for who in variants(2)])
-    assert suggestions(wide, "./teff metg", "mine")[0][0] == "./teff metg --resume --minutes 15 --store mine"
+    assert advice(wide, "./teff metg", "mine")[0][0] == "./teff metg --resume --minutes 15 --store mine"
     noisy = with_rows(sound, [replace(each, noisy_share=0.5) for each in sound.rows])
-    assert suggestions(noisy, "./teff metg", "default")[0][0] == "./teff doctor"
-    assert len(suggestions(with_rows(sound, []), "./teff metg", "default")) == 2
+    assert advice(noisy, "./teff metg", "default")[0][0] == "./teff doctor"
+    assert len(advice(with_rows(sound, []), "./teff metg", "default")) == 2
 
 
 def test_the_last_words_fit_the_terminal() -> None:
@@ -392,3 +399,38 @@ def test_the_points_of_a_curve_stand_beside_the_size_of_the_task_that_they_are_s
     assert [line.startswith(tick) for line, tick in zip([each.strip() for each in lines[3:]], ticks, strict=False)] == [
         True
     ] * len(ticks)
+
+
+def test_the_head_of_a_curves_table_breaks_between_flags_alone() -> None:
+    configuration = "-type stencil_1d -width 2 -kernel compute_bound --no-validate -fraction 0.25"
+    for width in range(40, 100):
+        text = io.StringIO()
+        Console(file=text, width=width).print(Heading("Efficiency – stencil_1d", configuration))
+        lines = text.getvalue().splitlines()
+        assert max(map(len, lines)) <= width
+        assert " ".join(" ".join(lines).split()) == f"Efficiency – stencil_1d {configuration}"
+        for pair in ("-type stencil_1d", "-kernel compute_bound", "-fraction 0.25"):
+            assert any(pair in line for line in lines), (width, lines)
+
+
+def test_a_table_of_curves_has_four_remarks_at_most_and_names_the_others() -> None:
+    given = troubled()
+    text = shown(curve_table(given), 200)
+    remarked = [line for line in text.splitlines() if " – " in line and not line.startswith("Efficiency")]
+    headings = [each.heading for each in caveats(given)]
+    assert len(headings) > 4
+    told = [line for line in remarked if line.partition(" – ")[0] in headings or "more in the report" in line]
+    assert len(told) == 4
+    assert told[-1].endswith(", ".join(headings[-2:]))
+
+
+def test_curves_end_with_the_size_from_which_on_the_cores_are_busy_and_what_to_try_next() -> None:
+    one, two = variants(2)
+    given = replace(case(2), rows=())
+    said = curve_sentence(given)
+    assert said.startswith("Of the sizes measured, tasks of ")
+    assert f"the smallest that leave half of the cores' rate, on {one.id}; on {two.id} they have to be of" in said
+    (command, _), *_ = curve_suggestions(given, "mine")
+    assert command.startswith("./teff metg --systems ")
+    assert command.endswith(" --store mine")
+    assert curve_sentence(replace(given, curves=())).startswith("No system was seen to reach half")

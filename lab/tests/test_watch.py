@@ -1,5 +1,6 @@
 """`teff watch`: a slowdown is found, none is invented, and what can't be told is not told."""
 
+import io
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from conftest import teff
 from simulated_sitting import variant
@@ -18,6 +20,7 @@ from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.watching import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
+from tefflab.output.pairs_table import to_table
 from test_json_reference import ENDS, paths, said
 
 # What the launches of three systems measured in three sittings on a virtual machine, its cores near to each other:
@@ -155,6 +158,16 @@ def test_only_rounds_that_both_have_are_compared() -> None:
     (found,) = pairs_of([mine, baseline], "mine", "baseline", THRESHOLD)
     assert found.pairs == 20
     assert found.ratio.value == pytest.approx(2.0)
+
+
+def test_without_a_round_that_both_have_there_is_no_ratio() -> None:
+    one = Interval(1.0, 0.9, 1.1)
+    pair = Pair("here", one, one, paired_ratio([]), 0, THRESHOLD)
+    text = io.StringIO()
+    Console(file=text, width=100).print(to_table([pair], "METG(50 %)", "mine", "usual"))
+    (row,) = (line for line in text.getvalue().splitlines() if line.startswith("here"))
+    assert row.split() == ["here", "1.00", "s", "1.00", "s", "-", "-", "unknown", "0"]
+    assert pair.to_json()["ratio"] is None
 
 
 # --- the command

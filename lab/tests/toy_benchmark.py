@@ -32,6 +32,7 @@ class Toy(CaseBenchmark[ToyRecord]):
     record = ToyRecord
     quantity = "a nap"
     meaning = "Time of a nap against the workers, with 95 % intervals; smaller is better."
+    lesson = "a toy costs what it costs"
     keys = ("case", "nap_seconds")
     facts = (Fact("slept_share", lambda record: record.slept_share, "slept", percent),)
 

@@ -62,7 +62,7 @@ class Pair:
             "place": self.place,
             "a": _plain(self.a),
             "b": _plain(self.b),
-            "ratio": _plain(self.ratio),
+            "ratio": _plain(self.ratio) if self.pairs else None,
             "rounds": self.pairs,
             "verdict": self.verdict,
         }

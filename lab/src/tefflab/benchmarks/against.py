@@ -53,14 +53,14 @@ def notes_of(rows: Sequence[CaseRow]) -> list[str]:
     together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (id_, note), cases in reasons.items():
         together.setdefault((note, tuple(cases)), []).append(id_)
-    lines = [f"{', '.join(ids)}: {note} ({_some(cases)})" for (note, cases), ids in together.items()]
+    lines = [f"{', '.join(ids)}: {note} ({some_of(cases)})" for (note, cases), ids in together.items()]
     if measured := [row for row in rows if row.value]:
         rounds = min(row.rounds for row in measured)
         lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
     return lines
 
 
-def _some(cases: Sequence[str]) -> str:
+def some_of(cases: Sequence[str]) -> str:
     """Their names, or of many the first ones: the tables show which there are."""
     named = cases if len(cases) <= _NAMED + 1 else cases[:_NAMED]
     others = len(cases) - len(named)

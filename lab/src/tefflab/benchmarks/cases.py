@@ -21,6 +21,7 @@ from rich.text import Text
 from tefflab.analysis.comparison import ByRound, Side
 from tefflab.analysis.results import NO_TURN, CaseRow, Verdict
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, median_interval, ratio_interval
+from tefflab.benchmarks import case_closing
 from tefflab.benchmarks.benchmark import (
     Ask,
     Benchmark,
@@ -34,6 +35,7 @@ from tefflab.benchmarks.benchmark import (
     find_benchmark,
 )
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.output.last_words import LastWords, remarks
 from tefflab.output.names import slug
 from tefflab.output.plots import signature, workers_chart
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
@@ -188,9 +190,18 @@ class CaseEstimates(Estimates):
 
     def tables(self) -> Sequence[RenderableType]:
         return [
-            Group(Table(columns, title), *(Text(note, style="dim") for note in notes))
+            Group(
+                Table(columns, title),
+                *(Text(note, style="dim") for note in remarks(notes, beside=len(meanings(columns)))),
+            )
             for title, columns, notes in self.printed()
         ]
+
+    def closing(self, again: str, store: str) -> RenderableType | None:
+        groups = list(self.groups.values())
+        kept = "" if store == "default" else f" --store {store}"
+        said = case_closing.sentence(groups, self.kind.lesson)
+        return LastWords(said, case_closing.suggestions(groups, f"./teff {again}", kept))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         """Title, columns and notes of each table, as terminal and report show them; below the last how to read them,
@@ -209,7 +220,7 @@ class CaseEstimates(Estimates):
         """What the column of ratios says."""
         lines = []
         if any(row.ratio and row.verdict not in ("first", "floor") for row in self.rows):
-            lines.append("to the first: the median of the launches' ratios, pair by pair: the machine's drift cancels")
+            lines.append("to the first: the median of the launches' ratios in pairs, so that drift cancels")
         if any(row.value and verdict_text(row).endswith("?") for row in self.rows):
             lines.append(f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer")
         return lines
@@ -319,6 +330,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
 
     quantity: ClassVar[str]  # what is estimated, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
+    lesson: ClassVar[str]  # what its numbers mean to who writes programs, as the end of a sentence
     keys: ClassVar[tuple[str, str]] = ("case", "seconds")  # what JSON calls a case and its value
     facts: Sequence[Fact[AnyRecord]] = ()
     row_type: type[CaseRow] = CaseRow

@@ -122,6 +122,7 @@ class Messages(CaseBenchmark[MessagesRecord]):
     experiment_type = CaseExperiment
     quantity = "a message"
     meaning = "Time of a message or dependence, divided by that of one system, with 95 % intervals; smaller is better."
+    lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     keys = ("case", "seconds")
     facts = (
         Fact(_BYTES, lambda record: record.bytes_per_second),

@@ -141,6 +141,7 @@ class Micro(CaseBenchmark[MicroRecord]):
     experiment_type = CaseExperiment
     quantity = "a task"
     meaning = "Time x workers / tasks, divided by that of one system, with 95 % intervals; smaller is better."
+    lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     keys = ("case", "seconds_per_task")
     facts = (
         Fact(_EFFICIENCY, lambda record: record.efficiency),

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import NO_TURN, CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.against import ratio_text
+from tefflab.benchmarks.against import ratio_text, some_of
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
@@ -182,7 +182,7 @@ class ProgramEstimates(CaseEstimates):
             alike.setdefault((note, tuple(cases)), []).append(id_)
         every = len({row.case for row in self.rows})
         lines = [
-            f"{', '.join(ids)}: {note}" + (f" ({', '.join(cases)})" if note != NO_TURN or len(cases) < every else "")
+            f"{', '.join(ids)}: {note}" + (f" ({some_of(cases)})" if note != NO_TURN or len(cases) < every else "")
             for (note, cases), ids in alike.items()
         ]
         if measured := [row for row in self.rows if row.value]:
@@ -209,6 +209,7 @@ class Programs(CaseBenchmark[ProgramRecord]):
     experiment_type = ProgramsExperiment
     quantity = "a run"
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
+    lesson = "a ratio is what the choice of a system makes of a whole program, its work and its tasks together"
     keys = ("program", "seconds")
     facts = (Fact("peak_rss_bytes", lambda record: record.peak_rss_bytes, "RSS,\nMiB", lambda b: f"{b / _MIB:.0f}"),)
     case_options = (

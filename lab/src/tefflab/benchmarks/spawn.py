@@ -112,6 +112,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
     experiment_type = SpawnExperiment
     quantity = "a task"
     meaning = "Wall time / tasks against the workers, with 95 % intervals; smaller is better."
+    lesson = "a task's time is what spawning it costs: work that takes no longer is better done without a task"
     keys = ("pattern", "seconds_per_task")
     row_type = SpawnRow
     facts = (

@@ -72,6 +72,7 @@ class Wake(CaseBenchmark[WakeRecord]):
     record = WakeRecord
     quantity = "a wake"
     meaning = "From spawning a task until it has begun on another worker, with 95 % intervals; smaller is better."
+    lesson = "a wake is what a task waits for a worker that sleeps: shorter work is over before help comes"
     keys = ("case", "seconds_per_wake")
     facts = (
         Fact(
@@ -87,7 +88,7 @@ class Wake(CaseBenchmark[WakeRecord]):
             lambda record: record.times_bare,
             "times\na futex",
             lambda times: digits(times, 2),
-            meaning="beside the machine's own wake of a sleeping thread, measured in the same run",
+            meaning="beside the machine's own wake of a thread in the same run",
         ),
     )
 

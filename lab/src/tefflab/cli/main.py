@@ -146,6 +146,12 @@ def _in_one_line(error: Exception) -> str:
     return f"{message}; see {context.command_path if context else 'teff'} --help"
 
 
+def _say(text: str) -> None:
+    from tefflab.host.terminal import say
+
+    say(text)
+
+
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
     # What `timeout` and batch systems send when time is up: as Ctrl-C, what was measured is kept and shown, and no
@@ -154,17 +160,17 @@ def main() -> None:
     try:
         sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
     except _BAD_COMMAND_LINE as error:
-        print(f"teff: {_in_one_line(error)}", file=sys.stderr)
+        _say(_in_one_line(error))
         sys.exit(BAD_INPUT)
     except typer.Abort:
         sys.exit(INTERRUPTED)
     except TeffError as error:
-        print(f"teff: {error}", file=sys.stderr)
+        _say(str(error))
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # a disk that is full, a folder that may not be written to
-        print(f"teff: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
         sys.exit(FAILED)

@@ -1,6 +1,6 @@
 """What all measuring commands do: set up, ask systems who they are, measure with a live display, show the results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from rich.console import Console
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
 from tefflab.errors import BAD_INPUT, TeffError
-from tefflab.host.terminal import output, path_text, progress
+from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -25,9 +25,18 @@ from tefflab.records.stored import open_sitting
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.naming import owner_of, parsed
-from tefflab.systems.probing import probe_all
-from tefflab.systems.setup import ensure
-from tefflab.systems.systems import BENCH_FOLDER, System, best_of, load_systems, no_such_system, usable_cores
+from tefflab.systems.probing import Probe, is_unexplained, probe_all
+from tefflab.systems.setup import ensure, warn
+from tefflab.systems.systems import (
+    BENCH_FOLDER,
+    BROKEN_FOLDER,
+    Program,
+    System,
+    best_of,
+    load_systems,
+    no_such_system,
+    usable_cores,
+)
 
 INTERRUPTED = 130
 REPORT = "report.html"
@@ -121,6 +130,9 @@ def _measure(
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
         head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
+        if not options.systems:  # only now: a mistyped flag comes first
+            here = {each.program.system_name for each in found}
+            _offer([each for each in asked_for(root, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(root, store, kind, head, options)
     file = publish(store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
@@ -168,13 +180,41 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
-    """Of those asked for, each in all of its ways. Nobody else is started to be asked."""
+    """Of those asked for, each in all of its ways; who was named and is not here is said, and why. Nobody else is
+    started to be asked."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
-    if missing := not_here([each for each in asked if not any(probes[one.id].found for one in kind.programs(each))]):
-        progress().print(f"teff: not here: {missing}", soft_wrap=True, markup=False)
+    for program, reason in _missed(root, kind, asked, systems, probes):
+        warn(progress(), program.id, reason)
+    here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
+    if systems:
+        _offer([each for each in asked if each not in here])
     return present(root, kind, systems, probes)
+
+
+def _missed(
+    root: Path, kind: AnyBenchmark, asked: Sequence[System], named: Sequence[str], probes: Mapping[str, Probe]
+) -> Iterator[tuple[Program, str]]:
+    """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
+    named, the best of a system that is named and has none here, and whatever nothing builds. The set-up has said what
+    does not compile."""
+    for system in asked:
+        programs = kind.programs(system)
+        is_here = any(probes[each.id].found for each in programs)
+        for each in programs:
+            reason = probes[each.id].reason or ""
+            is_system_named = system.name in named and not is_here and each is best_of(programs)
+            is_expected = each.long_name in named or is_system_named or is_unexplained(reason)
+            is_said = (root / BROKEN_FOLDER / each.identity).is_file() or (system.install.on_request and not is_here)
+            if not probes[each.id].found and is_expected and not is_said:
+                yield each, reason
+
+
+def _offer(absent: Sequence[System]) -> None:
+    """Says which of them come on request."""
+    if missing := not_here(absent):
+        say(f"not here: {missing}")
 
 
 def report(root: Path, name: str, *, as_json: bool) -> None:
@@ -211,9 +251,16 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
     for sentence in store.unreadable():
         progress().print(f"teff: {sentence}", soft_wrap=True, markup=False)
     folder = store.folder / estimates.sitting.sitting
-    for name, figure in estimates.pictures():
-        save(figure, folder / name)
-    estimates.write_report(folder / REPORT, store.damage())
+    try:
+        for name, figure in estimates.pictures():
+            save(figure, folder / name)
+        estimates.write_report(folder / REPORT, store.damage())
+    except OSError as failure:
+        why = failure.strerror or str(failure)
+        raise TeffError(
+            f"report and pictures can't be written to {folder} ({why}); what was measured is kept; mend that, then "
+            f"./teff report {_name(store)}"
+        ) from None
     return folder / REPORT
 
 

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +16,15 @@ from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.configuration import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
+from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import output, progress
+from tefflab.host.waiting import LOOK, Waiting
 from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.bringing import bring_program
 from tefflab.systems.probing import probe_all, why_not_there
-from tefflab.systems.programs import find_program
+from tefflab.systems.programs import EXIT_CODES, find_program
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, load_systems, usable_cores
 
@@ -63,11 +66,7 @@ def run_each(
         chosen = [program for program in here if ranks is None or program.command_for_ranks]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
-    runs = []
-    with progress().status("") as status:
-        for program in chosen:
-            status.update(f"running {program.id}")
-            runs.append(run_once(root, program, flags, ranks))
+    runs = [run_once(root, program, flags, ranks) for program in chosen]
     if all(run.was_refused for run in runs):
         raise TeffError(runs[0].error, exit_code=BAD_INPUT)
     for run in runs:
@@ -104,28 +103,50 @@ def run_once(root: Path, program: Program, flags: Sequence[str], ranks: int | No
         return SingleRun(program, "", None, reason, False)
     words, environment = command_of(root, program, flags, ranks)
     try:
-        done = subprocess.run(
-            words,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
+        process = subprocess.Popen(
+            words, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
     except OSError as error:
         return SingleRun(program, "", None, f"{program.executable} can't be started: {error.strerror}", False)
+    try:
+        out, said = _heard(process, f"running {program.id}, for {TIMEOUT:.0f} s at most")
     except subprocess.TimeoutExpired:
         return SingleRun(program, "", None, f"did not end within {TIMEOUT:.0f} s", False)
-    line = next((text for text in done.stdout.splitlines() if text.lstrip().startswith("{")), "")
+    finally:
+        end(process)
+    line = next((text for text in out.splitlines() if text.lstrip().startswith("{")), "")
     if not line:
-        words = done.stderr.strip().splitlines() or [f"ended with exit code {done.returncode} without a record"]
-        reason = next((word for word in words if word.startswith("error: ")), words[-1]).removeprefix("error: ")
-        return SingleRun(program, "", None, reason, done.returncode == BAD_INPUT)
+        return SingleRun(
+            program, "", None, _why_without_record(process.returncode, said), process.returncode == BAD_INPUT
+        )
     try:
         record = parse_record(line, GraphRecord)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
     return SingleRun(program, line, record, record.error or "", False)
+
+
+def _heard(process: "subprocess.Popen[str]", doing: str) -> tuple[str, str]:
+    """All that a program says on its two streams. TimeoutExpired where it does not end in time."""
+    deadline = time.monotonic() + TIMEOUT
+    with Waiting(progress(), doing) as waiting:
+        while True:
+            try:
+                return process.communicate(timeout=LOOK)
+            except subprocess.TimeoutExpired:
+                waiting.look()
+                if time.monotonic() >= deadline:
+                    raise
+
+
+def _why_without_record(code: int, said: str) -> str:
+    """Its own words for it; before the last of them how it ended, where it did not do so of its own accord."""
+    words = said.strip().splitlines()
+    if error := next((word for word in words if word.startswith("error: ")), ""):
+        return error.removeprefix("error: ")
+    if words and code in EXIT_CODES:
+        return words[-1]
+    return f"{how_it_ended(code)} without a record" + (f": {words[-1]}" if words else "")
 
 
 def to_table(runs: Sequence[SingleRun]) -> Group:

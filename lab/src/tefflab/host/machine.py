@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from tefflab.host.kernel_files import governors, text, tightest_quota
 
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
+_SOURCES = ("bench", "runtime", "lab")  # what is built and measured: a file that git does not know yet is, too
 _GIB = 1024**3
 _PLAIN = {**os.environ, "LC_ALL": "C"}  # answers are parsed, so they are asked for in one language
 
@@ -103,7 +104,8 @@ def read_revision(folder: Path) -> Revision:
     if not commit:
         return Revision(commit=None, dirty=False)
     changes = _output(["git", "-C", str(folder), "status", "--porcelain", "--untracked-files=no"])
-    return Revision(commit=commit, dirty=bool(changes))
+    added = _output(["git", "-C", str(folder), "ls-files", "--others", "--exclude-standard", "--", *_SOURCES])
+    return Revision(commit=commit, dirty=bool(changes or added))
 
 
 def _machine_id(architecture: str, cpu: str, present: int, memory: int | None, hypervisor: str | None) -> str:

@@ -1,6 +1,7 @@
 """A program together with all it started: launchers give their ranks process groups of their own."""
 
 import contextlib
+import signal
 import subprocess
 from collections.abc import Sequence
 
@@ -21,11 +22,11 @@ def family(pid: int) -> list[psutil.Process]:
 def end_all(members: Sequence[psutil.Process]) -> None:
     """Asks the processes to end, stopped ones too, and ends those that do not."""
     left = list(members)
-    for signal in (psutil.Process.terminate, psutil.Process.kill):
+    for ask in (psutil.Process.terminate, psutil.Process.kill):
         for member in left:
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # sudo's ends by itself
                 member.resume()  # a stopped process would not see the signal
-                signal(member)
+                ask(member)
         _, left = psutil.wait_procs(left, timeout=_GRACE)
 
 
@@ -39,3 +40,14 @@ def end(process: "subprocess.Popen[str] | subprocess.Popen[bytes]") -> None:
         if pipe:
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
+
+
+def how_it_ended(code: int) -> str:
+    """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
+    if code < 0:
+        return f"was ended by signal {-code} ({signal.Signals(-code).name})"
+    with contextlib.suppress(ValueError):
+        return (
+            f"ended with exit code {code} (as where one of its processes is ended by {signal.Signals(code - 128).name})"
+        )
+    return f"ended with exit code {code}"

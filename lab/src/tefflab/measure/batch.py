@@ -7,7 +7,6 @@ schedulers that poll take nothing from the program that is measured.
 import contextlib
 import os
 import selectors
-import signal
 import subprocess
 import tempfile
 import time
@@ -18,7 +17,7 @@ from typing import Self
 import psutil
 
 from tefflab.errors import TeffError
-from tefflab.host.processes import end, family
+from tefflab.host.processes import end, family, how_it_ended
 
 _LEAVE = 3.0  # seconds to end by itself once its input is closed
 _CHUNK = 1 << 16
@@ -128,20 +127,9 @@ class BatchProgram:
             code = self._process.wait(_LEAVE)
         except subprocess.TimeoutExpired:
             return f"closed its output and did not end{self._last_words()}"
-        return f"{_how(code)} without answering{self._last_words()}"
+        return f"{how_it_ended(code)} without answering{self._last_words()}"
 
     def _last_words(self) -> str:
         self._words.seek(0)
         lines = [line.strip() for line in self._words.read().decode(errors="replace").splitlines() if line.strip()]
         return f": {lines[-1][:300]}" if lines else ""
-
-
-def _how(code: int) -> str:
-    """How a program with this code ended. A launcher ends with 128 + the signal that ended one of its processes."""
-    if code < 0:
-        return f"was ended by signal {-code} ({signal.Signals(-code).name})"
-    with contextlib.suppress(ValueError):
-        return (
-            f"ended with exit code {code}, as where one of its processes is ended by {signal.Signals(code - 128).name},"
-        )
-    return f"ended with exit code {code}"

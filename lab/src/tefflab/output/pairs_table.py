@@ -22,7 +22,7 @@ def to_table(pairs: Sequence[Pair], quantity: str, a: str, b: str) -> Group:
             Column(quantity, ["" if is_long else name for name in names], "left"),
             Column(f"A\n{a}", [duration(each.a.value) for each in pairs]),
             Column(f"B\n{b}", [duration(each.b.value) for each in pairs]),
-            Column("A / B", [digits(each.ratio.value) for each in pairs]),
+            Column("A / B", [digits(each.ratio.value) if each.pairs else "-" for each in pairs]),
             Column("95 %\ninterval", [_ends(each) for each in pairs]),
             Column("", [Text(each.verdict, _STYLES[each.verdict]) for each in pairs], "left"),
             Column("rounds", [str(each.pairs) for each in pairs]),
@@ -50,4 +50,6 @@ def sentence(pairs: Sequence[Pair], a: str, b: str) -> str:
 
 
 def _ends(pair: Pair) -> str:
+    if not pair.pairs:
+        return "-"
     return f"{digits(pair.ratio.low)} – {digits(pair.ratio.high)}" if pair.ratio.is_told else "too few rounds"

@@ -55,12 +55,13 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
     }
 
 
-def to_table(systems: Sequence[System], probes: Mapping[str, Probe]) -> Group:
-    """A row for each variant that is here; then who is not, a line each, by how one gets it."""
+def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None = None) -> Group:
+    """A row for each variant that is here; then who is not, a line each, by how one gets it. `unbuilt`: programs of
+    other kinds of benchmark that are not here without a reason of their system's, and what is said of them."""
     here = [(system, each) for system in systems for each in system.listed if probes[each.id].found]
     absent = [system for system in systems if not any(probes[each.id].found for each in system.listed)]
     parts: list[RenderableType] = [_present(here, probes)] if here else [Text("None of the systems is here.")]
-    for heading, table in _groups(systems, absent, probes):
+    for heading, table in _groups(systems, absent, probes, unbuilt or {}):
         parts += [Text(), Text(heading, style="bold"), table]
     return Group(*parts)
 
@@ -84,7 +85,7 @@ def _where(system: System) -> str:
 
 
 def _groups(
-    systems: Sequence[System], absent: Sequence[System], probes: Mapping[str, Probe]
+    systems: Sequence[System], absent: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str]
 ) -> Iterator[tuple[str, Grid]]:
     sources: dict[str, list[System]] = {}
     for system in absent:
@@ -103,9 +104,9 @@ def _groups(
         for each in system.listed
         if not probes[each.id].found and (system not in absent or probes[system.listed[0].id].source in ("", "setup"))
     ]
-    if odd:
-        reasons = [_why(probes[each.id]) for each in odd]
-        yield "Not usable:", _rows([each.id for each in odd], reasons)
+    unusable = {each.id: _why(probes[each.id]) for each in odd} | dict(unbuilt)
+    if unusable:
+        yield "Not usable:", _rows(list(unusable), list(unusable.values()))
 
 
 def _rows(names: Sequence[str], ways: Sequence[str]) -> Grid:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from tefflab.host.processes import end
+from tefflab.host.processes import end, how_it_ended
 
 
 class Identity(BaseModel):
@@ -47,7 +47,7 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
     finally:
         end(process)
     if process.returncode != 0:
-        raise IdentityError(f"{_how_it_ended(process.returncode)}{_last_line(err, before=': ')}")
+        raise IdentityError(f"--identity {how_it_ended(process.returncode)}{_last_line(err, before=': ')}")
     return _parsed(out)
 
 
@@ -60,10 +60,6 @@ def _parsed(out: str) -> Identity:
             except ValidationError:
                 break
     raise IdentityError(f"answers --identity with something else{_last_line(out, before=': ')}")
-
-
-def _how_it_ended(code: int) -> str:
-    return f"--identity was ended by signal {-code}" if code < 0 else f"--identity failed with {code}"
 
 
 def _last_line(text: str, *, before: str) -> str:

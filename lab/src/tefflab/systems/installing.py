@@ -23,6 +23,7 @@ from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, Syste
 
 _TELLING = re.compile(r"error|fatal|no matching|not found|cannot|could not|can't|unable|denied|no space", re.IGNORECASE)
 _TOLD = 4  # lines of a log
+_TOLD_AT_LENGTH = 3  # systems that come on request
 _SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they download
 
 
@@ -32,8 +33,11 @@ def offered(systems: Sequence[System]) -> list[System]:
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff install lake`, of those that come on request; empty without any."""
+    """`lake (79 MB, MIT); ./teff install lake`, of those that come on request; empty without any. Of many, who they
+    are."""
     offers = offered(systems)
+    if len(offers) > _TOLD_AT_LENGTH:
+        return f"{', '.join(each.name for each in offers)}; ./teff install --list says more"
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
     return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
 

@@ -22,6 +22,7 @@ COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 
 _Source = Literal["", "install", "elsewhere", "setup"]
+_NOT_BUILT = "has not been built"
 _NO_WAY: tuple[_Source, str] = ("", "")
 
 
@@ -108,7 +109,23 @@ def why_not_there(program: Program, root: Path) -> str:
         reason = program.build_folder(root) / place.relative_to(BUILD_FOLDER)
         if reason.is_file():
             return reason.read_text(encoding="utf-8").strip()
-    return f"{program.executable} has not been built"
+    return f"{program.executable} {_NOT_BUILT}"
+
+
+def is_unexplained(reason: str | None) -> bool:
+    """Whether a program is not there though nothing has left it out: its system's file names it, and none builds it."""
+    return (reason or "").endswith(_NOT_BUILT)
+
+
+def unbuilt(systems: Sequence[System], root: Path) -> dict[str, str]:
+    """What is to be said of programs of no list that are not there though nothing has left them out, by their ids and
+    kinds. None is started."""
+    return {
+        f"{each.id} ({each.benchmark})": reason
+        for system in systems
+        for each in system.programs
+        if each not in system.listed and is_unexplained(reason := why_not_there(each, root))
+    }
 
 
 def _how_to_install(system: System, root: Path, packages: PackageState) -> tuple[_Source, str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import selectors
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,16 @@ from typing import Any
 
 import typer
 
-from tefflab.errors import TeffError, shortened
+from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
+from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import progress
+from tefflab.host.waiting import LOOK, Waiting
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, best_of, load_systems, no_such_system, usable_cores
+
+EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
+_CHUNK = 1 << 16
 
 
 def find_program(root: Path, benchmark: str, name: str) -> Program:
@@ -52,8 +58,9 @@ def call_program(
     started: Program | None = None,
     command_path: str = "teff",
 ) -> None:
-    """Sets up what is missing, runs the program, and leaves with its exit code. `command_path` is what the user typed,
-    whose help is meant where the program says "see --help".
+    """Sets up what is missing, runs the program, and leaves with its exit code; TeffError where it has none of its own,
+    as where a signal ended it. `command_path` is what the user typed, whose help is meant where the program says "see
+    --help".
 
     Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
     not be built.
@@ -63,12 +70,44 @@ def call_program(
     if started and (reason := why_not_there(started, root)):
         raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]
-    with subprocess.Popen(
-        command, env={**os.environ, **(environment or {})}, stderr=subprocess.PIPE, text=True, errors="replace"
-    ) as called:
-        for line in called.stderr or ():
-            print(_as_ours(line, command_path), end="", file=sys.stderr)
-    raise typer.Exit(called.returncode)
+    called = subprocess.Popen(
+        command, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    name = started.id if started else Path(program).name
+    try:
+        code = _passed_on(called, f"running {name}", command_path)
+    finally:
+        end(called)
+    if code not in EXIT_CODES:
+        raise TeffError(f"{name}: {how_it_ended(code)}")
+    raise typer.Exit(code)
+
+
+def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str) -> int:
+    """Passes on what the program says as it says it; returns its exit code."""
+    assert called.stdout is not None
+    assert called.stderr is not None
+    unfinished = b""  # line of its errors and notes
+    with selectors.DefaultSelector() as selector, Waiting(progress(), doing) as waiting:
+        selector.register(called.stdout, selectors.EVENT_READ)
+        selector.register(called.stderr, selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select(LOOK):
+                chunk = os.read(key.fd, _CHUNK)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                waiting.hide()
+                if key.fileobj is called.stdout:
+                    sys.stdout.buffer.write(chunk)
+                    sys.stdout.buffer.flush()
+                    continue
+                *lines, unfinished = (unfinished + chunk).split(b"\n")
+                for line in lines:
+                    print(_as_ours(line.decode(errors="replace"), command_path), file=sys.stderr)
+            waiting.look()
+    if unfinished:
+        print(_as_ours(unfinished.decode(errors="replace"), command_path), file=sys.stderr)
+    return called.wait()
 
 
 def _as_ours(line: str, command_path: str) -> str:

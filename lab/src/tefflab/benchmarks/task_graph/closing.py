@@ -4,17 +4,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.text import Text
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import MetgEstimate, is_told
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
+from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.readings import noisy_runs
-
-_COMMANDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +22,8 @@ class Closing:
     again: str
     store: str
 
-    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(sentence(self.case))
-        yield Text()
-        yield Text("Try next:", style="bold")
-        for command, why in suggestions(self.case, self.again, self.store):
-            explained = f"  {command}  # {why}"
-            yield Text(explained if cell_len(explained) <= options.max_width else f"  {command}", overflow="fold")
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
+        yield LastWords(sentence(self.case), suggestions(self.case, self.again, self.store))
 
 
 def sentence(case: MeasuredCase) -> str:
@@ -60,13 +52,42 @@ def sentence(case: MeasuredCase) -> str:
     return f"{first}{_level(known)}; {which} needs {duration(middle.value)}, {times}{doubt}."
 
 
-def suggestions(case: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]:
-    """Two commands, each with what it does."""
-    return [each for each, _ in zip(_all_suggestions(case, again, store), range(_COMMANDS), strict=False)]
+def curve_sentence(case: MeasuredCase) -> str:
+    """From which size on tasks keep the cores busy enough, of the sizes measured: on the first system and on the
+    last."""
+    busy = "half" if case.threshold == 0.5 else percent(case.threshold)
+    reached = _reached(case)
+    if not reached:
+        return f"No system was seen to reach {busy} of the cores' rate: measure longer tasks (--longest)."
+    (best, least), (last, most) = reached[0], reached[-1]
+    first = f"Of the sizes measured, tasks of {duration(least)} are the smallest that leave {busy} of the cores' rate"
+    if len(reached) == 1:
+        return f"{first}, on {best}."
+    return f"{first}, on {best}; on {last} they have to be of {duration(most)}."
 
 
-def _all_suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
-    """The most needed first."""
+def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str]]:
+    """As `suggestions`, after curves."""
+    kept = "" if store == "default" else f" --store {store}"
+    noisy, runs = noisy_runs(case)
+    if runs and noisy / runs > MUCH_NOISE:
+        yield "./teff doctor", "what else runs on this machine"
+    named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
+    yield f"./teff metg{f' --systems {named}' if named else ''}{kept}", "the size where they cross, with its interval"
+    yield "./teff experiment", "what else can be measured and drawn"
+
+
+def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
+    """Who reaches the threshold, and with which granularity at least, of those measured; the smallest first."""
+    sizes = (
+        (curve.variant.id, [each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold])
+        for curve in case.curves
+    )
+    return sorted(((id_, min(known)) for id_, known in sizes if known), key=lambda each: each[1])
+
+
+def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
+    """Commands, each with what it does, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
     if runs and noisy / runs > MUCH_NOISE:

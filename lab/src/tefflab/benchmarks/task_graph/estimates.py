@@ -13,13 +13,14 @@ from tefflab.analysis.comparison import Side
 from tefflab.analysis.distance import Distance, places
 from tefflab.analysis.results import MeasuredCase
 from tefflab.benchmarks.benchmark import Estimates
-from tefflab.benchmarks.task_graph.closing import Closing
+from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions
 from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
 from tefflab.benchmarks.task_graph.pictures import pictures
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.output.last_words import LastWords
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
 from tefflab.output.report import write_report
@@ -80,9 +81,11 @@ class GraphEstimates(Estimates):
         return metg_sides(self.cases, self._runs)
 
     def closing(self, again: str, store: str) -> RenderableType | None:
-        """What the smallest METG means; nothing after curves or several configurations."""
-        if self.plan.asks == "curve" or len(self.cases) > 1:
+        """What the smallest METG, or the curves, mean; nothing after several configurations."""
+        if len(self.cases) > 1:
             return None
+        if self.plan.asks == "curve":
+            return LastWords(curve_sentence(self._placed[0]), curve_suggestions(self._placed[0], store))
         return Closing(self._placed[0], f"./teff {again}", store)
 
     @cached_property

@@ -12,16 +12,15 @@ from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import is_told, rounds_to_tell
 from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
+from tefflab.output.last_words import LINES
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
 from tefflab.output.readings import absent, heading_of, noisy_runs
-
-_LINES = 4
 
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
     """No line is wider than `width`, down to 60 columns. Where there are too many, the report has the last."""
     found = [*_missing(case, width), *_uncertain(case.rows, width), *_noisy(case), *_elsewhere(case)]
-    return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:_LINES]]
+    return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:LINES]]
 
 
 def elsewhere(case: MeasuredCase) -> tuple[str, str] | None:

@@ -6,9 +6,11 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.results import CurvePoint, MeasuredCase
+from tefflab.benchmarks.task_graph.heading import Heading
 from tefflab.benchmarks.task_graph.remarks import elsewhere, own_steps
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
+from tefflab.output.last_words import LINES
 from tefflab.output.readings import WorkAxis, absences, curves_in_order, interval_text, metg_name, value_text
 from tefflab.output.table import Column, Table
 
@@ -51,9 +53,12 @@ def curve_table(case: MeasuredCase) -> Group:
         ],
         headings=headings,
     )
-    head = Text.assemble((f"Efficiency – {case.name}", "bold"), "  ", (case.configuration, "dim"))
+    head = Heading(f"Efficiency – {case.name}", case.configuration)
     said = [each for each in (own_steps(case, "efficiency"), elsewhere(case)) if each]
     remarks = [*said, *((each.heading, each.text) for each in caveats(case))]
+    if len(remarks) > LINES:
+        left = remarks[LINES - 1 :]
+        remarks[LINES - 1 :] = [(f"{len(left)} more in the report", ", ".join(heading for heading, _ in left))]
     return Group(head, table, *(Text.assemble((heading, "bold"), f" – {text}") for heading, text in remarks))
 
 

@@ -16,7 +16,7 @@ def command(
     from tefflab import project_root
     from tefflab.host.terminal import output, progress
     from tefflab.output.systems_table import to_json, to_table
-    from tefflab.systems.probing import probe_all
+    from tefflab.systems.probing import probe_all, unbuilt
     from tefflab.systems.setup import ensure
     from tefflab.systems.systems import load_systems
 
@@ -29,4 +29,5 @@ def command(
     if as_json:
         typer.echo(to_json(systems, probes))
     else:
-        output().print(to_table(systems, probes))
+        here = [each for each in systems if any(probes[one.id].found for one in each.listed)]
+        output().print(to_table(systems, probes, unbuilt(here, root)))

@@ -1,0 +1,54 @@
+"""What a person sees while a program is run that says nothing: that it is waited for, how long already, and how to end
+it."""
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+LOOK = 1.0  # seconds between two calls of `look`
+PATIENCE = 2.0  # seconds before it is said
+SAY_EVERY = 30.0  # seconds, where no terminal shows them as they pass
+
+
+class Waiting:
+    """Call `look` now and then, and `hide` before the program's own words are shown. On a terminal nothing is left of
+    it; elsewhere, as in the log of a job, it is a line each half minute."""
+
+    def __init__(self, console: Console, text: str) -> None:
+        self._console = console
+        self._text = text
+        self._status: Status | None = None
+        self._started = time.monotonic()
+        self._next = PATIENCE
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.hide()
+
+    def look(self) -> None:
+        """Says how long it is by now, where it has become long."""
+        seconds = time.monotonic() - self._started
+        if seconds < self._next:
+            return
+        line = f"teff: {escape(self._text)} [dim]({seconds:.0f} s; Ctrl-C ends it)[/]"
+        if not self._console.is_terminal:
+            self._next = seconds + SAY_EVERY
+            self._console.print(line, soft_wrap=True)
+        elif self._status is None:
+            self._status = self._console.status(line)
+            self._status.start()
+        else:
+            self._status.update(line)
+
+    def hide(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None

@@ -1,0 +1,35 @@
+"""What stands below tables: remarks, then what the numbers mean to the reader and what to try next."""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+LINES = 4  # of remarks below a table, at most
+_COMMANDS = 2
+
+
+def remarks(lines: Sequence[str], beside: int = 0) -> Sequence[str]:
+    """As many as there is room for below a table, which has so many others already; the report has all."""
+    room = LINES - beside
+    if len(lines) <= room:
+        return lines
+    return [*lines[: room - 1], f"{len(lines) - room + 1} more remarks in the report"]
+
+
+class LastWords:
+    """As rich prints them. Suggestions are commands, each with what it does, the most needed first: two are shown."""
+
+    def __init__(self, sentence: str, suggestions: Iterable[tuple[str, str]]) -> None:
+        self.sentence = sentence
+        self.suggestions = list(islice(suggestions, _COMMANDS))
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(self.sentence)
+        yield Text()
+        yield Text("Try next:", style="bold")
+        for command, why in self.suggestions:
+            explained = f"  {command}  # {why}"
+            yield Text(explained if cell_len(explained) <= options.max_width else f"  {command}", overflow="fold")
