@@ -120,7 +120,7 @@ class CaseRow:
     value: Interval | None  # seconds
     ratio: Interval | None  # to the first system's value
     verdict: Verdict
-    facts: Mapping[str, float | None]  # other numbers of its runs, the median of each, as JSON calls them
+    facts: Mapping[str, float | None]  # its other numbers, as JSON calls them
     rounds: int
     noisy_share: float
     note: str
