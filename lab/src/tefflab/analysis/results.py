@@ -60,7 +60,7 @@ class MetgRow:
     variant: Variant
     threshold: float
     metg: MetgEstimate | None
-    overhead: Interval | None  # seconds a task: METG(0)
+    overhead: Interval | None  # seconds: the granularity of empty tasks
     ceiling: Interval | None  # in ceiling_unit, over the ceiling runs beside this system's
     ceiling_unit: str
     rounds: int
