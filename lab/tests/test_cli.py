@@ -162,6 +162,17 @@ def test_the_help_of_all_is_a_line_for_each_command_and_fits_a_screen(
     assert sorted(COMMANDS) == sorted(name for name in first if not name.startswith("-"))
 
 
+@pytest.mark.parametrize("words", [[], ["compare"], ["metg", "-width", "4"], ["run"]])
+def test_help_is_asked_for_by_one_letter_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert run(monkeypatch, *words, "-h") == 0
+    said = capsys.readouterr().out
+    assert run(monkeypatch, *words, "--help") == 0
+    assert capsys.readouterr().out == said
+    assert any(line.startswith("  --help ") for line in said.splitlines()), "named alike everywhere"
+
+
 @pytest.mark.parametrize("name", ["graph", "run", "metg", "sweep"])
 def test_help_of_what_takes_a_graphs_flags_says_them_and_where_all_are(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
@@ -209,10 +220,14 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
         (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for all"),
         (["spawn", "--workers", ""], "Invalid value for '--workers': it names nothing; leave it out for all"),
-        (["metg", "--workers", "0"], "--workers 0: numbers from 1 to 4096, by commas; leave it out for the cores"),
+        (
+            ["spawn", "--workers", "0"],
+            "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",
+        ),
+        (["metg", "--workers", "0"], "--workers 0: give a number from 1 to 4096; leave it out for the cores"),
         (
             ["metg", "--workers", "9999"],
-            "--workers 9999: numbers from 1 to 4096, by commas; leave it out for the cores",
+            "--workers 9999: give a number from 1 to 4096; leave it out for the cores",
         ),
         (
             ["experiment", "fig7", "--workers", "0"],
@@ -239,6 +254,14 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["profile", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),
         (["metg", "--store", "../x"], "--store '../x': give the name"),
+        (
+            ["graph", "--json", "-type", "fft", "-width", "100000", "-steps", "100000"],
+            "-width 100000 -steps 100000: 10,000,000,000 tasks are too many to list, at most 1,000,000; give less",
+        ),
+        (
+            ["graph", "-width", "2", "-and", "-width", "1001", "-steps", "1000"],
+            "-width 1001 -steps 1000: 1,001,008",
+        ),
         (["graph", "--svg", "fft.png"], "--svg fft.png: the picture is SVG; give a name that ends in .svg"),
         (["install", "nobody"], "no system is called 'nobody'"),
         (["install", "--all", "--list"], "--all: name systems to install or remove, or ask for the --list alone"),

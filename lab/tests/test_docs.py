@@ -73,6 +73,15 @@ def test_every_page_stands_in_the_navigation() -> None:
         assert str(page.relative_to(DOCS)) in navigation, page
 
 
+def test_no_blank_line_cuts_a_table() -> None:
+    """What follows one is a table of its own, or text with bars."""
+    for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        lines = ["", *page.read_text(encoding="utf-8").splitlines(), ""]
+        for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+            if line.startswith("|") and not before.strip():
+                assert after.startswith("| ---"), f"{page}: {line}"
+
+
 def test_every_public_declaration_of_libteff_stands_in_its_reference() -> None:
     pages = [page.read_text(encoding="utf-8") for page in (DOCS / "reference").rglob("*.md")]
     shown = {(found["file"], found["name"]) for page in pages for found in DIRECTIVE.finditer(page)}

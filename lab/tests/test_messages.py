@@ -9,12 +9,17 @@ import pytest
 from rich.console import Console
 
 from conftest import answers, teff, write_system
+from samples import sitting
 from schemas import validator
 from simulated_messages_program import CASES, record
+from simulated_sitting import variant
 from tefflab import project_root
 from tefflab.benchmarks.messages import BENCHMARK, MessagesEstimates, MessagesRecord
+from tefflab.benchmarks.programs import ProgramsPlan
 from tefflab.measure.measurement import estimated
+from tefflab.records.plan import Case
 from tefflab.records.record import RecordError, parse_record
+from tefflab.records.run import Run
 from tefflab.records.stored import open_sitting
 from tefflab.systems.systems import Program, load_systems
 
@@ -70,7 +75,36 @@ def test_messages_are_held_against_plain_message_passing(
     assert {file.name for file in folder.iterdir()} == {"messages.png", "messages.svg", "report.html"}
     assert teff(monkeypatch, "report", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert rows[0]["bytes_per_second"] == pytest.approx(65536 / rows[0]["seconds"]["value"], rel=0.05)
+    assert rows[0]["bytes_per_second"] == pytest.approx(65536 / rows[0]["seconds"]["value"])
+
+
+def test_a_rate_is_that_of_the_time_beside_it() -> None:
+    """Two launches, of which one was noisy at first: neither that run nor a median of rates makes the row's rate."""
+    case = Case(name="64KiB", flags=CASES[0]["flags"], workers=2)
+    head = sitting(benchmark="messages").model_copy(
+        update={"plan": ProgramsPlan(title="two", variants=(variant("plain"),), cases=(case,)).model_dump(mode="json")}
+    )
+
+    def run(number: int, seconds: float, *, noisy: bool = False) -> Run[MessagesRecord]:
+        said = record("plain", 1.0, case.flags, number) | {"seconds": seconds}
+        return Run(
+            sitting="one",
+            round=number,
+            system_id="plain",
+            role="system",
+            attempt=0 if noisy else 1,
+            noisy=noisy,
+            command="plain",
+            flags=case.flags,
+            configuration=case.flags,
+            record=parse_record(json.dumps(said), MessagesRecord),
+            workers=2,
+        )
+
+    (row,) = BENCHMARK.estimate(head, [run(0, 10e-6), run(1, 90e-6, noisy=True), run(1, 40e-6)], []).rows
+    assert row.value is not None
+    assert row.value.value == pytest.approx(20e-6)
+    assert row.facts["bytes_per_second"] == pytest.approx(65536 / 20e-6)
 
 
 def test_who_is_not_measured_can_not_be_the_measure(

@@ -11,7 +11,7 @@ import typer
 from conftest import write_system
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.core import core_program
-from tefflab.benchmarks.task_graph.described import describe_graphs, refuse_endless
+from tefflab.benchmarks.task_graph.described import describe_graphs
 from tefflab.cli import single_runs
 from tefflab.cli.single_runs import command_of, run_each
 from tefflab.errors import TeffError
@@ -210,17 +210,6 @@ def test_graphs_that_run_at_once_are_drawn_each_with_its_own_tasks(core: Path) -
 def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_path: Path) -> None:
     with pytest.raises(DrawingError, match=r"fft: 9000000000 points x 4 timesteps is too large to draw.*-width"):
         describe_graphs(tmp_path, ["-type", "fft", "-width", "9000000000"])
-
-
-def test_a_graph_too_large_to_list_is_refused_and_others_are_not() -> None:
-    with pytest.raises(TeffError, match=r"^-steps 100000 -width 100000: of 1e\+10 tasks no list is made") as refused:
-        refuse_endless(["-type", "fft", "-width", "100000", "-steps=100000"])
-    assert refused.value.exit_code == 2
-    halves = ["-width", "3000", "-steps", "2000"]
-    refuse_endless(halves)
-    with pytest.raises(TeffError, match=r"-and -steps 2000 -width 3000"):
-        refuse_endless([*halves, "-and", *halves])
-    refuse_endless(["-width", "many"])  # the core says what is wrong with that
 
 
 def test_wrong_flags_of_a_graph_are_answered_in_the_cores_words(core: Path) -> None:

@@ -130,6 +130,7 @@ def test_noisy_runs_are_made_again_and_do_not_count(tmp_path: Path) -> None:
     (only,) = estimates.rows
     assert only.value is not None
     assert only.value.value == pytest.approx(10e-9, rel=0.03)
+    assert only.facts["peak_rss_bytes"] == 10 << 20
     assert only.noisy_share == pytest.approx(0.5, abs=0.1)
 
 

@@ -318,6 +318,22 @@ def test_a_sound_case_has_no_caveat_but_the_drift() -> None:
     assert headings(sound) == ["drift"]
 
 
+def test_a_speed_that_is_hardly_known_is_said_so() -> None:
+    vague = with_rows(case(0), [row(variants(1)[0], replace(estimate(1e-6, 0.04), drift=1.2))])
+    (said,) = caveats(vague)
+    assert said.text.startswith("The machine's mean speed over the sitting is not known to a factor of two. ")
+
+
+def test_runs_at_another_distance_of_the_cores_never_count() -> None:
+    """Those of long tasks neither: they feel it, too."""
+    moved = replace(with_rows(case(0), []), curves=(), round_trip=55e-9, share=0.57)
+    (said,) = caveats(moved)
+    assert said.text == (
+        "The host moved the cores during the sitting. Only the 57 % of the runs count here in which a cache line "
+        "took about 55.0 ns from one core to its neighbour and back."
+    )
+
+
 @pytest.mark.parametrize(("rounds", "heading"), [(1, "one round"), (2, "two rounds")])
 def test_few_rounds_are_a_caveat(rounds: int, heading: str) -> None:
     metg = replace(estimate(1e-6, 0.3), rounds=rounds, drift=None)

@@ -5,7 +5,7 @@ import json
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -259,6 +259,37 @@ def test_a_version_that_is_not_there_is_said_in_one_line(
         if (each.startswith("teff: ") and "lake" in each) or said in each
     )
     assert said in line
+
+
+PIP_SAYS = (
+    "ERROR: Ignored the following yanked versions: 2.9\n"
+    "ERROR: Could not find a version that satisfies the requirement lake==1.2.* (from versions: {})\n"
+    "ERROR: No matching distribution found for lake==1.2.*\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("versions", "code", "said"),
+    [
+        ("2.1, 2.2", BAD_INPUT, "lake@1.2: PyPI has no such version of lake for this Python; there are: 2.1 2.2"),
+        (", ".join(f"2.{each}" for each in range(20)), BAD_INPUT, "2.18 2.19 (and 8 earlier ones)"),
+        ("none", FAILED, "lake@1.2: pip could not install lake==1.2.*"),  # there is no network, say
+    ],
+)
+def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: str, code: int, said: str
+) -> None:
+    def fails(command: Sequence[str], log: Path, **_: object) -> int:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(PIP_SAYS.format(versions))
+        return "pip" in command
+
+    monkeypatch.setattr(bringing, "run_logged", fails)
+    asked = Asked(parsed("lake@1.2"), "1.2", NUMBERED.filled("1.2"))
+    with pytest.raises(TeffError) as caught:
+        bringing._install(tmp_path, asked, [], asked.rule.pip if asked.rule else [], tmp_path / "log", Console())
+    assert said in str(caught.value)
+    assert caught.value.exit_code == code
 
 
 @pytest.mark.parametrize("then", ["", "1.9"])

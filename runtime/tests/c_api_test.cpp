@@ -74,7 +74,7 @@ TEST(c_api, has_the_workers_that_are_asked_for) {
   teff_runtime* none = reinterpret_cast<teff_runtime*>(1);
   EXPECT_EQ(teff_runtime_make(1'000'000, &none), teff_invalid_option);
   EXPECT_EQ(none, nullptr);
-  EXPECT_STREQ(teff_last_error(), "the number of workers must lie in 1..1024");
+  EXPECT_STREQ(teff_last_error(), "the number of workers must lie in 1..1024: 1000000 was asked for");
   EXPECT_EQ(teff_runtime_end(nullptr), teff_ok);
 }
 
@@ -331,11 +331,13 @@ TEST(c_api, graph_names_each_misuse) {
   const teff_graph_functions empty{};
   EXPECT_EQ(teff_graph_make(runtime.get(), &empty, &none), teff_misused);
   EXPECT_EQ(none, nullptr);
-  EXPECT_STREQ(teff_last_error(), "teff_graph_make: there is no indegree() or no body()");
+  EXPECT_STREQ(teff_last_error(), "teff_graph_make: there is no indegree()");
   teff_graph_end(nullptr);
 
   teff_graph_functions functions{};
   functions.indegree = [](std::uint64_t, void*) { return 2; };
+  EXPECT_EQ(teff_graph_make(runtime.get(), &functions, &none), teff_misused);
+  EXPECT_STREQ(teff_last_error(), "teff_graph_make: there is no body()");
   functions.body = [](teff_graph*, std::uint64_t, void*) { return 0; };
   {
     const auto graph = made(runtime, functions);

@@ -299,10 +299,21 @@ TEST(task_graph, used_after_shutdown_is_a_named_error) {
   EXPECT_THROW(g.wait(), runtime_was_shut_down);
 }
 
-TEST(task_graph, without_a_body_is_a_named_error) {
+TEST(task_graph, the_function_that_is_missing_is_named) {
   runtime rt{{.workers = 1}};
   task_graph<int> g{rt};
-  EXPECT_THROW(g.fulfill(1), misuse);
+  const auto refusal = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (const misuse& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([&] { g.fulfill(1); }), "teff::task_graph::fulfill: the graph has no indegree()");
+  g.indegree([](int) { return 1; });
+  EXPECT_EQ(refusal([&] { g.fulfill(1); }), "teff::task_graph::fulfill: the graph has no body()");
+  EXPECT_EQ(refusal([&] { static_cast<void>(record(g, [] {})); }), "teff::record: the graph has no body()");
 }
 
 TEST(task_graph, destroyed_with_unfinished_work_says_so) {

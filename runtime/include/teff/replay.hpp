@@ -170,8 +170,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
 [[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {},
                                           FlagOf flag_of = {}) {
   const auto& kept = detail::graph_access::of(graph);
-  if (!kept->functions.indegree || !kept->functions.body)
-    detail::throw_error(misuse("teff::record: the graph has no indegree() or no body()"));
+  kept->functions.expect_complete("teff::record");
   graph.wait();
   const detail::sole_observer sole(kept->being_observed);
   detail::graph_recorder recorder(*kept, kept->workers(), next);

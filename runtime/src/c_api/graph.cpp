@@ -10,8 +10,8 @@ using namespace teff::detail::c_api;
 
 struct teff_graph {
   teff_graph(teff::runtime& runtime, const teff_graph_functions& given) : functions(given), tasks(runtime) {
-    if (given.indegree == nullptr || given.body == nullptr)
-      throw teff::misuse("teff_graph_make: there is no indegree() or no body()");
+    if (given.indegree == nullptr) throw teff::misuse("teff_graph_make: there is no indegree()");
+    if (given.body == nullptr) throw teff::misuse("teff_graph_make: there is no body()");
     tasks.indegree([this](std::uint64_t key) { return functions.indegree(key, functions.context); });
     tasks.body([this](std::uint64_t key) { expect_ok(functions.body(this, key, functions.context)); });
     if (given.dense != 0) tasks.dense(given.dense);

@@ -39,6 +39,15 @@ std::optional<std::uint64_t> number_from(const char* variable) {
   return value;
 }
 
+// `asked` as a number of `what`, at least one. Throws invalid_option.
+unsigned counted(std::uint64_t asked, unsigned most, const char* what) {
+  if (asked == 0 || asked > most) {
+    throw invalid_option("the number of " + std::string(what) + " must lie in 1.." + std::to_string(most) +
+                         ": " + std::to_string(asked) + " was asked for");
+  }
+  return static_cast<unsigned>(asked);
+}
+
 // Whether this process is one of several ranks of a node that an MPI has started and not bound to cores of
 // their own: then each would bind its first worker to the same one.
 bool shares_cores_with_ranks() {
@@ -56,13 +65,9 @@ bool shares_cores_with_ranks() {
 }  // namespace
 
 options complete(options given, unsigned usable_cores) {
-  if (given.workers == 0) {
-    const auto wanted = number_from("TEFF_WORKERS").value_or(usable_cores);
-    given.workers = wanted > most_workers ? most_workers + 1 : static_cast<unsigned>(wanted);
-  }
-  if (given.workers == 0 || given.workers > most_workers) {
-    throw invalid_option("the number of workers must lie in 1.." + std::to_string(most_workers));
-  }
+  const std::uint64_t workers =
+      given.workers != 0 ? given.workers : number_from("TEFF_WORKERS").value_or(usable_cores);
+  given.workers = counted(workers, most_workers, "workers");
   const auto bind = number_from("TEFF_BIND");
   if (bind ? *bind == 0 : shares_cores_with_ranks()) given.bind = false;
   if (given.stack_size == 0) given.stack_size = number_from("TEFF_STACK_SIZE").value_or(default_stack);
@@ -82,14 +87,10 @@ options complete(options given, unsigned usable_cores) {
     given.spin = std::chrono::microseconds(wanted);
   }
   given.spin = std::min(given.spin, most_spin);
-  if (given.spare_threads == 0) {
-    const auto wanted = number_from("TEFF_SPARE_THREADS").value_or(default_spare_threads);
-    given.spare_threads =
-        wanted > most_spare_threads ? most_spare_threads + 1 : static_cast<unsigned>(wanted);
-  }
-  if (given.spare_threads == 0 || given.spare_threads > most_spare_threads) {
-    throw invalid_option("the number of spare threads must lie in 1.." + std::to_string(most_spare_threads));
-  }
+  const std::uint64_t spare_threads = given.spare_threads != 0
+                                          ? given.spare_threads
+                                          : number_from("TEFF_SPARE_THREADS").value_or(default_spare_threads);
+  given.spare_threads = counted(spare_threads, most_spare_threads, "spare threads");
   if (const char* const file = std::getenv("TEFF_TRACE"); file != nullptr && given.trace.empty()) {
     given.trace = file;
   }

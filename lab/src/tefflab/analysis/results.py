@@ -62,7 +62,7 @@ class MetgRow:
     variant: Variant
     threshold: float
     metg: MetgEstimate | None
-    overhead: Interval | None  # seconds a task: METG(0)
+    overhead: Interval | None  # seconds: the granularity of empty tasks
     ceiling: Interval | None  # in ceiling_unit, over the ceiling runs beside this system's
     ceiling_unit: str
     rounds: int
@@ -122,7 +122,7 @@ class CaseRow:
     value: Interval | None  # seconds
     ratio: Interval | None  # to the first system's value
     verdict: Verdict
-    facts: Mapping[str, float | None]  # other numbers of its runs, the median of each, as JSON calls them
+    facts: Mapping[str, float | None]  # its other numbers, as JSON calls them
     rounds: int
     noisy_share: float
     note: str

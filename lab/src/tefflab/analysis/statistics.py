@@ -219,7 +219,7 @@ def _shifts(crossing: Crossing) -> dict[int, float]:
 
 
 def overhead(observations: Iterable[Observation], confidence: float = 0.95, seed: int = 0) -> Interval:
-    """METG(0), in seconds: the granularity of empty tasks (iterations == 0), the median over rounds.
+    """The overhead of a task, in seconds: the granularity of empty ones (iterations == 0), the median over rounds.
 
     One round has the interval 0 to infinity. ValueError without any.
     """

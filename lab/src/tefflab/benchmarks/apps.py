@@ -181,7 +181,7 @@ class Apps(CaseBenchmark[AppsRecord]):
     meaning = "Time of a run, divided by that of one system, with 95 % intervals; smaller is better."
     lesson = "what is missing to 100 % of the cores' rate is what tiles of this size lose to tasks and to waiting"
     facts = (
-        Fact(_RATE, lambda record: record.flops_per_second if record.ok else None),
+        Fact(_RATE, lambda record: record.flops, over_time=True),
         Fact(_SHARE, lambda record: record.efficiency if record.ok else None),
         Fact("tasks", lambda record: record.tasks, whole=True),
         Fact("bytes_sent", lambda record: record.bytes_sent, whole=True),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeVar
 
 from matplotlib.figure import Figure
 from pydantic import BaseModel, ConfigDict
@@ -52,6 +52,8 @@ from tefflab.systems.programs import ask_cases
 REPEATS = 3  # measured runs a launch, after one that warms it up
 ATTEMPTS = 2  # at each, where it is noisy
 
+_Value = TypeVar("_Value", float, float | None)
+
 
 class ListedCase(BaseModel):
     """A case as a program lists it."""
@@ -71,13 +73,17 @@ class ListedCase(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Fact(Generic[AnyRecord]):
-    """A further number of a record: its key in JSON, and its column, where it has one."""
+    """A further number of a record: its key in JSON, and its column, where it has one.
+
+    A rate is made of the row's time, lest the two disagree: the median of rates need not be that of the times.
+    """
 
     key: str
     read: Callable[[AnyRecord], float | None]
     title: str = ""
     text: Callable[[float], str] = digits
     whole: bool = False  # counts are whole numbers
+    over_time: bool = False  # what is read is an amount, and the fact that amount divided by the time of the row
     meaning: str = ""  # of the column, where its title does not say it
 
 
@@ -101,9 +107,9 @@ class RepeatedQuestion(Question[AnyRecord]):
         return duration(estimate.value)
 
 
-def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], float]) -> dict[int, list[float]]:
+def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value]) -> dict[int, list[_Value]]:
     """The values of the runs that count, by round."""
-    rounds: dict[int, list[float]] = {}
+    rounds: dict[int, list[_Value]] = {}
     systems = (run for run in runs if run.role == "system")
     for run in counted(systems, lambda run: (run.round, run.flags, run.workers)):
         rounds.setdefault(run.round, []).append(value(run.record))
@@ -303,13 +309,13 @@ class CaseEstimates(Estimates):
         return rows + [self._row(cell, None, None) for cell in cells if not cell.is_measured]
 
     def _row(self, cell: _Cell[Any], value: Interval | None, first: _Cell[Any] | None) -> CaseRow:
-        records = [run.record for run in cell.runs if run.role == "system"]
         ratio = None
         if value and first is not None:
             ratio = Interval(1, 1, 1) if cell is first else ratio_interval(cell.rounds, first.rounds)
-        had = {record.workers for record in records} - {cell.case.workers}
+        runs = [run for run in cell.runs if run.role == "system"]
+        had = {run.record.workers for run in runs} - {cell.case.workers}
         told = f"took {had.pop()} workers" if had else ""
-        noisy = [run.noisy for run in cell.runs if run.role == "system"]
+        noisy = [run.noisy for run in runs]
         return self.kind.row_type(
             variant=cell.variant,
             case=cell.case.name,
@@ -317,7 +323,7 @@ class CaseEstimates(Estimates):
             value=value,
             ratio=ratio,
             verdict=_verdict(cell, first, ratio) if value else "failed",
-            facts={fact.key: _median(fact, records) if value else None for fact in self.kind.facts},
+            facts={fact.key: _known(fact, runs, value) if value else None for fact in self.kind.facts},
             rounds=len(cell.rounds),
             noisy_share=sum(noisy) / len(noisy) if noisy else 0.0,
             note=told if value else cell.failure or NO_TURN,
@@ -442,9 +448,13 @@ def _verdict(cell: _Cell[Any], first: _Cell[Any] | None, ratio: Interval | None)
     return "behind" if ratio.significant else "level"
 
 
-def _median(fact: Fact[AnyRecord], records: Sequence[AnyRecord]) -> float | None:
-    known = [value for record in records if (value := fact.read(record)) is not None]
-    if not known:
+def _known(fact: Fact[AnyRecord], runs: Sequence[Run[AnyRecord]], time: Interval) -> float | None:
+    """Of the runs that the time is of, where each launch counts once, too."""
+    said = [[each for each in samples if each is not None] for samples in by_round(runs, fact.read).values()]
+    launches = [statistics.median(samples) for samples in said if samples]
+    if not launches:
         return None
-    middle = statistics.median(known)
+    middle = statistics.median(launches)
+    if fact.over_time:
+        return middle / time.value
     return round(middle) if fact.whole else middle

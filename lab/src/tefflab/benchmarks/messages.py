@@ -71,15 +71,14 @@ class MessagesRecord(Record):
         return "" if fine else "not all that was sent arrived"
 
     @property
-    def bytes_per_second(self) -> float | None:
-        """None where it was not about size."""
-        size = self.parameters.bytes if self.parameters else None
-        return size / self.seconds if size and self.seconds else None
+    def bytes_of_time(self) -> float | None:
+        """Sent in its seconds; None where it was not about size."""
+        return self.parameters.bytes if self.parameters else None
 
     @property
-    def messages_per_second(self) -> float | None:
-        """None where it was not about rate."""
-        return 1 / self.seconds if self.seconds and self.parameters and self.parameters.window else None
+    def messages_of_time(self) -> float | None:
+        """Sent in its seconds; None where it was not about rate."""
+        return 1 if self.parameters and self.parameters.window else None
 
 
 class MessagesEstimates(ProgramEstimates):
@@ -125,8 +124,8 @@ class Messages(CaseBenchmark[MessagesRecord]):
     lesson = "a message's time is what a dependence between two ranks costs: shorter tasks are better kept on one"
     keys = ("case", "seconds")
     facts = (
-        Fact(_BYTES, lambda record: record.bytes_per_second),
-        Fact(_MESSAGES, lambda record: record.messages_per_second),
+        Fact(_BYTES, lambda record: record.bytes_of_time, over_time=True),
+        Fact(_MESSAGES, lambda record: record.messages_of_time, over_time=True),
     )
     case_options = (
         *CaseBenchmark.case_options,

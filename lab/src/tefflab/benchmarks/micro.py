@@ -70,10 +70,9 @@ class MicroRecord(Record):
         return self.wall_seconds * self.workers / self.tasks
 
     @property
-    def efficiency(self) -> float | None:
-        """The share of the workers' time in which tasks spun; None where they were empty."""
-        spin = self.parameters.spin_seconds if self.parameters else 0.0
-        return spin / self.seconds_per_task if spin and self.ok else None
+    def spin_seconds(self) -> float | None:
+        """Of a task; None where they were empty."""
+        return (self.parameters.spin_seconds or None) if self.parameters else None
 
 
 class MicroEstimates(ProgramEstimates):
@@ -144,7 +143,7 @@ class Micro(CaseBenchmark[MicroRecord]):
     lesson = "an empty task's time is what the system takes of a worker for each task, however short that is"
     keys = ("case", "seconds_per_task")
     facts = (
-        Fact(_EFFICIENCY, lambda record: record.efficiency),
+        Fact(_EFFICIENCY, lambda record: record.spin_seconds, over_time=True),
         Fact(_SPIN, lambda record: record.parameters.spin_seconds if record.parameters else None),
         Fact(_DEPENDENCES, lambda record: record.parameters.dependences if record.parameters else None, whole=True),
     )

@@ -70,6 +70,10 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return super().get_command(ctx, cmd_name) or measuring_commands().get(cmd_name)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """`-h` asks for help behind every command. As an option, it would be found among the letters of `-width`."""
+        return super().parse_args(ctx, ["--help" if word == "-h" else word for word in args])
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         formatter.write("Usage:  teff COMMAND [OPTIONS]    (teff COMMAND --help: options, and an example)\n")
         groups = {"Measure": tuple(measuring_commands()), **GROUPS}
@@ -93,7 +97,7 @@ app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["--help"]},
 )
 
 

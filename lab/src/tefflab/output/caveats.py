@@ -202,7 +202,7 @@ def _on_distance(case: MeasuredCase) -> list[Caveat]:
     trip, share = quantities.duration(case.round_trip), quantities.percent(case.share)
     text = (
         f"The host moved the cores during the sitting. Only the {share} of the runs count here in which a cache line "
-        f"took about {trip} from one core to its neighbour and back, and those whose tasks are too long to feel it."
+        f"took about {trip} from one core to its neighbour and back."
     )
     return [Caveat("cores moved", text)]
 
@@ -211,9 +211,9 @@ def _on_drift(rows: Sequence[MetgRow]) -> list[Caveat]:
     known = [row.metg.drift for row in rows if row.metg and row.metg.drift is not None]
     if not known:
         return []
-    how_well = f"to ± {quantities.percent(max(known))}" if max(known) < 1 else "only to more than a factor of two"
+    is_known = f"known to ± {quantities.percent(max(known))}" if max(known) < 1 else "not known to a factor of two"
     text = (
-        f"The machine's mean speed over the sitting is known {how_well}. "
+        f"The machine's mean speed over the sitting is {is_known}. "
         "It moves all rows alike, so it is no part of their intervals; add it to compare with another hour."
     )
     return [Caveat("drift", text)]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tefflab.errors import TeffError
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.building import run_ninja, working_tool
 from tefflab.systems.installing import telling
 from tefflab.systems.logged import Step, run_logged
@@ -35,6 +35,9 @@ from tefflab.systems.systems import (
 from tefflab.systems.versions import PLACE, Asked, Place
 
 _LINKED = re.compile(r"^\s*(\S+) => (/\S+)", re.MULTILINE)  # as ldd says it
+# As pip says it; of a package that it does not find, and without a network, the versions are "none".
+_NO_SUCH = re.compile(r"satisfies the requirement (?P<package>[\w.-]+)\S* .*\(from versions: (?!none)(?P<all>[^)]+)\)")
+_SHOWN = 12  # versions
 _LIBRARIES = ("lib", "lib64", "lib/*-linux-gnu")  # where a folder has them
 # The compiler's and the C library: the ones here do for whatever is installed in a folder, which may have others.
 _OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|librt|ld-linux[\w-]*)\.so")
@@ -139,7 +142,16 @@ def _install(root: Path, asked: Asked, apt: Sequence[str], pip: Sequence[str], l
         ):
             if run_logged(command, log, on_line=follow(step, PIP_STEP), append=True):
                 shutil.rmtree(asked.home(root), ignore_errors=True)
+                if there := _NO_SUCH.search(log.read_text(encoding="utf-8", errors="replace")):
+                    raise TeffError(f"{name}: {_those_of(there['package'], there['all'])}", exit_code=BAD_INPUT)
                 raise TeffError(f"{name}: pip could not install {' '.join(pip)}{telling(log)}")
+
+
+def _those_of(package: str, said: str) -> str:
+    """The newest of the versions that pip has listed, the oldest first."""
+    every = said.split(", ")
+    earlier = f" (and {len(every) - _SHOWN} earlier ones)" if len(every) > _SHOWN else ""
+    return f"PyPI has no such version of {package} for this Python; there are: {' '.join(every[-_SHOWN:])}{earlier}"
 
 
 def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:

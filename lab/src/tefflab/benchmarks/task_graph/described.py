@@ -1,5 +1,6 @@
 """The task graphs that flags describe, as the program `task_graph` lists them, for drawing. Nothing is run."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from tefflab.benchmarks.task_graph.core import answer_of_core
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.drawing import Graph, check_size, read_tasks
 
-MOST_LISTED = 10**7  # tasks: half a minute, and a gigabyte
+MOST_LISTED = 1_000_000  # tasks: some 50 MB of text in a few seconds
 _OF_PATTERNS = ("radix", "period", "fraction")  # what a title says besides the pattern's name
 _USUAL = {"type": "trivial", "width": "4", "steps": "4"}  # the core's own
 
@@ -19,24 +20,27 @@ def describe_graphs(root: Path, words: Sequence[str]) -> list[Graph]:
     segments = _segments(read_flags(words))
     titles = [_title(segment) for segment in segments]
     for title, segment in zip(titles, segments, strict=True):
-        width, steps = segment["width"], segment["steps"]
-        if width.isdigit() and steps.isdigit():  # before the core lists a million tasks
-            check_size(title, int(width), int(steps))
+        if _has_size(segment):  # before the core lists a million tasks
+            check_size(title, int(segment["width"]), int(segment["steps"]))
     tasks = read_tasks(answer_of_core(root, ["--json", *words]))
     return [Graph(title, tuple(task for task in tasks if task.graph == number)) for number, title in enumerate(titles)]
 
 
-def refuse_endless(words: Sequence[str]) -> None:
-    """TeffError for graphs whose tasks it would take minutes to list."""
-    sizes = [(each["steps"], each["width"]) for each in _segments(read_flags(words))]
-    tasks = sum(int(steps) * int(width) for steps, width in sizes if steps.isdigit() and width.isdigit())
+def expect_listable(words: Sequence[str]) -> None:
+    """TeffError for graphs of more tasks than anyone reads: before the core, silently, lists them for hours."""
+    sizes = [(int(each["width"]), int(each["steps"])) for each in _segments(read_flags(words)) if _has_size(each)]
+    tasks = sum(width * steps for width, steps in sizes)
     if tasks > MOST_LISTED:
-        said = " -and ".join(f"-steps {steps} -width {width}" for steps, width in sizes)
+        width, steps = max(sizes, key=math.prod)
         raise TeffError(
-            f"{said}: of {tasks:.0e} tasks no list is made, at most of {MOST_LISTED:.0e}; give fewer timesteps or "
-            "points",
+            f"-width {width} -steps {steps}: {tasks:,} tasks are too many to list, at most {MOST_LISTED:,}; give less",
             exit_code=BAD_INPUT,
         )
+
+
+def _has_size(flags: dict[str, str]) -> bool:
+    """The core says what is wrong with another."""
+    return flags["width"].isdigit() and flags["steps"].isdigit()
 
 
 def _segments(flags: Sequence[Flag]) -> list[dict[str, str]]:

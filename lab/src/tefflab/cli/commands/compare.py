@@ -21,9 +21,9 @@ def command(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print an object for each kind of benchmark.")] = False,
 ) -> None:
-    """Say whether two systems of a sitting differ, or each system between two sittings: in METG, in spawn patterns.
+    """Say whether two systems of a sitting differ, or each system between two sittings, in whatever was measured.
 
-    Of a store, its last sitting of `teff metg` is meant and its last of `teff spawn`, as far as both sides have them.
+    Of a store, its last sitting of each kind of benchmark is meant, as far as both sides have one.
     Two systems are compared round by round, so the machine's drift cancels. Between stores it says what the machine
     did, by the rows of at least four other systems; with fewer, compare --against one that did not change.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def command(
@@ -22,7 +22,7 @@ def command(
     from tefflab import project_root
     from tefflab.benchmarks.task_graph.configuration import refuse_unknown_values
     from tefflab.benchmarks.task_graph.core import core_program
-    from tefflab.benchmarks.task_graph.described import describe_graphs, refuse_endless
+    from tefflab.benchmarks.task_graph.described import describe_graphs, expect_listable
     from tefflab.errors import BAD_INPUT, TeffError
     from tefflab.host.terminal import output, progress
     from tefflab.output.drawing import draw
@@ -32,7 +32,7 @@ def command(
     refuse_unknown_values(context.args)
     root = project_root()
     if svg is None:
-        refuse_endless(context.args)
+        expect_listable(context.args)
         words = ["--json" if as_json else "-vv", *context.args]  # first: a flag without its value would take it
         call_program(root, core_program(root), words, command_path=context.command_path)
         return

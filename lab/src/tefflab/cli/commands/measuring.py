@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Option
 
 _ALIKE = 0.8  # of an option and what was meant to be it; `--steps` is less like `--systems`
-_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+_FLAGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def measuring_commands() -> dict[str, TyperCommand]:
@@ -46,7 +46,7 @@ def _typer_command(kind: "AnyBenchmark | None", command: "Command") -> TyperComm
         own = {each.name: said[each.name] for each in command.options}
         asked = Options(
             systems=options.systems(said["systems"]),
-            workers=options.numbers(said["workers"]),
+            workers=options.numbers(said["workers"], takes_one=command.takes_one_number),
             seconds=60 * said["minutes"],
             rounds=said["rounds"],
             store=said["store"],

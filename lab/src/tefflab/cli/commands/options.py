@@ -74,13 +74,14 @@ AllVariants = Annotated[bool, typer.Option("--all-variants", help="Each system i
 AsJson = Annotated[bool, typer.Option("--json", help="Print what was measured as JSON.")]
 
 
-def numbers(text: str) -> tuple[int, ...]:
-    """The numbers of workers of a list by commas; none where it is empty."""
+def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
+    """The numbers of workers of a list by commas; none where it is empty. `takes_one`: where one alone is right."""
     from tefflab.errors import BAD_INPUT, TeffError
 
     if not all(name.isdigit() and 1 <= int(name) <= MOST_WORKERS for name in names(text)):
+        wanted = f"a number from 1 to {MOST_WORKERS}" if takes_one else f"numbers from 1 to {MOST_WORKERS}, by commas"
         raise TeffError(
-            f"--workers {text}: numbers from 1 to {MOST_WORKERS}, by commas; leave it out for the cores that are here",
+            f"--workers {text}: give {wanted}; leave it out for the cores that are here",
             exit_code=BAD_INPUT,
         )
     return tuple(map(int, names(text)))

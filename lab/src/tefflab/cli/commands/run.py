@@ -7,7 +7,7 @@ import typer
 from tefflab.cli import completion
 from tefflab.cli.commands import options
 
-SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["--help"]}
+SETTINGS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def command(
