@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from tefflab.analysis.crossing import widening
 from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, rounds_to_tell
+from tefflab.measure.time_budget import ENOUGH
 
 WIDE, NARROW = 0.10, 0.05  # half-widths: of a row whose rank is decided, and of one that is looked at closely
 FIRST = 5  # rows of a table that are always looked at closely
@@ -86,15 +87,16 @@ def _arm(rounds: int) -> float:
 
 
 def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
-    """Whom to launch next; None when nothing is missing. `latest` is who was launched before."""
+    """Whom to launch next; None when nothing is missing. `latest` is who was launched before. Nobody narrows an
+    interval while another, whose rounds may be a hundred times as long, has too few rounds for one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     waiting = {name: rounds for name, rounds in targets.items() if name != latest} or targets
     had = {each.id: each.rounds for each in standings}
 
     slow = {each.id: each.starts_slowly for each in standings}
 
-    def progress(name: str) -> tuple[float, bool, float]:
-        return had[name] / (had[name] + waiting[name]), slow[name], _lot(name, had[name])
+    def progress(name: str) -> tuple[bool, float, bool, float]:
+        return had[name] >= ENOUGH, had[name] / (had[name] + waiting[name]), slow[name], _lot(name, had[name])
 
     return min(waiting, key=progress, default=None)
 
