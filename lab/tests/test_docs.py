@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -208,13 +209,19 @@ def test_a_page_counts_concepts_and_the_uses_of_their_constructs_in_code(tmp_pat
     assert "| all |  | 3 | 4 |" in page
 
 
-def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(tmp_path: Path) -> None:
-    folder = tmp_path / "bench/systems/lake"
-    folder.mkdir(parents=True)
+def page_of_lake(root: Path, estimates: list[dict[str, Any]]) -> str:
+    """Its page where a store has these."""
+    folder, store = root / "bench/systems/lake", root / "results/mine"
+    for each in (folder, store):
+        each.mkdir(parents=True)
     (folder / "system.toml").write_text(LAKE)
-    results = tmp_path / "results/mine"
-    results.mkdir(parents=True)
-    (results / "sittings.jsonl").touch()
+    (store / "sittings.jsonl").touch()
+    (store / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in estimates))
+    (page,) = (each.markdown for each in pages(root) if each.place == "systems/lake.md")
+    return page
+
+
+def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(tmp_path: Path) -> None:
     stored = [
         {
             "benchmark": "task_graph",
@@ -226,39 +233,25 @@ def test_a_page_has_the_metg_of_each_graph_in_the_last_sitting_that_measured_it(
         }
         for graph, sitting, metg in (("-type fft", "1", 5e-6), ("-type dom", "1", 7e-6), ("-type fft", "2", 2e-6))
     ]
-    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
-    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    page = page_of_lake(tmp_path, stored)
     assert "| 2.00 µs | 2.00 – 2.00 µs | `-type fft` | `mine:2` |" in page
     assert "| 7.00 µs | 7.00 – 7.00 µs | `-type dom` | `mine:1` |" in page
     assert "5.00 µs" not in page
 
 
 def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
-    system = tmp_path / "bench/systems/lake/system.toml"
-    system.parent.mkdir(parents=True)
-    system.write_text(LAKE)
     line = {"benchmark": "task_graph", "system_id": "lake@2.1", "version": "2.1.3", "configuration": "-type fft"}
     stored = [
         line | {"sitting": sitting, "metg": {"value": metg, "low": 0.9 * metg, "high": high}}
         for sitting, metg, high in (("2026-01", 5e-6, 6e-6), ("2026-02", 2e-6, 3e-6), ("2026-02", 4e-6, None))
     ]
-    results = tmp_path / "results/mine"
-    results.mkdir(parents=True)
-    (results / "sittings.jsonl").touch()
-    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
-    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    page = page_of_lake(tmp_path, stored)
     assert "| `lake@2.1` | 2.1.3 | 2.00 µs | 1.80 – 3.00 µs | `-type fft` | `mine:2026-02` |" in page
     assert "| 4.00 µs | > 3.60 µs |" in page
     assert "5.00 µs" not in page
 
 
 def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: Path) -> None:
-    folder = tmp_path / "bench/systems/lake"
-    folder.mkdir(parents=True)
-    (folder / "system.toml").write_text(LAKE)
-    results = tmp_path / "results/mine"
-    results.mkdir(parents=True)
-    (results / "sittings.jsonl").touch()
     line = {"system_id": "lake", "version": "2"}
     spawn = line | {"benchmark": "spawn", "pattern": "serial", "configuration": "-pattern serial", "workers": 1}
     wake = line | {"benchmark": "wake", "case": "1ms", "configuration": "-idle 0.001", "workers": 2}
@@ -269,8 +262,7 @@ def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: P
         wake | {"sitting": "3", "seconds_per_wake": {"value": 3e-5, "low": 0, "high": None}},
         wake | {"sitting": "4", "seconds_per_wake": None},
     ]
-    (results / "estimates.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
-    (page,) = (each.markdown for each in pages(tmp_path) if each.place == "systems/lake.md")
+    page = page_of_lake(tmp_path, stored)
     assert "`./teff spawn`:" in page
     assert "| `lake` | 2 | serial | 1 | 3.00 ns | 2.00 – 4.00 ns | `mine:2` |" in page
     assert "| `lake` | 2 | serial | 2 | 8.00 ns | 7.00 – 9.00 ns | `mine:1` |" in page
