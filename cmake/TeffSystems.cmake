@@ -86,6 +86,17 @@ function(teff_add_system_program name)
                    LIBRARIES teff::task_graph ${program_LIBRARIES} OPTIONS ${program_OPTIONS})
 endfunction()
 
+# teff_link_no_gpu(TARGET)
+#
+# What links TARGET, an interface library of the system whose CMakeLists.txt calls it, needs no GPU driver's library to start.
+function(teff_link_no_gpu target)
+  enable_language(C)
+  add_library(${target}_no_gpu SHARED EXCLUDE_FROM_ALL "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/no_gpu.c")
+  set_target_properties(${target}_no_gpu PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  target_link_libraries(${target} INTERFACE -Wl,--push-state,--no-as-needed ${target}_no_gpu -Wl,--pop-state)
+endfunction()
+
 # Of a target of the system whose CMakeLists.txt calls it: the lab runs it.
 function(teff_lab_runs target)
   get_filename_component(system "${CMAKE_CURRENT_SOURCE_DIR}" NAME)

@@ -2,7 +2,6 @@
 // that one sets free takes over its nOS-V task and is to run next on its core; for others, new ones are
 // created and go to the scheduler.
 #include <atomic>
-#include <deque>
 #include <optional>
 
 #include "session.hpp"
@@ -60,32 +59,21 @@ class task_type {
 /// A workload while it runs. A task of nOS-V's makes it, and waits for the tasks that it submits.
 class execution {
  public:
-  explicit execution(workload& work) : work_(work) {
-    for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
-  }
+  explicit execution(workload& work) : workers_(work.workers()), tasks_(work) {}
 
   /// Returns when every worker has been seen awake.
   void wake_all() {
-    start_barrier awake(work_.workers());
-    for (int worker = 0; worker < work_.workers(); ++worker) submit(wakers_, {this, &awake});
+    start_barrier awake(workers_);
+    for (int worker = 0; worker < workers_; ++worker) submit(wakers_, {this, &awake});
     wait();
   }
 
   void run() {
-    for (std::size_t index = 0; index < graphs_.size(); ++index) {
-      const interval points = work_.table(index).points(0);
-      for (std::int64_t point = points.first; point <= points.last; ++point)
-        submit(chains_, {this, {index, 0, point}});
-    }
+    tasks_.spawn_first([this](const task_name& first) { submit(chains_, {this, first}); });
     wait();
   }
 
  private:
-  struct graph {
-    explicit graph(const dependence_table& table) : outputs(table, 2), waiting(table) {}
-    kept_outputs outputs;
-    window waiting;
-  };
   struct waker {
     execution* all;
     start_barrier* awake;
@@ -95,32 +83,19 @@ class execution {
   struct chain {
     execution* all;
     task_name here;
-    void run() const { all->execute(here); }
+    void run() const { all->tasks_.execute(here, this_worker()); }
     void end(nosv_task_t task) const { all->finish(here, task); }
   };
 
   template <class Body>
   void submit(const task_type<Body>& type, const Body& body) {
-    running_.fetch_add(1,
-                       std::memory_order_relaxed);  // who submits runs, too: it does not come to 0 meanwhile
+    running_.fetch_add(1, std::memory_order_relaxed);  // not from 0: who submits runs, too
     type.submit(body);
   }
 
-  void execute(const task_name& task) {
-    teff::graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point,
-                          this_worker());
-  }
-  void finish(const task_name& here, nosv_task_t task) {
-    std::optional<task_name> next;
-    graphs_[here.graph].waiting.finish(here.timestep, here.point,
-                                       [&](std::int64_t timestep, std::int64_t point) {
-                                         const task_name ready{here.graph, timestep, point};
-                                         if (!next) {
-                                           next = ready;
-                                         } else {
-                                           submit(chains_, {this, ready});
-                                         }
-                                       });
+  void finish(const task_name& done, nosv_task_t task) {
+    const auto spawn = [this](const task_name& ready) { submit(chains_, {this, ready}); };
+    const std::optional<task_name> next = tasks_.finish(done, spawn);
     if (!next) return destroy(task);
     task_type<chain>::of(task).here = *next;
     check(nosv_submit(task, NOSV_SUBMIT_IMMEDIATE));
@@ -142,8 +117,8 @@ class execution {
     running_.store(1, std::memory_order_relaxed);
   }
 
-  workload& work_;
-  std::deque<graph> graphs_;
+  int workers_;
+  counted_tasks tasks_;
   task_type<waker> wakers_;
   task_type<chain> chains_;
   nosv_task_t waiting_ = nosv_self();

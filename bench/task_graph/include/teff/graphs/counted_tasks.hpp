@@ -44,17 +44,30 @@ class counted_tasks {
     for (std::optional<task_name> next = first; next;) {
       const task_name here = *next;
       execute(here, worker());
-      next.reset();
-      graphs_[here.graph].waiting.finish(here.timestep, here.point,
-                                         [&](std::int64_t timestep, std::int64_t point) {
-                                           const task_name ready{here.graph, timestep, point};
-                                           if (!next) {
-                                             next = ready;
-                                           } else {
-                                             spawn(ready);
-                                           }
-                                         });
+      next = finish(here, spawn);
     }
+  }
+
+  /// Not inline: where spawning moves the caller to another thread, what is the thread's own is another.
+  [[gnu::noinline]] void execute(const task_name& task, int worker) {
+    graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point, worker);
+  }
+
+  /// Of a task that has been executed: returns the first that it makes ready, and calls spawn(task) for each
+  /// other one.
+  template <class Spawn>
+  std::optional<task_name> finish(const task_name& done, Spawn& spawn) {
+    std::optional<task_name> next;
+    graphs_[done.graph].waiting.finish(done.timestep, done.point,
+                                       [&](std::int64_t timestep, std::int64_t point) {
+                                         const task_name ready{done.graph, timestep, point};
+                                         if (!next) {
+                                           next = ready;
+                                         } else {
+                                           spawn(ready);
+                                         }
+                                       });
+    return next;
   }
 
  private:
@@ -63,11 +76,6 @@ class counted_tasks {
     kept_outputs outputs;
     window waiting;
   };
-
-  /// Not inline: where spawning moves the caller to another thread, what is the thread's own is another.
-  [[gnu::noinline]] void execute(const task_name& task, int worker) {
-    graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point, worker);
-  }
 
   workload& work_;
   std::deque<graph> graphs_;
