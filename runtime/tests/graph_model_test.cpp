@@ -396,7 +396,7 @@ checker::outcome check_releases(int threads, int preemptions, bool shares = true
         for (int i = 0; i < threads; ++i) {
           program.emplace_back([=] {
             shared->written[static_cast<std::size_t>(i)].write(1);
-            if (!shared->missing.release(0)) return;
+            if (!shared->missing.releases()(0)) return;
             shared->ready.fetch_add(1, std::memory_order_relaxed);
             for (plain& each : shared->written) static_cast<void>(each.read());
           });

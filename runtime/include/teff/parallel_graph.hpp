@@ -20,20 +20,21 @@ template <std::integral Task>
 class graph_release {
  public:
   [[gnu::always_inline]] void operator()(Task next) const {
-    if (!missing_.release(next)) return;
-    if (newest_ != missing_.none()) ready_.push_back(newest_);
+    if (!release_(next)) return;
+    if (newest_ != release_.none()) ready_.push_back(newest_);
     newest_ = next;
   }
 
   // For parts of libteff.
-  graph_release(detail::missing_predecessors<Task>& missing, std::vector<Task>& ready) noexcept
-      : missing_(missing), ready_(ready), newest_(missing.none()) {}
+  using releaser = typename detail::missing_predecessors<Task>::releaser;
+  graph_release(const releaser& release, std::vector<Task>& ready) noexcept
+      : release_(release), ready_(ready), newest_(release.none()) {}
   [[nodiscard]] Task newest() const noexcept { return newest_; }
   graph_release(const graph_release&) = delete;
   graph_release& operator=(const graph_release&) = delete;
 
  private:
-  detail::missing_predecessors<Task>& missing_;
+  const releaser release_;
   std::vector<Task>& ready_;
   mutable Task newest_;  // that the task has made ready, not yet in `ready_`
 };

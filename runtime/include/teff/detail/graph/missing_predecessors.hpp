@@ -48,26 +48,43 @@ class missing_predecessors {
     if (!shared_) shared_ = true;
   }
 
-  // One of them has ended. Returns whether it was the last one: the task is ready. Throws misuse if there is
-  // no such task, over_fulfilled if it was ready before.
-  [[nodiscard, gnu::always_inline]] bool release(Task task) {
-    if (std::cmp_less(task, 0) || task >= count_) [[unlikely]]
-      refuse_number(task);
-    auto& missing = missing_[index(task)];
-    // Acquire: what the predecessors did that were counted so far; their changes since share() are one
-    // release sequence, and what was before that happened before anything since.
-    const auto seen = missing.load(std::memory_order_acquire);
-    if (seen == 0) [[unlikely]]
-      refuse_release(task);
-    // Where one is missing, or the thread is alone, nobody else counts: no exchange is needed.
-    if (seen == 1 || !shared_) {
-      missing.store(seen - 1, std::memory_order_relaxed);
-      return seen == 1;
+  // Releases tasks, until share() is called. A thread has its own: what does not change meanwhile lies in
+  // registers, though bodies write to memory.
+  class releaser {
+   public:
+    [[nodiscard]] Task none() const noexcept { return count_; }
+
+    // A predecessor of the task has ended. Returns whether it was the last one: the task is ready. Throws
+    // misuse if there is no such task, over_fulfilled if it was ready before.
+    [[nodiscard, gnu::always_inline]] bool operator()(Task task) const {
+      if (std::cmp_less(task, 0) || task >= count_) [[unlikely]]
+        refuse_number(task, count_);
+      auto& missing = missing_[index(task)];
+      // Acquire: what the predecessors did that were counted so far; their changes since share() are one
+      // release sequence, and what was before that happened before anything since.
+      const auto seen = missing.load(std::memory_order_acquire);
+      if (seen == 0) [[unlikely]]
+        refuse_release(task);
+      // Where one is missing, or the thread is alone, nobody else counts: no exchange is needed.
+      if (seen == 1 || !shared_) {
+        missing.store(seen - 1, std::memory_order_relaxed);
+        return seen == 1;
+      }
+      // Release: what the predecessor did, to whoever finds the task ready. Acquire: as above. It is left at
+      // 0 if that is the caller.
+      return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
-    // Release: what the predecessor did, to whoever finds the task ready. Acquire: as above. It is left at 0
-    // if that is the caller.
-    return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
+
+   private:
+    friend missing_predecessors;
+    explicit releaser(const missing_predecessors& of) noexcept
+        : count_(of.count_), shared_(of.shared_), missing_(of.missing_) {}
+
+    Task count_;
+    bool shared_;
+    Atomic<std::uint32_t>* missing_;
+  };
+  [[nodiscard]] releaser releases() const noexcept { return releaser(*this); }
 
   // When no task runs any more, and some have not run. Throws never_satisfied.
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_the_end() const {
@@ -92,9 +109,9 @@ class missing_predecessors {
     throw_error(negative_indegree("teff::parallel_graph: the indegree of the task " + std::to_string(task) +
                                   " is " + std::to_string(indegree)));
   }
-  [[noreturn, gnu::cold, gnu::noinline]] void refuse_number(Task task) const {
+  [[noreturn, gnu::cold, gnu::noinline]] static void refuse_number(Task task, Task count) {
     throw_error(misuse("teff::parallel_graph: the task " + std::to_string(task) +
-                       " was released, and there are " + std::to_string(count_)));
+                       " was released, and there are " + std::to_string(count)));
   }
   [[noreturn, gnu::cold, gnu::noinline]] static void refuse_release(Task task) {
     throw_error(over_fulfilled("teff::parallel_graph: the task " + std::to_string(task) +

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ namespace teff::detail {
 template <std::integral Task, class Release, class Body>
 class numbered_tasks {
   using batch = std::vector<Task>;
+  using releaser = typename missing_predecessors<Task>::releaser;
 
  public:
   numbered_tasks(missing_predecessors<Task>& missing, Body& body) : missing_(missing), body_(body) {}
@@ -46,23 +48,44 @@ class numbered_tasks {
   void run_tasks(batch& ready) {
     const auto* const base = self.head();
     loop_pace<> pace(pace_of<Body>);
-    std::size_t ran = 0;
+    std::int64_t ran = 0;
     Task task = taken_from(ready);
     give_if_wanted(ready, pace, base);
     auto block = pace.block();
-    for (auto left = block; task != missing_.none();) {
-      task = run_and_next(task, ready);
-      ++ran;
+    while (task != missing_.none()) {
+      const auto after = run_block(task, block, ready);
+      ran += block - after.left;
       if (all_.cancelled()) [[unlikely]]
         return;
-      if (task == missing_.none()) task = taken_from(ready);
-      if (--left != 0) continue;
+      task = after.next;
+      if (after.left != 0) break;
       pace.look(block);
       give_if_wanted(ready, pace, base);
-      left = block = pace.block();
+      block = pace.block();
     }
     pace.tell_at_end(pace_of<Body>, block);
-    ran_.fetch_add(ran, std::memory_order_relaxed);
+    ran_.fetch_add(static_cast<std::size_t>(ran), std::memory_order_relaxed);
+  }
+
+  // Runs the task and what is ready after it, `left` tasks at most. Not inline: then all that this loop needs
+  // is in registers. Counters on the stack would be stored and loaded at each task, and on some processors at
+  // some addresses such a load waits for other stores.
+  struct block_end {
+    Task next;          // none: nothing is ready
+    std::int64_t left;  // that have not run
+  };
+  [[gnu::noinline]] block_end run_block(Task task, std::int64_t left, batch& ready) {
+    const auto releases = missing_.releases();
+    Body& body = body_;
+    const bool traced = ring_here() != nullptr;
+    do {
+      task = traced ? run_traced(task, releases, ready) : run_and_next(body, task, releases, ready);
+      --left;
+      if (all_.cancelled()) [[unlikely]]
+        break;
+      if (task == releases.none()) task = taken_from(ready);
+    } while (left != 0 && task != releases.none());
+    return {task, left};
   }
 
   Task taken_from(batch& ready) const noexcept {
@@ -73,19 +96,15 @@ class numbered_tasks {
   }
 
   // Runs the task; returns the newest that it has made ready.
-  Task run_and_next(Task task, batch& ready) {
-    if (ring_here() != nullptr) [[unlikely]]
-      return run_traced(task, ready);
-    const Release release(missing_, ready);
-    std::invoke(body_, task, release);
+  static Task run_and_next(Body& body, Task task, const releaser& releases, batch& ready) {
+    const Release release(releases, ready);
+    std::invoke(body, task, release);
     return release.newest();
   }
-  [[gnu::cold, gnu::noinline]] Task run_traced(Task task, batch& ready) {
+  [[gnu::cold, gnu::noinline]] Task run_traced(Task task, const releaser& releases, batch& ready) {
     record_spawn(*ring_here());
     const traced_span span(event_kind::task, name_of<std::remove_const_t<Body>>());
-    const Release release(missing_, ready);
-    std::invoke(body_, task, release);
-    return release.newest();
+    return run_and_next(body_, task, releases, ready);
   }
 
   // Beside `ready` the worker has a task in its hands. Long tasks are given away before anybody asks: a
