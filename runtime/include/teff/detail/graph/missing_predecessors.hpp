@@ -36,6 +36,7 @@ class missing_predecessors {
     missing_[index(task)].store(static_cast<std::uint32_t>(indegree), std::memory_order_relaxed);
     return indegree == 0;
   }
+  [[nodiscard]] Task count() const noexcept { return count_; }
   // A number that no task has.
   [[nodiscard]] Task none() const noexcept { return count_; }
   [[nodiscard]] bool waits(Task task) const noexcept {

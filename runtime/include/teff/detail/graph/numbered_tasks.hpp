@@ -118,7 +118,9 @@ class numbered_tasks {
       if (!ready.empty() && room > 0) give_singly(ready, static_cast<std::size_t>(room));
     }
     if (!self.asked() || !self.asked_to_share()) return;
-    if (!ready.empty() && (pace.pays_a_wake(ready.size() + 1) || shares_without_wake())) {
+    // What is ready may be little, but much may follow from it: no more than there are tasks in the graph.
+    const auto all = static_cast<std::uint64_t>(missing_.count());
+    if (!ready.empty() && pace.pays(all) && (pace.pays_a_wake(ready.size() + 1) || shares_without_wake())) {
       give_half(ready);
     } else {
       calling_worker::answer_request();
