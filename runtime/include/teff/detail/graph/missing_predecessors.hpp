@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace teff::detail {
@@ -58,16 +59,17 @@ class missing_predecessors {
     // A predecessor of the task has ended. Returns whether it was the last one: the task is ready. Throws
     // misuse if there is no such task, over_fulfilled if it was ready before.
     [[nodiscard, gnu::always_inline]] bool operator()(Task task) const {
-      if (std::cmp_less(task, 0) || task >= count_) [[unlikely]]
+      using number = std::make_unsigned_t<Task>;  // one that is negative is larger than any other
+      if (static_cast<number>(task) >= static_cast<number>(count_)) [[unlikely]]
         refuse_number(task, count_);
       auto& missing = missing_[index(task)];
       // Acquire: what the predecessors did that were counted so far; their changes since share() are one
       // release sequence, and what was before that happened before anything since.
       const auto seen = missing.load(std::memory_order_acquire);
-      if (seen == 0) [[unlikely]]
-        refuse_release(task);
       // Where one is missing, or the thread is alone, nobody else counts: no exchange is needed.
-      if (seen == 1 || !shared_) {
+      if (seen <= 1 || !shared_) {
+        if (seen == 0) [[unlikely]]
+          refuse_release(task);
         missing.store(seen - 1, std::memory_order_relaxed);
         return seen == 1;
       }

@@ -53,7 +53,8 @@ class numbered_tasks {
     give_if_wanted(ready, pace, base);
     auto block = pace.block();
     while (task != missing_.none()) {
-      const auto after = run_block(task, block, ready);
+      const auto after =
+          ring_here() == nullptr ? run_block<false>(task, block, ready) : run_block<true>(task, block, ready);
       ran += block - after.left;
       if (all_.cancelled()) [[unlikely]]
         return;
@@ -74,12 +75,18 @@ class numbered_tasks {
     Task next;          // none: nothing is ready
     std::int64_t left;  // that have not run
   };
+  template <bool Traced>
   [[gnu::noinline]] block_end run_block(Task task, std::int64_t left, batch& ready) {
     const auto releases = missing_.releases();
     Body& body = body_;
-    const bool traced = ring_here() != nullptr;
     do {
-      task = traced ? run_traced(task, releases, ready) : run_and_next(body, task, releases, ready);
+      if constexpr (Traced) {
+        record_spawn(*ring_here());
+        const traced_span span(event_kind::task, name_of<std::remove_const_t<Body>>());
+        task = run_and_next(body, task, releases, ready);
+      } else {
+        task = run_and_next(body, task, releases, ready);
+      }
       --left;
       if (all_.cancelled()) [[unlikely]]
         break;
@@ -88,23 +95,18 @@ class numbered_tasks {
     return {task, left};
   }
 
-  Task taken_from(batch& ready) const noexcept {
-    if (ready.empty()) return missing_.none();
-    const Task newest = ready.back();
-    ready.pop_back();
-    return newest;
-  }
-
-  // Runs the task; returns the newest that it has made ready.
+  // Returns the newest task that this one has made ready.
   static Task run_and_next(Body& body, Task task, const releaser& releases, batch& ready) {
     const Release release(releases, ready);
     std::invoke(body, task, release);
     return release.newest();
   }
-  [[gnu::cold, gnu::noinline]] Task run_traced(Task task, const releaser& releases, batch& ready) {
-    record_spawn(*ring_here());
-    const traced_span span(event_kind::task, name_of<std::remove_const_t<Body>>());
-    return run_and_next(body_, task, releases, ready);
+
+  Task taken_from(batch& ready) const noexcept {
+    if (ready.empty()) return missing_.none();
+    const Task newest = ready.back();
+    ready.pop_back();
+    return newest;
   }
 
   // Beside `ready` the worker has a task in its hands. Long tasks are given away before anybody asks: a
