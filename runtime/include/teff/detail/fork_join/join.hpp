@@ -44,10 +44,11 @@ joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_
   }(std::index_sequence_for<G...>{});
 }
 
-// By value, as above.
+// By value, as above. Not gnu::cold, as neither are others that users' closures are compiled into: those
+// would be made small, and not fast.
 template <class F, class... G>
-[[gnu::cold, gnu::noinline]] joined_t<F, G...> join_traced(F f, std::type_identity_t<task_row<G...>>& others,
-                                                           task_slot* oldest) {
+[[gnu::noinline]] joined_t<F, G...> join_traced(F f, std::type_identity_t<task_row<G...>>& others,
+                                                task_slot* oldest) {
   return finish_join<true, F, G...>(f, others, oldest);
 }
 
@@ -64,8 +65,8 @@ joined_t<G...> finish_tasks(std::type_identity_t<task_row<G...>>& all, task_slot
 }
 
 template <class... G>
-[[gnu::cold, gnu::noinline]] joined_t<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
-                                                              task_slot* oldest) {
+[[gnu::noinline]] joined_t<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
+                                                   task_slot* oldest) {
   return finish_tasks<true, G...>(all, oldest);
 }
 
@@ -94,7 +95,7 @@ Joined join_elsewhere(OnWorker on_worker, InOrder in_order) {
 // join() there. By value, so that join itself need not keep the closures in memory; and by the functions for
 // traces: those of join itself stay called from one place, so that compilers inline them.
 template <class F, class... G>
-[[gnu::cold, gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
+[[gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
   return join_elsewhere<joined_t<F, G...>>(
       [&](task_slot* oldest) -> joined_t<F, G...> {
         task_row<G...> others(oldest, g...);
@@ -105,7 +106,7 @@ template <class F, class... G>
 }
 
 template <class... G>
-[[gnu::cold, gnu::noinline]] joined_t<G...> join_tasks_outside(G... g) {
+[[gnu::noinline]] joined_t<G...> join_tasks_outside(G... g) {
   return join_elsewhere<joined_t<G...>>(
       [&](task_slot* oldest) -> joined_t<G...> {
         task_row<G...> all(oldest, g...);

@@ -125,7 +125,7 @@ class basic_scope : public scope_tasks<Worker> {
   template <class F>
   void put(slot* at, F&& task);
   template <class F>
-  [[gnu::cold, gnu::noinline]] void spawn_slowly(F task);
+  [[gnu::noinline]] void spawn_slowly(F task);
 
   [[nodiscard]] bool unfinished() const noexcept {
     return this->has_tasks() || flags_.load(std::memory_order_relaxed) != 0;
@@ -143,7 +143,7 @@ class basic_scope : public scope_tasks<Worker> {
 
   // As execute(). By value, as spawn_slowly().
   template <class F>
-  [[gnu::cold, gnu::noinline]] void execute_traced(F task) noexcept;
+  [[gnu::noinline]] void execute_traced(F task) noexcept;
   void fail(std::exception_ptr error) noexcept;
 
   scope* const outer_;

@@ -78,8 +78,8 @@ class chunked_scan {
     }
   }
 
-  [[gnu::cold, gnu::noinline]] void share(std::uint64_t c, std::uint64_t middle, std::uint64_t end,
-                                          std::optional<T>& before, counted_pace& pace) {
+  [[gnu::noinline]] void share(std::uint64_t c, std::uint64_t middle, std::uint64_t end,
+                               std::optional<T>& before, counted_pace& pace) {
     std::atomic<bool> reached{false};  // relaxed: only a hint that more would be in vain
     struct sets {
       std::atomic<bool>& flag;

@@ -43,7 +43,7 @@ class splitting_loop {
   void run_blocks(Piece& piece, I first, I last, loop_pace<> pace) {
     const std::uint64_t all = loop_distance(first, last);
     std::uint64_t left = all;
-    while (!wants_a_share(pace, left)) {
+    while (!wants_a_share(pace, left)) [[likely]] {
       const auto block = std::min(left, pace.block_after(all - left));
       const I next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
@@ -67,8 +67,9 @@ class splitting_loop {
            (pace.pays_a_wake(left) || shares_without_wake());
   }
 
+  // Not gnu::cold: half of the loop is compiled into it, which would not be vectorised then.
   template <class Piece>
-  [[gnu::cold, gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
+  [[gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
     const auto count = loop_distance(first, last);
     constexpr auto aligned = loop_pace<>::aligned;
     const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);

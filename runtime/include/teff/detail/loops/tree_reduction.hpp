@@ -89,7 +89,7 @@ class tree_reduction {
     return std::invoke(combine_, std::move(value), reduce(loop_advance(first, left), count - left, pace));
   }
 
-  [[gnu::cold, gnu::noinline]] T share(I first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
+  [[gnu::noinline]] T share(I first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
     auto [value, other] = join(
         [&, this] { return reduce(first, left, pace); },
         as_part_of<Map>([this, middle = loop_advance(first, left), right] { return run(middle, right); }));

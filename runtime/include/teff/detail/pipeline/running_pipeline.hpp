@@ -290,7 +290,7 @@ class running_pipeline {
     return std::invoke(function, std::move(value)...);
   }
   template <class F, class... Value>
-  [[gnu::cold, gnu::noinline]] static auto call_traced(F& function, Value... value) {
+  [[gnu::noinline]] static auto call_traced(F& function, Value... value) {
     record_spawn(*ring_here());
     const traced_span span(event_kind::task, name_of<std::remove_const_t<F>>());
     return std::invoke(function, std::move(value)...);
