@@ -35,21 +35,22 @@ class numbered_tasks {
 
   // Returns when no task is left that can run, how many have; throws the first exception of one.
   std::size_t run(batch roots) {
-    run_batch(std::move(roots));
+    run_batch(missing_.none(), std::move(roots));
     all_.wait();
     return ran_.load(std::memory_order_relaxed);  // each batch ended before the scope did
   }
 
  private:
-  void run_batch(batch ready) {
-    undo_if_thrown([&] { run_tasks(ready); }, [this] { all_.cancel(); });
+  // `task`, or none, is the newest of the batch.
+  void run_batch(Task task, batch ready) {
+    undo_if_thrown([&] { run_tasks(task, ready); }, [this] { all_.cancel(); });
   }
 
-  void run_tasks(batch& ready) {
+  void run_tasks(Task task, batch& ready) {
     const auto* const base = self.head();
     loop_pace<> pace(pace_of<Body>);
     std::int64_t ran = 0;
-    Task task = taken_from(ready);
+    if (task == missing_.none()) task = taken_from(ready);
     give_if_wanted(ready, pace, base);
     auto block = pace.block();
     while (task != missing_.none()) {
@@ -133,7 +134,7 @@ class numbered_tasks {
     const auto given = std::min(most, ready.size());
     missing_.share();
     for (std::size_t i = 0; i < given; ++i) {
-      all_.spawn(as_part_of<Body>([this, task = ready[i]] { run_batch(batch{task}); }));
+      all_.spawn(as_part_of<Body>([this, task = ready[i]] { run_batch(task, {}); }));
     }
     ready.erase(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(given));
   }
@@ -144,7 +145,8 @@ class numbered_tasks {
     missing_.share();
     batch given(ready.begin(), middle);
     ready.erase(ready.begin(), middle);
-    all_.spawn(as_part_of<Body>([this, some = std::move(given)]() mutable { run_batch(std::move(some)); }));
+    all_.spawn(as_part_of<Body>(
+        [this, some = std::move(given)]() mutable { run_batch(missing_.none(), std::move(some)); }));
   }
 
   missing_predecessors<Task>& missing_;
