@@ -81,8 +81,12 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   // seq_cst: before the look for waiters and at the other accounts. Of two workers that end last, one sees
   // both.
   ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
-  if (waiters_.load(std::memory_order_seq_cst) == 0 || !at_rest()) return;
-  if (told_of_rest_ != nullptr) told_of_rest_(whom_);
+  const auto waiters = waiters_.load(std::memory_order_seq_cst);
+  if (waiters == 0 || !at_rest()) return;
+  if (told_of_rest_ != nullptr) {
+    told_of_rest_(whom_);
+    if (waiters == 1) return;  // that was the one who waits
+  }
   const std::lock_guard lock(mutex_);
   rest_.notify_all();
   for (const unsigned each : waiting_workers_) runtime_.gate().wake(each);
