@@ -209,6 +209,19 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
     assert (found.reason, found.how_to_install) == ("does not compile", "")
 
 
+def test_a_program_that_has_all_but_the_machine_for_it_is_not_told_to_be_installed(tmp_path: Path) -> None:
+    system = lake(tmp_path)
+    built = system.programs[0].program_path(tmp_path)
+    built.parent.mkdir(parents=True)
+    built.write_text("#!/bin/sh\necho 'error: no lake lies near this machine' >&2\nexit 1\n")
+    built.chmod(0o755)
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
+        packages = PackageState(frozenset(installed), known=True)
+        found = probe(system.programs[0], system, tmp_path, packages=packages)
+        assert (found.reason or "").endswith("error: no lake lies near this machine")
+        assert found.how_to_install == advice
+
+
 def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tefflab.systems.probing.as_root", lambda: None)
     monkeypatch.setattr("tefflab.systems.probing.available", lambda _: frozenset({"liblake-dev"}))

@@ -78,6 +78,7 @@ class Program(_Strict):
     program: NonEmpty  # `{benchmark}` in it is the kind that is measured
     best: bool = False  # of its system's programs of this kind; where none says so, the first is
     slow_start: bool = False  # it takes seconds to start: others are launched before it
+    ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
     command: list[NonEmpty] = ["{program}"]
     command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
     environment: dict[NonEmpty, str] = {}
