@@ -9,11 +9,12 @@ from conftest import PROGRAM, write_program
 from simulated_sitting import Silent, begun, graphs, measured, plan, sat, variant
 from tefflab.benchmarks.task_graph.plan import GraphPlan
 from tefflab.benchmarks.task_graph.record import GraphRecord
+from tefflab.cli.session import whoever_is_here
 from tefflab.measure.measurement import present
 from tefflab.records.run import Role
 from tefflab.records.store import Store
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import BUILD_FOLDER
+from tefflab.systems.systems import BUILD_FOLDER, INSTALLED_FOLDER, STAMP, load_systems
 
 NEAR, FAR = 1e-6, 1e-4  # overheads of a system on the cores and of one elsewhere
 SPEED = "SIMULATED_SECONDS=1.28e-11"  # a hundred times as fast as a core
@@ -88,3 +89,25 @@ def test_what_system_toml_says_of_a_ceiling_is_what_a_variant_is_held_against(tw
     found = present(two, graphs(), ["near", "far"], {"near": here, "far": here})
     assert {each.variant.id: each.variant.ceiling for each in found} == {"near": "", "far": "far_ceiling"}
     assert str(PROGRAM) in found[0].program.command_line(two, 2)
+
+
+def test_a_system_that_is_installed_where_no_machine_for_it_is_says_so_and_is_not_offered_again(
+    two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toml = two / "bench" / "systems" / "far" / "system.toml"
+    install = 'fetch = [["true"]]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1\n'
+    start, _, rest = (
+        toml.read_text().replace(f'["env", "{SPEED}", ', '["sh", "-c", "exit 1", ').partition("[[program]]")
+    )
+    toml.write_text(f"{start}[install]\n{install}[[program]]{rest}")
+    for is_installed in (False, True):
+        if is_installed:
+            (far,) = (each for each in load_systems(two) if each.name == "far")
+            stamp = two / INSTALLED_FOLDER / "far" / STAMP
+            stamp.parent.mkdir(parents=True)
+            stamp.write_text(far.wanted())
+        here = whoever_is_here(two, graphs(), ["near", "far"])
+        assert [each.variant.id for each in here] == ["near"]
+        said = capsys.readouterr().err
+        assert ("./teff install far" in said) is not is_installed
+        assert ("--identity ended with exit code 1" in said) is is_installed
