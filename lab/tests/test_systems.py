@@ -134,6 +134,22 @@ def test_a_system_without_programs_is_refused(tmp_path: Path) -> None:
         load_system(write(tmp_path, GOOD.partition("[[program]]")[0]))
 
 
+def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path) -> None:
+    reason = "Lakes are frozen since 2020"
+    head = GOOD.partition("[install]")[0]
+    write(tmp_path, f'{head}no_adapter = "{reason}"\n')
+    systems = load_systems(tmp_path)
+    probes = probe_all(systems, tmp_path, lambda one: one.listed)
+    (listed,) = json.loads(to_json(systems, probes))
+    assert (listed["no_adapter"], listed["found"], listed["variants"]) == (reason, False, [])
+    console = Console(file=io.StringIO(), width=100)
+    console.print(to_table(systems, probes))
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.index("Nothing here measures them:") < said.index(reason)
+    with pytest.raises(TeffError, match="no_adapter says why there is no"):
+        load_system(write(tmp_path, f'no_adapter = "{reason}"\n{GOOD}'))
+
+
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "bench/systems/empty").mkdir()

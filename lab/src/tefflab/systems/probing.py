@@ -41,6 +41,9 @@ class Probe:
     source: _Source = ""
 
 
+NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
+
+
 def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
