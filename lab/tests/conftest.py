@@ -120,8 +120,7 @@ def skip_unless_there(program: Program) -> None:
     if program.is_python and not (root / CORE_LIBRARY).exists():
         pytest.skip("the core's library is not built here")
     system = _systems(root)[program.system_name]
-    if program.ceiling and (reason := probe(program, system, root).reason):  # what it runs on besides the cores
-        pytest.skip(reason)
+    _skip_without_its_machine(program)
     if system.install.apart:
         if not system.is_installed(root):
             pytest.skip(f"./teff install {system.name} brings it")
@@ -134,11 +133,19 @@ def skip_unless_there(program: Program) -> None:
             pytest.skip(f"{name} is not installed here")
 
 
+def _skip_without_its_machine(program: Program) -> None:
+    """Skips the test where there is not what the program's kernels run on, if that is not the cores."""
+    root = project_root()
+    if program.ceiling and (reason := probe(program, _systems(root)[program.system_name], root).reason):
+        pytest.skip(reason)
+
+
 def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = ()) -> list[dict[str, Any]]:
     """The lines of JSON that a built program prints; skips the test where it is not built here."""
     root = project_root()
     if not program.program_path(root).exists():
         pytest.skip(f"{program.executable} is not built here")
+    _skip_without_its_machine(program)
     finished = subprocess.run(
         [*program.command_line(root, workers), "--workers", str(workers), *words],
         input="\n".join(lines),
