@@ -19,6 +19,7 @@ from samples import MACHINE
 from tefflab import project_root
 from tefflab.cli import main as cli
 from tefflab.cli import session
+from tefflab.systems.probing import probe
 from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import BUILD_FOLDER, Program, System, load_systems
 
@@ -36,7 +37,7 @@ def laboratory(tmp_path: Path) -> Callable[..., Path]:
     def make(**systems: tuple[float, str]) -> Path:
         binaries = tmp_path / BUILD_FOLDER / "bin"
         binaries.mkdir(parents=True)
-        _script(binaries / "ceiling", f'exec {sys.executable} {PROGRAM} ceiling 0 fine "$@"')
+        write_program(binaries / "ceiling", "ceiling 0 fine")
         _script(binaries / "task_graph", "exit 0")  # takes all flags
         write_system(
             tmp_path,
@@ -96,6 +97,11 @@ def write_system(root: Path, name: str, programs: str) -> None:
     )
 
 
+def write_program(path: Path, words: str, before: str = "") -> None:
+    """A program that simulates, as these words have it: name, overhead, fault."""
+    _script(path, f'exec {before}{sys.executable} {PROGRAM} {words} "$@"')
+
+
 def _script(path: Path, command: str) -> None:
     path.write_text(f"#!/bin/sh\n{command}\n")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -114,6 +120,7 @@ def skip_unless_there(program: Program) -> None:
     if program.is_python and not (root / CORE_LIBRARY).exists():
         pytest.skip("the core's library is not built here")
     system = _systems(root)[program.system_name]
+    _skip_without_its_machine(program)
     if system.install.apart:
         if not system.is_installed(root):
             pytest.skip(f"./teff install {system.name} brings it")
@@ -126,11 +133,19 @@ def skip_unless_there(program: Program) -> None:
             pytest.skip(f"{name} is not installed here")
 
 
+def _skip_without_its_machine(program: Program) -> None:
+    """Skips the test where there is not what the program's kernels run on, if that is not the cores."""
+    root = project_root()
+    if program.ceiling and (reason := probe(program, _systems(root)[program.system_name], root).reason):
+        pytest.skip(reason)
+
+
 def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = ()) -> list[dict[str, Any]]:
     """The lines of JSON that a built program prints; skips the test where it is not built here."""
     root = project_root()
     if not program.program_path(root).exists():
         pytest.skip(f"{program.executable} is not built here")
+    _skip_without_its_machine(program)
     finished = subprocess.run(
         [*program.command_line(root, workers), "--workers", str(workers), *words],
         input="\n".join(lines),

@@ -255,7 +255,7 @@ def _measured(
     patched.setattr(sitting_module, "TimeBudget", lambda seconds: TimeBudget(seconds, host.monotonic))
     kind = TaskGraph()
     runner = Runner(Path("/"), shelf, "simulated", kind)  # type: ignore[arg-type]
-    scales: dict[Case, float] = {case: runner.calibrate(case) for case in wanted.cases}
+    scales: dict[tuple[str, Case], float] = {("", case): runner.calibrate(case) for case in wanted.cases}
     entries = [Entry(launch, _started(launch.variant.id)) for launch in kind.launches(wanted, scales)]
     Sitting(entries, runner, Silent(), budget, rounds=1000).run()
     assert not any(each.failure for each in entries)

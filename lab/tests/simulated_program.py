@@ -25,7 +25,7 @@ FLOPS_PER_ITERATION = 128
 ROUND_TRIP = 50e-9  # seconds, of cores that are near to each other
 FAR = 3.0  # times as long it takes, and an empty task, where they are not
 QUESTIONS = 120  # until the host moves them again
-SECONDS_PER_ITERATION = 1.28e-9  # of one task on one core
+SECONDS_PER_ITERATION = float(os.environ.get("SIMULATED_SECONDS", "1.28e-9"))  # of one task on one core
 
 
 def flags_of(line: str) -> dict[str, str]:

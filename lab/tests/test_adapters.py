@@ -11,6 +11,7 @@ import pytest
 
 from conftest import CORE_LIBRARY, skip_unless_there
 from tefflab import project_root
+from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.host.processes import family
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
 from tefflab.systems.systems import Program, load_systems
@@ -34,6 +35,15 @@ PATTERNS = [
     "random_spread",
 ]
 PERIODS = {"spread": 1, "random_nearest": 3, "random_spread": 3}  # spread has no more at the smallest widths
+ELSEWHERE = [variant for variant in VARIANTS if variant.ceiling]
+KERNELS = [
+    "empty",
+    "compute_bound -iter 1",
+    "compute_bound -iter 100000",
+    "load_imbalance -imbalance 1.5 -iter 5000",
+    "memory_bound -scratch 100000 -sample 7 -iter 9",
+]
+COUNTED = ["tasks", "dependencies", "flops", "bytes"]
 WIDTHS = (1, 2, 7, 16)  # one of them no power of two
 
 
@@ -99,6 +109,28 @@ def test_a_system_of_several_ranks_ends_where_one_of_them_is_killed_amid_a_run(v
         shot.join()
     assert not isinstance(failure.value, LateError)
     assert not psutil.wait_procs(members, timeout=30)[1], "some of its processes go on"
+
+
+@pytest.mark.parametrize("variant", ELSEWHERE, ids=[variant.id for variant in ELSEWHERE])
+def test_kernels_that_do_not_run_on_the_cores_do_the_same_work_in_the_system_and_in_its_ceiling(
+    variant: Program,
+) -> None:
+    skip_unless_there(variant)
+    of_cores, own = Ceiling(), Ceiling().of(variant.ceiling or "")
+    lines = [f"-type trivial -width 5 -steps 30 -kernel {kernel}" for kernel in KERNELS]
+    expected, *found = (
+        [json.loads(line) for line in subprocess.check_output(words, input="\n".join(lines), text=True).splitlines()]
+        for words in (
+            [*of_cores.command_line(ROOT, 2), "--batch"],
+            [*own.command_line(ROOT, 2), "--batch"],
+            [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
+        )
+    )
+    for records in found:
+        for on_core, elsewhere, kernel in zip(expected, records, KERNELS, strict=True):
+            assert elsewhere["validation"] == on_core["validation"], kernel
+            assert [elsewhere[key] for key in COUNTED] == [on_core[key] for key in COUNTED], kernel
+            assert elsewhere["isa"] != on_core["isa"]
 
 
 def _executes_tasks(process: psutil.Process, variant: Program) -> bool:

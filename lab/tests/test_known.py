@@ -60,7 +60,7 @@ def test_a_sitting_that_goes_on_knows_from_its_store_where_the_cores_were(labora
     with store:
         measured(root, store, sitting, Silent(), rounds=1)
         runner = Runner(root, store, sitting.sitting, graphs())
-        (launch,) = graphs().launches(wanted, {case: runner.calibrate(case) for case in wanted.cases})
+        (launch,) = graphs().launches(wanted, {("", case): runner.calibrate(case) for case in wanted.cases})
         assert runner.round_trip is None
         with runner.launch(launch, PROGRAM):
             runner.ask(launch.questions[0], 0, lambda: False)

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from conftest import skip_unless_there
 from samples import failed_record, good_record
 from schemas import HEAD, schema, validator
 from tefflab import project_root
@@ -150,7 +151,9 @@ SPOILT = [
 
 @pytest.mark.parametrize("variant", BUILT, ids=[variant.id for variant in BUILT])
 def test_what_a_program_prints_is_a_record_by_schema_and_by_model(variant: Program) -> None:
-    *good, unproven = printed_by(variant, (*GOOD_LINES, UNPROVEN_LINE))
+    skip_unless_there(variant)
+    lines = [line for line in GOOD_LINES if not (variant.ceiling and "io_bound" in line)]  # files are of the cores
+    *good, unproven = printed_by(variant, (*lines, UNPROVEN_LINE))
     wrong = printed_by(variant, WRONG_LINES)
     for record in (*good, unproven, *wrong, *map(after_failed_validation, good)):
         SCHEMA.validate(record)

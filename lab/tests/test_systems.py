@@ -134,6 +134,22 @@ def test_a_system_without_programs_is_refused(tmp_path: Path) -> None:
         load_system(write(tmp_path, GOOD.partition("[[program]]")[0]))
 
 
+def test_a_system_that_nothing_measures_is_listed_with_the_reason(tmp_path: Path) -> None:
+    reason = "Lakes are frozen since 2020"
+    head = GOOD.partition("[install]")[0]
+    write(tmp_path, f'{head}no_adapter = "{reason}"\n')
+    systems = load_systems(tmp_path)
+    probes = probe_all(systems, tmp_path, lambda one: one.listed)
+    (listed,) = json.loads(to_json(systems, probes))
+    assert (listed["no_adapter"], listed["found"], listed["variants"]) == (reason, False, [])
+    console = Console(file=io.StringIO(), width=100)
+    console.print(to_table(systems, probes))
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert said.index("Nothing here measures them:") < said.index(reason)
+    with pytest.raises(TeffError, match="no_adapter says why there is no"):
+        load_system(write(tmp_path, f'no_adapter = "{reason}"\n{GOOD}'))
+
+
 def test_a_folder_without_system_toml_is_no_system(tmp_path: Path) -> None:
     write(tmp_path)
     (tmp_path / "bench/systems/empty").mkdir()
@@ -207,6 +223,19 @@ def test_a_broken_adapter_is_not_told_to_be_installed(tmp_path: Path) -> None:
     reason.write_text("does not compile\n")
     found = probe(system.programs[0], system, tmp_path)
     assert (found.reason, found.how_to_install) == ("does not compile", "")
+
+
+def test_a_program_that_has_all_but_the_machine_for_it_is_not_told_to_be_installed(tmp_path: Path) -> None:
+    system = lake(tmp_path)
+    built = system.programs[0].program_path(tmp_path)
+    built.parent.mkdir(parents=True)
+    built.write_text("#!/bin/sh\necho 'error: no lake lies near this machine' >&2\nexit 1\n")
+    built.chmod(0o755)
+    for installed, advice in ((["liblake-dev"], ""), ([], "./teff systems sets it up")):
+        packages = PackageState(frozenset(installed), known=True)
+        found = probe(system.programs[0], system, tmp_path, packages=packages)
+        assert (found.reason or "").endswith("error: no lake lies near this machine")
+        assert found.how_to_install == advice
 
 
 def test_who_may_not_install_is_told_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,10 +23,10 @@ from tefflab.benchmarks.task_graph.series_tables import curve_table
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
-from tefflab.output.caveats import caveats, sitting_caveats
+from tefflab.output.caveats import caveats, ceiling_spread, sitting_caveats
 from tefflab.output.last_words import LastWords
 from tefflab.output.live import Progress, summary
-from tefflab.output.readings import WorkAxis
+from tefflab.output.readings import WorkAxis, ceiling_of
 from tefflab.output.table import Column, Table
 from tefflab.records.store import Damage
 
@@ -346,6 +346,20 @@ def test_much_noise_and_unsteady_ceilings_are_caveats() -> None:
     found = {each.heading: each for each in caveats(with_rows(case(0), rows))}
     assert "floor (40 %)" in found["noisy"].text
     assert "between 70.0 GFLOP/s and 92.1 GFLOP/s" in found["unsteady ceiling"].text
+
+
+def test_ceilings_of_cores_and_of_an_accelerator_are_not_compared() -> None:
+    first, second = (row(who, estimate(1e-6, 0.04)) for who in variants(2))
+    far = replace(second, variant=replace(second.variant, ceiling="far_ceiling"), ceiling=interval(70e12, 0.01))
+    assert ceiling_spread([first, far]) is None
+    assert "unsteady ceiling" not in headings(with_rows(case(0), [first, far]))
+    unsteady = replace(far, ceiling=interval(35e12, 0.01))
+    found = {each.heading: each.text for each in caveats(with_rows(case(0), [first, far, unsteady]))}
+    assert "between 35.0 TFLOP/s and 70.0 TFLOP/s" in found["unsteady ceiling"]
+    ceiling = ceiling_of(with_rows(case(0), [far, first]))
+    assert ceiling is not None
+    assert first.ceiling is not None
+    assert ceiling.value == first.ceiling.value, "the line in a picture of both is that of the cores"
 
 
 def test_what_holds_of_the_whole_sitting_is_said_once() -> None:

@@ -112,10 +112,15 @@ def _index(systems: Sequence[System]) -> str:
 
 def _page(system: System, measured: Sequence[Figure]) -> str:
     homepage = system.homepage if system.homepage.startswith("http") else f"../{system.homepage.removeprefix('docs/')}"
+    who = (
+        f"{system.paradigm}, parallelism {_parallelism(system)}, in {system.language}, on {_where(system)}. "
+        f"[Homepage]({homepage})."
+    )
+    if system.no_adapter:
+        return f"# {system.title}\n\n`{system.name}`: {who}\n\nNothing here measures it: {_plain(system.no_adapter)}\n"
     parts = [
         f"# {system.title}",
-        f"`{system.name}` in all commands: {system.paradigm}, parallelism {_parallelism(system)}, "
-        f"in {system.language}, on {_where(system)}. [Homepage]({homepage}).",
+        f"`{system.name}` in all commands: {who}",
         "## How to get it",
         "\n\n".join(_how_to_get(system)),
         "## Versions",
@@ -148,7 +153,7 @@ def _kinds(system: System) -> Iterator[tuple[AnyBenchmark, list[Program]]]:
 
 
 def _ways_in(system: System) -> str:
-    return ", ".join(f"`{kind.commands[0].name}`" for kind, _ in _kinds(system))
+    return ", ".join(f"`{kind.commands[0].name}`" for kind, _ in _kinds(system)) or "nothing"
 
 
 # --- how to get it

@@ -44,8 +44,11 @@ std::string difference(const counters& done, const counters& expected) {
 
 record validate(const bench::identity& who, const workload& work, const std::vector<outcome>& outcomes,
                 std::string started_at) {
-  record run{
-      .who = who, .work = work.work(), .expected = work.expected(), .started_at = std::move(started_at)};
+  record run{.who = who,
+             .work = work.work(),
+             .isa = work.isa(),
+             .expected = work.expected(),
+             .started_at = std::move(started_at)};
   for (const outcome& each : outcomes) {
     run.done += each.done;
     run.seen += each.seen;
@@ -66,7 +69,7 @@ record validate(const bench::identity& who, const workload& work, const std::vec
 }
 
 bench::record to_record(const record& run) {
-  json own{{"isa", name(run.work.isa)}};
+  json own{{"isa", run.isa}};
   for (const task_graph& graph : run.work.graphs) own["graphs"].push_back(to_object(graph));
   own["nodes"] = run.work.nodes;
   own["tasks"] = run.done.tasks;

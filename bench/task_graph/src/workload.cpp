@@ -81,6 +81,21 @@ std::string explain(const dependence_table& table, std::int64_t timestep, std::i
   return fmt::format("{}: the output has room for {} bytes in the place of {}", here, output_bytes, bytes);
 }
 
+/// What is not right about what a kernel has left, or nothing.
+std::string explain_output(const dependence_table& table, std::int64_t timestep, std::int64_t point,
+                           input output, bool computed) {
+  const task_graph& graph = table.graph();
+  const auto bytes = static_cast<std::size_t>(graph.output_bytes);
+  const payload name{timestep, point};
+  bool named = output.size() == bytes;
+  for (std::size_t i = 0; named && i < bytes / sizeof(payload); ++i)
+    named = difference_of(pair_of(output, i), name) == 0;
+  if (named && computed) return {};
+  return fmt::format(
+      "graph {} timestep {} point {}: {}", graph.index, timestep, point,
+      named ? "the kernel did not compute what it should" : "the kernel did not write the output");
+}
+
 }  // namespace
 
 worker::worker(std::span<const dependence_table> tables, std::span<const input_checks> checks,
@@ -160,17 +175,39 @@ bool worker::validate_any(const prepared_graph& graph, std::int64_t timestep, st
 }
 
 inline void worker::compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point) {
-  std::int64_t iterations = graph.iterations;
+  const std::int64_t iterations = count_work(graph, timestep, point);
+  graph.run(*graph.kernel, iterations, timestep, graph.scratch);
+}
+
+inline std::int64_t worker::count_work(const prepared_graph& graph, std::int64_t timestep,
+                                       std::int64_t point) {
   if (graph.same_for_all) [[likely]] {
     done_.flops += graph.flops;
     done_.bytes += graph.bytes;
-  } else {
-    const std::int64_t scratch_bytes = graph.table->graph().scratch_bytes;
-    iterations = graph.kernel->iterations_of(graph.table->graph().index, timestep, point);
-    done_.flops += graph.kernel->flops(iterations, scratch_bytes);
-    done_.bytes += graph.kernel->bytes(iterations, scratch_bytes);
+    return graph.iterations;
   }
-  graph.run(*graph.kernel, iterations, timestep, graph.scratch);
+  const std::int64_t scratch_bytes = graph.table->graph().scratch_bytes;
+  const std::int64_t iterations = graph.kernel->iterations_of(graph.table->graph().index, timestep, point);
+  done_.flops += graph.kernel->flops(iterations, scratch_bytes);
+  done_.bytes += graph.kernel->bytes(iterations, scratch_bytes);
+  return iterations;
+}
+
+std::int64_t worker::begin(std::size_t index, std::int64_t timestep, std::int64_t point,
+                           std::span<const input> inputs) {
+  const prepared_graph& graph = graphs_[index];
+  done_.dependencies += static_cast<std::int64_t>(inputs.size());
+  if (!validate_)
+    read(inputs.data(), inputs.size());
+  else if (!validate(graph, timestep, point, inputs.data(), inputs.size()))
+    note(graph, timestep, point, graph.output_bytes, inputs.data(), inputs.size());
+  return count_work(graph, timestep, point);
+}
+
+void worker::end(std::size_t index, std::int64_t timestep, std::int64_t point, input output, bool computed) {
+  ++done_.tasks;
+  if (!validate_ || !error_.empty()) return;
+  error_ = explain_output(*graphs_[index].table, timestep, point, output, computed);
 }
 
 void worker::note(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,

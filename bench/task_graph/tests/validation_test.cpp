@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -190,6 +191,64 @@ TEST(validation, names_an_output_of_another_size) {
     if (is_middle(each)) each.output.resize(32);
   });
   EXPECT_EQ(run.error, "graph 0 timestep 3 point 2: the output has room for 32 bytes in the place of 48");
+}
+
+/// What a broken kernel that runs elsewhere does to the output of a task, and whether it is said to have
+/// computed.
+using kernel_elsewhere = std::function<bool(std::int64_t timestep, std::vector<std::byte>& output)>;
+
+/// Executes a column of 6 tasks by the two halves of execute().
+record run_halves(const kernel_elsewhere& kernel) {
+  workload load(
+      parse_configuration("-type no_comm -steps 6 -width 1 -output 48 -kernel compute_bound -iter 7"), 1);
+  load.note_isa("elsewhere");
+  load.start();
+  std::vector<std::byte> before(48);
+  std::vector<std::byte> output(48);
+  for (std::int64_t timestep = 0; timestep < 6; ++timestep) {
+    const input read(before);
+    EXPECT_EQ(load.worker(0).begin(0, timestep, 0, std::span(&read, timestep > 0 ? 1 : 0)), 7);
+    for (std::size_t at = 0; at < 48; at += sizeof(payload)) {
+      const payload name{timestep, 0};
+      std::memcpy(output.data() + at, &name, sizeof(name));
+    }
+    const bool computed = kernel(timestep, output);
+    load.worker(0).end(0, timestep, 0, output, computed);
+    std::swap(before, output);
+  }
+  load.stop();
+  return validate({"test", "elsewhere", "1"}, load, {outcome{load.done(), {}, 1, load.error()}}, "");
+}
+
+TEST(a_kernel_elsewhere, is_counted_and_validated_as_one_on_a_core) {
+  const record run = run_halves([](std::int64_t, std::vector<std::byte>&) { return true; });
+  EXPECT_EQ(run.error, "");
+  EXPECT_EQ(run.done, run.expected);
+  EXPECT_EQ(run.done.flops, 6 * (2 * 64 * 7 + 64));
+  EXPECT_NE(to_json(run).find(R"("isa":"elsewhere")"), std::string::npos) << to_json(run);
+}
+
+TEST(a_kernel_elsewhere, that_did_not_run_is_seen_where_nobody_reads_its_output) {
+  const record run = run_halves([](std::int64_t timestep, std::vector<std::byte>& output) {
+    if (timestep == 5) output[40] = std::byte{1};  // in the last pair
+    return true;
+  });
+  EXPECT_EQ(run.error, "graph 0 timestep 5 point 0: the kernel did not write the output");
+}
+
+TEST(a_kernel_elsewhere, that_computed_something_else_is_seen) {
+  const record run = run_halves([](std::int64_t timestep, std::vector<std::byte>&) { return timestep != 2; });
+  EXPECT_EQ(run.error, "graph 0 timestep 2 point 0: the kernel did not compute what it should");
+}
+
+TEST(a_kernel_elsewhere, that_has_not_ended_is_missed) {
+  workload load(parse_configuration("-type trivial -steps 1 -width 2"), 1);
+  const std::vector<std::byte> output(16);
+  for (const std::int64_t point : {0, 1}) EXPECT_EQ(load.worker(0).begin(0, 0, point, {}), 0);
+  load.worker(0).end(0, 0, 0, output, true);
+  const record run =
+      validate({"test", "elsewhere", "1"}, load, {outcome{load.done(), {}, 1, load.error()}}, "");
+  EXPECT_EQ(run.error, "1 tasks ran where the graph has 2");
 }
 
 TEST(checksum, tells_all_tasks_apart_so_that_none_can_stand_in_for_another) {

@@ -27,6 +27,7 @@ from tefflab.records.store import Damage
 from tefflab.systems.systems import Program, System
 
 NonEmpty = Annotated[str, Field(min_length=1)]
+Scales = Mapping[tuple[str, Case], float]  # of cases, by a variant's ceiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,13 @@ class Launch(Generic[AnyRecord]):
 class Reference(ABC, Generic[AnyRecord]):
     """A program that measures the ceiling of a case beside every run: what its runs are held against."""
 
-    name: ClassVar[str]
+    name: str
+
+    def of(self, program: str) -> "Reference[AnyRecord]":
+        """That of kernels that do not run on the cores, by a program of their system's; itself where it names none."""
+        if program:
+            raise NotImplementedError
+        return self
 
     @abstractmethod
     def command_line(self, root: Path, workers: int) -> list[str]:
@@ -255,7 +262,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
         return self.plan_type.model_validate(head.plan)
 
     @abstractmethod
-    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[AnyRecord]]:
+    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
         """All that is to be launched, round after round."""
 
     @abstractmethod

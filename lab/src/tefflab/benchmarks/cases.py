@@ -32,6 +32,7 @@ from tefflab.benchmarks.benchmark import (
     Option,
     Question,
     Request,
+    Scales,
     find_benchmark,
 )
 from tefflab.errors import BAD_INPUT, TeffError
@@ -381,7 +382,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             ),
         )
 
-    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[AnyRecord]]:
+    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
         del scales
         return [
             Launch(

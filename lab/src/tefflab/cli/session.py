@@ -189,7 +189,7 @@ def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> l
         warn(progress(), program.id, reason)
     here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
     if systems:
-        _offer([each for each in asked if each not in here])
+        _offer([each for each in asked if each not in here and not each.is_installed(root)])
     return present(root, kind, systems, probes)
 
 
@@ -206,7 +206,8 @@ def _missed(
             reason = probes[each.id].reason or ""
             is_system_named = system.name in named and not is_here and each is best_of(programs)
             is_expected = each.long_name in named or is_system_named or is_unexplained(reason)
-            is_said = (root / BROKEN_FOLDER / each.identity).is_file() or (system.install.on_request and not is_here)
+            is_offered = system.install.on_request and not is_here and not system.is_installed(root)
+            is_said = (root / BROKEN_FOLDER / each.identity).is_file() or is_offered
             if not probes[each.id].found and is_expected and not is_said:
                 yield each, reason
 

@@ -17,7 +17,7 @@ from tefflab.host.machine import read_machine, read_revision
 from tefflab.measure.runner import Runner
 from tefflab.measure.sitting import Entry, Observer
 from tefflab.measure.sitting import Sitting as Rounds
-from tefflab.records.plan import Plan, Variant
+from tefflab.records.plan import Case, Plan, Variant
 from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
@@ -113,10 +113,15 @@ def measure(
     runner = Runner(root, store, head.sitting, kind, budget)
     interrupted = False
     try:
-        scales = {case: runner.calibrate(case) for case in plan.cases}
+        scales, without_ceiling = _scales(runner, plan)
         entries = _entries(root, kind, kind.launches(plan, scales), store.failures(head.sitting))
         if enough is not None:
             entries = [replace(each, launch=_in_turns(each.launch)) for each in entries]
+        for each in entries:
+            if reason := without_ceiling.get(each.launch.variant.ceiling, ""):
+                each.failure = reason
+                runner.give_up(each.launch, 0, reason, at="")
+                observer.failed(each.launch.variant.id, "", reason)
         Rounds(entries, runner, observer, budget, rounds, _asked(kind, head, entries, enough)).run()
     except KeyboardInterrupt:
         interrupted = True
@@ -157,7 +162,25 @@ def _variant(system: System, index: int, program: Program, probe: Probe) -> Vari
     title = program.title if system.title.lower() in program.title.lower() else f"{system.title}: {program.title}"
     if program.asked:
         title += f", {program.asked.named.version}"
-    return Variant(program.id, title, probe.version or "", system.color, index, system.is_sequential)
+    version, ceiling = probe.version or "", program.ceiling or ""
+    return Variant(program.id, title, version, system.color, index, system.is_sequential, ceiling)
+
+
+def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[str, str]]:
+    """Of each case at each of the variants' ceilings; and why one could not be measured. That of the cores has to be:
+    without it nobody has an efficiency."""
+    scales: dict[tuple[str, Case], float] = {}
+    failed: dict[str, str] = {}
+    for ceiling in dict.fromkeys(each.ceiling for each in plan.variants):
+        for case in plan.cases:
+            scales[ceiling, case] = 1.0
+            try:
+                scales[ceiling, case] = runner.calibrate(case, ceiling)
+            except TeffError as failure:
+                if not ceiling or failure.exit_code == BAD_INPUT:
+                    raise
+                failed.setdefault(ceiling, str(failure))
+    return scales, failed
 
 
 def _entries(

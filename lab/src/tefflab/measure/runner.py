@@ -41,7 +41,7 @@ class Runner(Generic[AnyRecord]):
         self._kind = kind
         self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
         self._attempts: Counter[RunKey] = Counter()
-        self._ceiling: _Ceiling[AnyRecord] | None = None
+        self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by what variants say of theirs
         self._launch: Launch[AnyRecord] | None = None
         self._started: Program | None = None
         self._budget = budget
@@ -52,8 +52,8 @@ class Runner(Generic[AnyRecord]):
 
     def close(self, patiently: bool = True) -> None:
         self._leave(patiently)
-        if self._ceiling:
-            self._ceiling.program.close(patiently)
+        for each in self._ceilings.values():
+            each.program.close(patiently)
 
     @contextmanager
     def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
@@ -105,22 +105,23 @@ class Runner(Generic[AnyRecord]):
         self._store.append("failures", failure)
         return failure
 
-    def calibrate(self, case: Case) -> float:
-        """The scale of a case, by the ceiling; 1 where the kind has none."""
-        reference = self._kind.reference
-        if reference is None:
+    def calibrate(self, case: Case, own: str = "") -> float:
+        """The scale of a case, by the ceiling of the variants that say so of theirs; 1 where the kind has none."""
+        if self._kind.reference is None:
             return 1.0
-        if self._ceiling is None:
+        reference = self._kind.reference.of(own)
+        if own not in self._ceilings:
             words = reference.command_line(self._root, case.workers)
-            self._ceiling = _Ceiling(BatchProgram(reference.name, words, {}), self._kind)
+            self._ceilings[own] = _Ceiling(BatchProgram(reference.name, words, {}), self._kind)
+        ceiling = self._ceilings[own]
         asking = reference.calibration(case)
         try:
             line = next(asking)
             while True:
                 known = self._known.get(self._key(case, 0, "ceiling", reference.name, line))
-                line = asking.send(known.popleft().record if known else self._run_ceiling(case, 0, line))
+                line = asking.send(known.popleft().record if known else self._run_ceiling(ceiling, case, 0, line))
         except StopIteration as said:
-            self._ceiling.lines[case], scale = said.value
+            ceiling.lines[case], scale = said.value
             return float(scale)
 
     def _answered(self, case: Case, number: int, wanted: Ask) -> list[Run[AnyRecord]]:
@@ -140,8 +141,8 @@ class Runner(Generic[AnyRecord]):
             self._warm_up = self._warm_up or wanted.line
             run = known.popleft()
         else:
-            with_ceilings = self._ceiling is not None and wanted.role == "system"
-            run = self._with_ceilings(key, case) if with_ceilings else self._alone(key, case)
+            ceiling = self._ceilings.get(self._launch.variant.ceiling) if wanted.role == "system" else None
+            run = self._beside(ceiling, key, case) if ceiling else self._alone(key, case)
             self._store.append("runs", run)
         self._attempts[key] += 1
         if run.round_trips is not None:
@@ -152,12 +153,11 @@ class Runner(Generic[AnyRecord]):
         record = self._ask_system(key.flags, case)
         return self._run(key, record, noisy=key.role == "system" and has_gaps(record))
 
-    def _with_ceilings(self, key: RunKey, case: Case) -> Run[AnyRecord]:
-        assert self._ceiling is not None
-        before = self._ceiling.latest(case) or self._ceiling_now(case, key.round)
+    def _beside(self, ceiling: "_Ceiling[AnyRecord]", key: RunKey, case: Case) -> Run[AnyRecord]:
+        before = ceiling.latest(case) or self._ceiling_now(ceiling, case, key.round)
         record = self._ask_system(key.flags, case)
-        after = self._ceiling_now(case, key.round)
-        noisy = is_noisy(record, before, after, statistics.median(self._ceiling.rates[case]))
+        after = self._ceiling_now(ceiling, case, key.round)
+        noisy = is_noisy(record, before, after, statistics.median(ceiling.rates[case]))
         return self._run(key, record, noisy, (before, after))
 
     def _run(
@@ -207,16 +207,14 @@ class Runner(Generic[AnyRecord]):
         is_slow = self._started is not None and self._started.slow_start
         return self._kind.timeout if is_slow else min(self._kind.timeout, max(_LEAST_PATIENCE, self._budget))
 
-    def _ceiling_now(self, case: Case, number: int) -> AnyRecord:
-        assert self._ceiling is not None
-        record = self._run_ceiling(case, number, self._ceiling.lines[case])
-        self._ceiling.measured(case, record)
+    def _ceiling_now(self, ceiling: "_Ceiling[AnyRecord]", case: Case, number: int) -> AnyRecord:
+        record = self._run_ceiling(ceiling, case, number, ceiling.lines[case])
+        ceiling.measured(case, record)
         return record
 
-    def _run_ceiling(self, case: Case, number: int, line: str) -> AnyRecord:
-        assert self._ceiling is not None
-        record = self._ceiling.ask(line)
-        key = self._key(case, number, "ceiling", self._ceiling.program.name, line)
+    def _run_ceiling(self, ceiling: "_Ceiling[AnyRecord]", case: Case, number: int, line: str) -> AnyRecord:
+        record = ceiling.ask(line)
+        key = self._key(case, number, "ceiling", ceiling.program.name, line)
         self._store.append(
             "runs",
             Run(
@@ -226,7 +224,7 @@ class Runner(Generic[AnyRecord]):
                 role=key.role,
                 attempt=0,
                 noisy=False,
-                command=self._ceiling.program.command,
+                command=ceiling.program.command,
                 flags=key.flags,
                 record=record,
                 configuration=key.configuration,

@@ -153,9 +153,20 @@ def is_uncertain(row: MetgRow) -> bool:
 
 def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
     """The factor between the ceilings of the sitting; None where they agree."""
-    known = [row.ceiling.value for row in rows if row.ceiling]
-    spread = max(known) / min(known) if known else 1.0
+    ends = _ceiling_ends(rows)
+    spread = ends[1][0] / ends[0][0] if ends else 1.0
     return spread if spread > 1 + _CEILINGS_APART else None
+
+
+def _ceiling_ends(rows: Sequence[MetgRow]) -> tuple[tuple[float, str], tuple[float, str]] | None:
+    """The lowest and the highest, with their units, of the ceiling that was measured most differently beside the
+    systems: that of cores and that of an accelerator are two."""
+    known: dict[str, list[tuple[float, str]]] = {}
+    for row in rows:
+        if row.ceiling:
+            known.setdefault(row.variant.ceiling, []).append((row.ceiling.value, row.ceiling_unit))
+    ends = [(min(each), max(each)) for each in known.values()]
+    return max(ends, key=lambda each: each[1][0] / each[0][0], default=None)
 
 
 def _is_open(row: MetgRow) -> bool:
@@ -188,9 +199,8 @@ def _on_ceilings(rows: Sequence[MetgRow], curves: Sequence[Curve]) -> list[Cavea
         names = ", ".join(f"{who.id} ({quantities.percent(most)})" for who, most in over.items())
         text = f"{names}: more than the ceiling, by more than the interval; the ceiling is too low. Measure it again."
         found.append(Caveat("above the ceiling", text, tuple(who.id for who in over)))
-    if ceiling_spread(rows):
-        ceilings = [(row.ceiling.value, row.ceiling_unit) for row in rows if row.ceiling]
-        low, high = (quantities.rate(*end) for end in (min(ceilings), max(ceilings)))
+    if ceiling_spread(rows) and (ends := _ceiling_ends(rows)):
+        low, high = (quantities.rate(*end) for end in ends)
         text = f"The ceilings beside the systems lie between {low} and {high}: the machine changed while they ran."
         found.append(Caveat("unsteady ceiling", text))
     return found

@@ -8,7 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tefflab.output.table import Column, Table
-from tefflab.systems.probing import Probe
+from tefflab.systems.probing import NO_PROBE, Probe
 from tefflab.systems.systems import Program, System, best_of
 
 _FOUND_ALONE = (
@@ -23,8 +23,8 @@ def to_json(systems: Sequence[System], probes: Mapping[str, Probe]) -> str:
 
 
 def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]:
-    first = probes[system.listed[0].id]
-    best = best_of(system.listed)
+    first = probes[system.listed[0].id] if system.listed else NO_PROBE
+    best = best_of(system.listed) if system.listed else None
     return {
         "name": system.name,
         "found": any(probes[variant.id].found for variant in system.listed),
@@ -36,6 +36,7 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
         "language": system.language,
         "homepage": system.homepage,
         "color": system.color,
+        "no_adapter": system.no_adapter,
         "variants": [
             {
                 "id": variant.id,
@@ -59,7 +60,7 @@ def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Ma
     """A row for each variant that is here; then who is not, a line each, by how one gets it. `unbuilt`: programs of
     other kinds of benchmark that are not here without a reason of their system's, and what is said of them."""
     here = [(system, each) for system in systems for each in system.listed if probes[each.id].found]
-    absent = [system for system in systems if not any(probes[each.id].found for each in system.listed)]
+    absent = [each for each in systems if each.listed and not any(probes[one.id].found for one in each.listed)]
     parts: list[RenderableType] = [_present(here, probes)] if here else [Text("None of the systems is here.")]
     for heading, table in _groups(systems, absent, probes, unbuilt or {}):
         parts += [Text(), Text(heading, style="bold"), table]
@@ -107,6 +108,8 @@ def _groups(
     unusable = {each.id: _why(probes[each.id]) for each in odd} | dict(unbuilt)
     if unusable:
         yield "Not usable:", _rows(list(unusable), list(unusable.values()))
+    if unwritten := {each.name: each.no_adapter for each in systems if each.no_adapter}:
+        yield "Nothing here measures them:", _rows(list(unwritten), list(unwritten.values()))
 
 
 def _rows(names: Sequence[str], ways: Sequence[str]) -> Grid:

@@ -20,6 +20,7 @@ class Variant:
     color: str
     variant_index: int
     is_floor: bool = False  # it has no tasks: asked with one worker only, and nobody is compared with it
+    ceiling: str = ""  # the program that measures its ceiling, where its kernels do not run on the cores
 
     @property
     def system(self) -> str:

@@ -41,13 +41,17 @@ class Probe:
     source: _Source = ""
 
 
+NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # of a system without programs
+
+
 def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
     """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
     folder = root / BROKEN_FOLDER
     broken = (folder / system.name).is_file() or (folder / BENCH_FOLDER / program.measured).is_file()
     left_out = (root / SKIPPED_FOLDER / program.executable).is_file() and not packages.missing(system.install.apt)
-    source, how = _how_to_install(system, root, packages) if not (broken or left_out) else _NO_WAY
+    in_vain = broken or left_out or _has_all_it_needs(program, system, root, packages)
+    source, how = _NO_WAY if in_vain else _how_to_install(system, root, packages)
     identity = _identity_of(program, root)
     if isinstance(identity, str):
         return Probe(found=False, version=None, reason=identity, how_to_install=how, source=source)
@@ -70,6 +74,13 @@ def probe_all(
         except KeyboardInterrupt:  # has ended the programs that were asked, too
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _has_all_it_needs(program: Program, system: System, root: Path, packages: PackageState) -> bool:
+    """Whether nothing could be installed for a compiled program: where it does not answer then, as without the GPU that
+    it is for, its own reason says what helps."""
+    is_brought = system.is_installed(root) if system.install.on_request else not packages.missing(system.install.apt)
+    return is_brought and not program.is_python and not why_not_there(program, root)
 
 
 def _identity_of(program: Program, root: Path) -> Identity | str:

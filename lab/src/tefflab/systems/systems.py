@@ -78,6 +78,7 @@ class Program(_Strict):
     program: NonEmpty  # `{benchmark}` in it is the kind that is measured
     best: bool = False  # of its system's programs of this kind; where none says so, the first is
     slow_start: bool = False  # it takes seconds to start: others are launched before it
+    ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
     command: list[NonEmpty] = ["{program}"]
     command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
     environment: dict[NonEmpty, str] = {}
@@ -234,6 +235,7 @@ class System(_Strict):
     install: Install = Install()
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
+    no_adapter: NonEmpty | None = None  # why there is no program, where nothing measures it: what was tried
     concepts: dict[
         NonEmpty, Annotated[list[NonEmpty], Field(min_length=1)]
     ] = {}  # and the constructs that stand for each
@@ -251,8 +253,10 @@ class System(_Strict):
 
     @model_validator(mode="after")
     def _programs_of_a_benchmark_have_names_of_their_own(self) -> Self:
-        if not self.programs:
-            raise ValueError("there is no [[program]]")
+        if not self.programs and self.no_adapter is None:
+            raise ValueError("there is no [[program]], nor a reason in no_adapter")
+        if self.programs and self.no_adapter is not None:
+            raise ValueError("no_adapter says why there is no [[program]], and there is one")
         known = [(program.benchmark, program.name) for program in self.programs]
         for benchmark, name in known:
             if known.count((benchmark, name)) > 1:
@@ -269,7 +273,8 @@ class System(_Strict):
     @property
     def listed(self) -> list[Program]:
         """What a list of the systems shows: the programs of the benchmark that comes first."""
-        return [program for program in self.programs if program.benchmark == self.programs[0].benchmark]
+        first = next((program.benchmark for program in self.programs), "")
+        return [program for program in self.programs if program.benchmark == first]
 
     @property
     def is_sequential(self) -> bool:

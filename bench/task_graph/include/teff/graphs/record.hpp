@@ -12,6 +12,7 @@ namespace teff::graphs {
 struct record {
   bench::identity who;
   configuration work;
+  std::string isa;  ///< with which the kernels ran
   double elapsed_seconds = 0;
   counters done;
   counters expected;

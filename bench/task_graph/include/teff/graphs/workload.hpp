@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "teff/bench/noise.hpp"
@@ -36,6 +37,15 @@ class alignas(128) worker {
                std::span<const input> inputs) {
     execute(graphs_[graph], timestep, point, output.data(), output.size(), inputs.data(), inputs.size());
   }
+
+  /// The first half of execute(), where a kernel runs elsewhere than on the worker's core, as on an
+  /// accelerator: checks the inputs, counts its work, and returns the iterations that the kernel has to run.
+  /// The output is the kernel's to write, with pairs of timestep and point from its first byte on.
+  [[nodiscard]] std::int64_t begin(std::size_t graph, std::int64_t timestep, std::int64_t point,
+                                   std::span<const input> inputs);
+  /// The second half, when that kernel has ended: counts the task, and checks that the output is its own.
+  /// `computed` says whether what the kernel computed is what it should be, as the adapter has found out.
+  void end(std::size_t graph, std::int64_t timestep, std::int64_t point, input output, bool computed);
 
   [[nodiscard]] const counters& done() const { return done_; }
   /// The first thing that was not right, or an empty string.
@@ -67,6 +77,8 @@ class alignas(128) worker {
   [[nodiscard]] bool validate_any(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
                                   const input* inputs, std::size_t count);
   void compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
+  /// Counts a task's work and returns its iterations.
+  std::int64_t count_work(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
   /// Keeps what is wrong with a task, if it is the first that is wrong.
   [[gnu::noinline, gnu::cold]] void note(const prepared_graph& graph, std::int64_t timestep,
                                          std::int64_t point, std::size_t output_bytes, const input* inputs,
@@ -104,6 +116,11 @@ class workload {
   void note_round_trip(std::optional<double> seconds) { round_trip_ = seconds; }
   [[nodiscard]] std::optional<double> round_trip() const { return round_trip_; }
 
+  /// Keeps the instruction set of kernels that run elsewhere than on the cores, for the record.
+  void note_isa(std::string name) { isa_ = std::move(name); }
+  /// That with which the kernels run.
+  [[nodiscard]] std::string isa() const { return isa_.empty() ? std::string(name(work_.isa)) : isa_; }
+
   [[nodiscard]] const bench::region_meter& region() const { return region_; }
   /// What this process's workers did, and the first error.
   [[nodiscard]] counters done() const;
@@ -118,6 +135,7 @@ class workload {
   std::deque<graphs::worker> workers_;
   bench::region_meter region_;
   std::optional<double> round_trip_;
+  std::string isa_;  ///< empty where kernels run on the cores
 };
 
 }  // namespace teff::graphs

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request
+from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request, Scales
 from tefflab.benchmarks.task_graph.ceiling import Ceiling
 from tefflab.benchmarks.task_graph.configuration import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.estimate import GraphRun
@@ -13,7 +13,7 @@ from tefflab.benchmarks.task_graph.plan import Asks, GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.questions import CurveQuestion, GraphQuestion, MetgQuestion, curve_iterations
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.durations import seconds
-from tefflab.records.plan import Case, Plan, Variant
+from tefflab.records.plan import Plan, Variant
 from tefflab.records.run import Failure, Sitting
 
 
@@ -61,13 +61,13 @@ class TaskGraph(Benchmark[GraphRecord]):
             ),
         )
 
-    def launches(self, plan: Plan, scales: Mapping[Case, float]) -> Sequence[Launch[GraphRecord]]:
+    def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[GraphRecord]]:
         assert isinstance(plan, GraphPlan)
         return [
             Launch(
                 variant,
                 max(plan.workers),
-                [_question(plan, variant, case, scales[case]) for case in plan.cases],
+                [_question(plan, variant, case, scales[variant.ceiling, case]) for case in plan.cases],
                 company=variant.id,
             )
             for variant in plan.variants

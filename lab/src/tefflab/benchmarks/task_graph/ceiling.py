@@ -12,6 +12,7 @@ from tefflab.records.plan import Case
 from tefflab.systems.systems import BUILD_FOLDER
 
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
+_LEAST_TASK_ELSEWHERE = 1e-3  # where kernels do not run on the cores: to start one there takes microseconds
 _CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
 _GROWTH = 1.5  # times as long as with half the iterations, at least: else something else than the kernel takes the time
 _CEILING_SECONDS = 0.02  # of one run of the ceiling,
@@ -21,7 +22,12 @@ _Runs = Generator[str, GraphRecord, GraphRecord]
 
 
 class Ceiling(Reference[GraphRecord]):
-    name = "ceiling"
+    def __init__(self, name: str = "ceiling", least_task: float = _LEAST_TASK) -> None:
+        self.name = name
+        self._least_task = least_task
+
+    def of(self, program: str) -> "Ceiling":
+        return Ceiling(program, _LEAST_TASK_ELSEWHERE) if program else self
 
     def command_line(self, root: Path, workers: int) -> list[str]:
         return [str(root / BUILD_FOLDER / "bin" / self.name), "--workers", str(workers)]
@@ -40,7 +46,7 @@ class Ceiling(Reference[GraphRecord]):
         while quickest.granularity < wanted:
             if iterations > 1 << 30:
                 raise TeffError(f"{configuration.title}: its tasks do not grow with -iter: nothing to search for")
-            wanted = max(_LEAST_TASK, _GROWTH * quickest.granularity)
+            wanted = max(self._least_task, _GROWTH * quickest.granularity)
             iterations *= 2
             quickest = yield from self._calibrated(case, iterations)
         seconds = _MEMORY_SECONDS if quickest.bytes else _CEILING_SECONDS
@@ -60,6 +66,6 @@ class Ceiling(Reference[GraphRecord]):
                     exit_code=BAD_INPUT,
                 )
             runs.append(record)
-            if record.granularity < _LEAST_TASK:
+            if record.granularity < self._least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
