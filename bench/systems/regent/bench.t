@@ -137,7 +137,8 @@ end
 
 local few = 64 -- inputs for which nothing is allocated
 
-terra bench.execute(graph : int32, timestep : int64, point : int64, own : c.legion_physical_region_t, own_field : c.legion_field_id_t,
+terra bench.execute(graph : int32, timestep : int64, point : int64,
+                    own : c.legion_physical_region_t, own_field : c.legion_field_id_t,
                     inputs : c.legion_physical_region_t, inputs_field : c.legion_field_id_t)
   var few_points : int64[few]
   var few_addresses : (&opaque)[few]
