@@ -175,6 +175,8 @@ name = "deep"
         ("a.hpp", "#pragma once\n#include <x>\n\n/// The lake.\nclass lake {};\n", 3, "The lake."),
         ("a.cpp", "int x;\n// Below the code.\n", 1, ""),
         ("a.erl", "%% Tasks of the lake.\n-module(lake).\n\n%% One.\none() -> 1.\n", 2, "Tasks of the lake."),
+        ("a.cpp", "// The lake.\n--x;\n", 1, "The lake."),
+        ("a.rg", '-- Tasks of the lake.\n-- All.\nimport "lake"\n\n-- One.\nx = 1\n', 2, "Tasks of the lake. All."),
         ("a.py", '# mypy: strict\n"""The lake,\nby hand.\n"""\n\nx = 1  # one\n', 1, "The lake, by hand."),
     ],
 )

@@ -15,8 +15,9 @@ from tools.stored_figures import METG, Figure, stored_figures
 
 FOLDER = "systems"  # of the site
 _SHEBANG_OR_PRAGMA = re.compile(r"^(#!|#pragma once$|#include|$|# mypy:|# ruff:)")
-_COMMENT = re.compile(r"^\s*(?://+!?|%%+|#)\s?(.*)$")
-_MARKS = ("//", "%%")  # of lines that are comments; a language that has other ones is rare
+_COMMENT = re.compile(r"^\s*(?://+!?|%%+|--|#)\s?(.*)$")
+_MARKS = ("//", "%%")  # of lines that are comments
+_DASHES = {".rg", ".t"}  # files in which such lines begin with --, which is code elsewhere
 _DOCSTRING = re.compile(r'^\s*"""(.*?)"""', re.DOTALL | re.MULTILINE)
 _BESIDES = {".toml", ".txt", ".cmake", ".in", ".lock", ".mod"}  # files of an adapter that say how to build it
 
@@ -57,8 +58,12 @@ class Source:
         return [
             line
             for line in said
-            if line and not line.startswith((*_MARKS, "/*", "*", "#!")) and not self._is_note(line)
+            if line and not line.startswith((*self._marks, "/*", "*", "#!")) and not self._is_note(line)
         ]
+
+    @property
+    def _marks(self) -> tuple[str, ...]:
+        return (*_MARKS, "--") if self.file.suffix in _DASHES else _MARKS
 
     def _is_note(self, line: str) -> bool:
         return self.file.suffix == ".py" and line.startswith("#")
@@ -69,14 +74,14 @@ class Source:
         if self.file.suffix == ".py":
             found = _DOCSTRING.search(self.text)
             return " ".join(found[1].split()) if found else ""
-        return " ".join(_first_block(self.text.splitlines()))
+        return " ".join(_first_block(self.text.splitlines(), self._marks))
 
 
-def _first_block(lines: Sequence[str]) -> list[str]:
+def _first_block(lines: Sequence[str], marks: tuple[str, ...]) -> list[str]:
     """The first comment, if nothing but directives stands above it."""
     block: list[str] = []
     for line in lines:
-        found = _COMMENT.match(line) if line.lstrip().startswith(_MARKS) else None
+        found = _COMMENT.match(line) if line.lstrip().startswith(marks) else None
         if found:
             block.append(found[1].strip())
         elif block or not _SHEBANG_OR_PRAGMA.match(line.strip()):
