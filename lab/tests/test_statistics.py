@@ -292,6 +292,25 @@ def test_single_run_is_a_bound_with_an_open_interval() -> None:
     assert metg([Observation(0, 10, 1e-6, 0.8)]).high == math.inf
 
 
+def test_a_line_through_few_noisy_runs_is_not_followed_to_where_no_run_was() -> None:
+    """As seen on a busy machine: the line of a task's time over its iterations came to nothing at the fewest."""
+    seen = [  # round, iterations, granularity, efficiency
+        (3, 82, 784.17e-9, 0.27845),
+        (8, 290, 1460.8e-9, 0.54133),
+        (8, 383, 1666.9e-9, 0.62233),
+        (0, 388, 3893.9e-9, 0.35057),
+        (4, 505, 5759.5e-9, 0.47909),
+        (9, 505, 2717.7e-9, 0.93449),
+        (4, 879, 5813.1e-9, 0.83838),
+        (4, 879, 6126.0e-9, 0.72903),
+        (5, 1160, 5982.7e-9, 0.97267),
+        (7, 1160, 6076.7e-9, 0.96155),
+        (3, 2634, 13401e-9, 0.56885),
+    ]
+    estimate = metg([Observation(*each) for each in seen])
+    assert 784e-9 < estimate.value < 6e-6, estimate
+
+
 def test_one_round_says_nothing_of_another() -> None:
     alone = metg(measured(SimulatedSystem(1e-6, (0,)), 1, repeats=5))
     assert (alone.rounds, alone.low, alone.high) == (1, 0.0, math.inf)

@@ -344,7 +344,9 @@ def _follow(
 
 def _fit(runs: Runs, nearness: Floats, unit: float, threshold: float) -> Crossing:
     work = robust_line(1 / runs.iterations, runs.ideal / runs.iterations, nearness)
-    x = unit / (work.at(1 / runs.iterations) * runs.iterations)
+    per = work.at(1 / runs.iterations)
+    # Through few and noisy runs the line may come to nothing at some of them: those stay where they were seen.
+    x = unit / np.where(per > work.least, per * runs.iterations, runs.ideal)
     line = robust_line(x, runs.slowdown, nearness)
     near, far, target = float(x.min()), float(x.max()), 1 / threshold
     relation: Relation = "="
