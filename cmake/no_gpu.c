@@ -1,6 +1,6 @@
-/* The driver's library of NVIDIA, as far as runtimes from PyPI, which were linked with it, ask it where a machine
- * has no GPU: they do not start without one. Programs here run on the cores, so this stands in for it, whether the
- * machine has a driver or not. Names and numbers are those of CUDA's cuda.h. */
+/* The driver's library of NVIDIA, as far as runtimes from PyPI, which were linked with it, ask it where a
+ * machine has no GPU: they do not start without one. Programs here run on the cores, so this stands in for
+ * it, whether the machine has a driver or not. Names and numbers are those of CUDA's cuda.h. */
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_NO_DEVICE = 100 };
 
 int cuInit(unsigned flags);
