@@ -69,13 +69,12 @@ class numbered_tasks {
     ran_.fetch_add(static_cast<std::size_t>(ran), std::memory_order_relaxed);
   }
 
-  // Runs the task and what is ready after it, `left` tasks at most. Not inline: then all that this loop needs
-  // is in registers. Counters on the stack would be stored and loaded at each task, and on some processors at
-  // some addresses such a load waits for other stores.
   struct block_end {
     Task next;          // none: nothing is ready
     std::int64_t left;  // that have not run
   };
+  // Runs the task and what is ready after it, `left` tasks at most. Not inline: then what this loop needs is
+  // in registers; on the stack, its counters would be stored and loaded at each task.
   template <bool Traced>
   [[gnu::noinline]] block_end run_block(Task task, std::int64_t left, batch& ready) {
     const auto releases = missing_.releases();
