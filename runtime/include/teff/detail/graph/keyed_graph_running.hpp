@@ -4,6 +4,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/loops/pace.hpp>
+#include <teff/detail/scheduler/core_share.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -158,6 +159,15 @@ unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t t
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
+// Another program gets the core for a while: what this worker has kept to run next goes where others find it.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
+  if (here.ready.has_own()) return;  // nobody else may run these
+  if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt));
+  if (ready_node* const next = here.ready.keep_next(nullptr)) try_count([&] { share(here, next); });
+  this_core.leave();
+}
+
 // Runs a task that lies ready here, if there is one.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run_next(worker_state& here) noexcept {
@@ -187,6 +197,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
+      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_leave())
+        leave_core(here);
       continue;
     }
     if (receive_outside(here)) continue;
