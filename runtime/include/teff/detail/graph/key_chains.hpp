@@ -6,6 +6,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/zeroed_array.hpp>
 
 #include <array>
 #include <atomic>
@@ -137,16 +138,13 @@ class key_chains {
 
   struct table {
     table(std::size_t buckets, unsigned words_between)
-        : mask(buckets - 1),
-          spread(words_between),
-          words(new Atomic<word>[buckets << words_between] {}),
-          left(buckets) {}
+        : mask(buckets - 1), spread(words_between), words(buckets << words_between), left(buckets) {}
     // By a hash, or by its index.
-    [[nodiscard]] Atomic<word>& bucket(std::size_t at) const { return words[(at & mask) << spread]; }
+    [[nodiscard]] Atomic<word>& bucket(std::size_t at) const { return words.get()[(at & mask) << spread]; }
 
     const std::size_t mask;
     const unsigned spread;
-    const std::unique_ptr<Atomic<word>[]> words;
+    const zeroed_array<Atomic<word>> words;
     Atomic<table*> next{nullptr};   // the larger one, while and after it grows
     std::unique_ptr<table> larger;  // the same, for who destroys them all; set by whoever made it
     alignas(64) Atomic<std::size_t> to_move{0};  // the next bucket that somebody moves

@@ -1,15 +1,18 @@
 // The keys that one worker counts: a hash table.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/graph_node.hpp>
+#include <teff/detail/graph/zeroed_array.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace teff::detail {
 
-// Touched by its worker only.
+// Touched by its worker only. It grows a few buckets at a time, so that no fulfilment waits until all keys
+// have moved: meanwhile a key lies in the old table or in the larger one, and whoever asks for it first moves
+// its bucket.
 template <class Key>
 class key_table {
   using node = graph_node<Key>;
@@ -19,24 +22,32 @@ class key_table {
   key_table(const key_table&) = delete;
   key_table& operator=(const key_table&) = delete;
 
-  [[nodiscard]] node* find(std::size_t hash, const Key& key) const {
+  // While the table grows this may not find a key that is there, and find_unmoved() does: apart, so that a
+  // fulfilment which finds its key at once saves no registers for the other case.
+  [[nodiscard]] node* find(std::size_t hash, const Key& key) const noexcept {
     node* at = buckets_[hash & mask_];
     while (at != nullptr && !(at->hash == hash && equal_keys(at->key, key))) at = at->next;
     return at;
   }
-  // Throws std::bad_alloc.
-  void insert(node* added) {
+  // After find() has found no such key.
+  [[nodiscard]] node* find_unmoved(std::size_t hash, const Key& key) noexcept {
+    if (old_ == nullptr) [[likely]]
+      return nullptr;
+    move(hash & mask_ / 2);
+    return find(hash, key);
+  }
+  // After neither has found such a key.
+  void insert(node* added) noexcept {
     if (size_ > mask_) grow();
-    auto*& bucket = bucket_of(*added);
-    added->next = bucket;
-    bucket = added;
+    if (old_ != nullptr) [[unlikely]]
+      move_some();
+    put(added);
     ++size_;
   }
   void erase(node* gone) noexcept {
-    auto** at = &bucket_of(*gone);
-    while (*at != gone) at = &(*at)->next;
-    *at = gone->next;
-    --size_;
+    if (old_ != nullptr) [[unlikely]]
+      return erase_while_growing(gone);
+    take_out(gone);
   }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
@@ -44,6 +55,7 @@ class key_table {
   template <class Each>
   void clear(Each each) {
     if (size_ == 0) return;
+    while (old_ != nullptr) move_some();
     for (std::size_t i = 0; i <= mask_; ++i) {
       while (buckets_[i] != nullptr) each(std::exchange(buckets_[i], buckets_[i]->next));
     }
@@ -52,30 +64,56 @@ class key_table {
 
  private:
   node*& bucket_of(const node& of) noexcept { return buckets_[of.hash & mask_]; }
-  [[gnu::noinline]] void grow() {
-    const auto old_size = mask_ + 1;
-    const auto new_size = 2 * old_size;
-    auto larger = std::make_unique<node*[]>(new_size);
-    node** const old = std::exchange(buckets_, larger.get());
-    mask_ = new_size - 1;
-    for (std::size_t i = 0; i < old_size; ++i) {
-      for (node* chain = old[i]; chain != nullptr;) {
-        node* const moved = std::exchange(chain, chain->next);
-        auto*& bucket = bucket_of(*moved);
-        moved->next = bucket;
-        bucket = moved;
-      }
-    }
-    allocated_ = std::move(larger);
+  void put(node* added) noexcept {
+    auto*& bucket = bucket_of(*added);
+    added->next = bucket;
+    bucket = added;
+  }
+  void take_out(node* gone) noexcept {
+    auto** at = &bucket_of(*gone);
+    while (*at != gone) at = &(*at)->next;
+    *at = gone->next;
+    --size_;
+  }
+  [[gnu::noinline]] void erase_while_growing(node* gone) noexcept {
+    move(gone->hash & mask_ / 2);
+    take_out(gone);
+  }
+
+  // A table of which not all was moved is not crowded: moved_at_once buckets were for each key since.
+  // Without memory it stays as it is, and its chains get longer.
+  [[gnu::noinline]] void grow() noexcept {
+    zeroed_array<node*> larger;
+    catch_all([&] { larger = zeroed_array<node*>(2 * (mask_ + 1)); }, [] {});
+    if (larger.get() == nullptr) return;
+    old_ = std::exchange(buckets_, larger.get());
+    old_allocated_ = std::exchange(allocated_, std::move(larger));
+    mask_ = 2 * mask_ + 1;
+    moved_ = 0;
+  }
+  // A bucket of the old table, which is half as large.
+  [[gnu::noinline]] void move(std::size_t at) noexcept {
+    for (node* chain = std::exchange(old_[at], nullptr); chain != nullptr;)
+      put(std::exchange(chain, chain->next));
+  }
+  [[gnu::noinline]] void move_some() noexcept {
+    for (const auto end = moved_ + moved_at_once; moved_ < end; ++moved_) move(moved_);
+    if (moved_ <= mask_ / 2) return;
+    old_ = nullptr;
+    old_allocated_ = {};
   }
 
   static constexpr std::size_t few = 64;
+  static constexpr std::size_t moved_at_once = 4;
 
   node* first_[few] = {};  // so that a small graph allocates none
-  std::unique_ptr<node*[]> allocated_;
+  zeroed_array<node*> allocated_;
   node** buckets_ = first_;
   std::size_t mask_ = few - 1;
   std::size_t size_ = 0;
+  node** old_ = nullptr;  // while the table grows: buckets from `moved_` on may have keys
+  std::size_t moved_ = 0;
+  zeroed_array<node*> old_allocated_;
 };
 
 }  // namespace teff::detail

@@ -31,6 +31,10 @@ void keyed_graph<Key, Hash>::count_placed(worker_state& here, const Key& key) {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::make_placed(worker_state& here, std::size_t hash, const Key& key) {
+  if (node* const found = here.placed.find_unmoved(hash, key)) [[unlikely]] {
+    if (++found->received >= found->needed) ready_placed(here, *found);
+    return;
+  }
   node* const made = here.make_node(hash, key, indegree_of(key), priority_of(key));
   made->counted = counting::own_table;
   made->received = 1;
@@ -50,6 +54,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_alone(worker_state& here, const Key& key) {
   const std::size_t hash = hash_(key);
   node* task = here.placed.find(hash, key);
+  if (task == nullptr) task = here.placed.find_unmoved(hash, key);
   if (task == nullptr) {
     task = here.make_node(hash, key, indegree_of(key), priority_of(key));
     task->counted = counting::own_table;
