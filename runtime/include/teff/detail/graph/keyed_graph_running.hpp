@@ -3,8 +3,8 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
-#include <teff/detail/loops/pace.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
+#include <teff/detail/scheduler/processor_clock.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -61,10 +61,10 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::leaves_outside_alone(worker_state& here) noexcept {
   if (outside_.size() >= few_outside) return false;
-  const auto now = loop_clock::now();
+  const auto now = processor_clock::now();
   const auto changes = outside_.changes();
   if (std::exchange(here.outside_seen, changes) != changes) here.outside_since = now;
-  return now - here.outside_since < loop_clock::in(outside_patience);
+  return now - here.outside_since < processor_clock::in(outside_patience);
 }
 
 template <class Key, class Hash>
@@ -154,7 +154,7 @@ void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
 // How many tasks the next run() may take, after one that took so many.
 template <class Key, class Hash>
 unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept {
-  const auto time = loop_clock::in(time_a_run);
+  const auto time = processor_clock::in(time_a_run);
   if (took > time) return std::max(most / 2, 1U);
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
@@ -187,7 +187,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const unsigned most = nested ? 1 : here.tasks_a_run;
-  const auto began = looks_elsewhere ? loop_clock::now() : 0;
+  const auto began = looks_elsewhere ? processor_clock::now() : 0;
   unsigned tasks = 0;
   // Once only: the others write what at_rest() reads.
   bool asks_for_rest = account(worker).awaits && !nested;
@@ -216,7 +216,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     }
   }
   if (looks_elsewhere && tasks != 0 && !nested)
-    here.tasks_a_run = next_tasks_a_run(tasks, loop_clock::now() - began, most);
+    here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
   running_on = outer;
   if (!nested) this->leave(worker);
   if (tasks != 0) return true;

@@ -2,42 +2,15 @@
 // take some hundred nanoseconds, by measurement.
 #pragma once
 
+#include <teff/detail/scheduler/processor_clock.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
 namespace teff::detail {
-
-// The processor's counter, which costs some nanoseconds to read. Rough is enough.
-struct loop_clock {
-  static std::int64_t now() noexcept {
-#if defined(__x86_64__)
-    return static_cast<std::int64_t>(__builtin_ia32_rdtsc());
-#elif defined(__aarch64__)
-    std::int64_t count;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(count));
-    return count;
-#else
-    return static_cast<std::int64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#endif
-  }
-
-  // Ticks in this many nanoseconds, within a factor of two.
-  static std::int64_t in(std::int64_t nanoseconds) noexcept {
-#if defined(__x86_64__)
-    return nanoseconds * 3;
-#elif defined(__aarch64__)
-    std::int64_t frequency;
-    asm("mrs %0, cntfrq_el0" : "=r"(frequency));
-    return std::max<std::int64_t>(nanoseconds * frequency / 1'000'000'000, 1);
-#else
-    return nanoseconds;
-#endif
-  }
-};
 
 // How long a block is to take, and how much a loop must have left to be worth a steal, which takes a
 // microsecond or two with all that follows from it.
@@ -72,7 +45,7 @@ inline constinit remembered_pace pace_of{};
 // shared. Then each block may be twice as long as the one before; longer, if what was remembered of other
 // loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
 // first iterations do nothing, what is not shared is about as much as has already run.
-template <class Clock = loop_clock>
+template <class Clock = processor_clock>
 class loop_pace {
  public:
   // `given` is the length of the blocks; 0 to measure.

@@ -31,7 +31,7 @@ struct pipeline_worker {
   template <class T>
   using plain = T;
   using walks = scope;  // what further walks are spawned into
-  using clock = loop_clock;
+  using clock = processor_clock;
   static constexpr unsigned stages_between_looks = 32;
   static constexpr unsigned looks_before_end = 64;
 

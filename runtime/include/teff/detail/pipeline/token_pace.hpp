@@ -1,7 +1,7 @@
 // Whether tokens take so long that it pays if several workers carry them.
 #pragma once
 
-#include <teff/detail/loops/pace.hpp>
+#include <teff/detail/scheduler/processor_clock.hpp>
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ inline constexpr std::int64_t token_nanoseconds_worth_sharing = 1000;
 
 // Kept by a worker that carries all tokens by itself. It reads the clock only if another worker asks for a
 // share, and then once in a few stages.
-template <class Clock = loop_clock>
+template <class Clock = processor_clock>
 class lone_pace {
  public:
   void restart() noexcept {
@@ -55,7 +55,7 @@ class lone_pace {
 };
 
 // Kept by each of several workers that carry tokens of one pipeline.
-template <class Clock = loop_clock>
+template <class Clock = processor_clock>
 class shared_pace {
  public:
   // `stages`: of the pipeline. `between_looks`: after how many stages that this worker ran it looks.

@@ -2,7 +2,7 @@
 // it (src/scheduler/shared_core.md).
 #pragma once
 
-#include <teff/detail/loops/pace.hpp>
+#include <teff/detail/scheduler/processor_clock.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -11,8 +11,8 @@ namespace teff::detail {
 
 // The system's thread that calls. tests/core_share_test.cpp has another.
 struct calling_thread {
-  static std::int64_t now() noexcept { return loop_clock::now(); }
-  static std::int64_t in(std::int64_t nanoseconds) noexcept { return loop_clock::in(nanoseconds); }
+  static std::int64_t now() noexcept { return processor_clock::now(); }
+  static std::int64_t in(std::int64_t nanoseconds) noexcept { return processor_clock::in(nanoseconds); }
   // How often the system has taken the core away from it; a give_way() counts, too, if another thread had the
   // core then.
   static std::int64_t times_taken() noexcept;
