@@ -124,13 +124,13 @@ int run_grid_once(runtime& rt, bool numbered) {
   constexpr int height = 500;
   std::vector<std::atomic<int>> ran(static_cast<std::size_t>(width) * height);
   std::atomic<int> on_shared{0};
-  std::atomic<std::int64_t> sink{0};
+  std::atomic<std::uint64_t> sink{0};
   task_graph<int> graph(rt);
   if (numbered) graph.dense(width * height);
   graph.indegree([](int key) { return key < width ? 1 : 2; });
   graph.body([&](int key) {
-    std::int64_t sum = key;
-    for (int i = 0; i < 10'000; ++i) sum = sum * 7 + i;
+    auto sum = static_cast<std::uint64_t>(key);
+    for (std::uint64_t i = 0; i < 10'000; ++i) sum = sum * 7 + i;
     sink.fetch_add(sum, std::memory_order_relaxed);
     ran[static_cast<std::size_t>(key)].fetch_add(1, std::memory_order_relaxed);
     if (detail::this_core.is_shared()) on_shared.fetch_add(1, std::memory_order_relaxed);
