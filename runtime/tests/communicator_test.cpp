@@ -289,6 +289,7 @@ TEST(communicator, misuse_is_refused) {
 // Rank 1 takes none before all have been sent.
 TEST(communicator, small_messages_travel_together_while_others_are_on_their_way) {
   loopback job(2);
+  std::latch busy{2};  // rank 1's only worker is, with a body that waits
   std::latch sent{1};
   on_ranks(job, 1, [&](transport& through, runtime& rt) {
     communicator comm(rt, through);
@@ -296,6 +297,7 @@ TEST(communicator, small_messages_travel_together_while_others_are_on_their_way)
     const auto each = comm.on([&](int) { ++came; });
     constexpr int count = 20'000;
     comm.run([&] {
+      busy.arrive_and_wait();
       if (comm.rank() == 1) return sent.wait();
       for (int i = 0; i < count; ++i) each.send(1, i);
       sent.count_down();
