@@ -64,12 +64,10 @@ void large(teff::communicator& comm) {
 }
 
 // From everyone to everyone, each several times, into memory that is asked for one after the other.
-void blocks(teff::communicator& comm) {
-  constexpr int times = 6;
-  const std::size_t size = std::size_t{1} << 18;
+void blocks(teff::communicator& comm, std::size_t size, int times) {
   const auto ranks = static_cast<std::size_t>(comm.ranks());
   const auto value = [](int from, int to, int time) { return 100.0 * from + 10.0 * to + time; };
-  std::vector<std::vector<double>> landed(ranks * times);
+  std::vector<std::vector<double>> landed(ranks * static_cast<std::size_t>(times));
   std::vector<std::vector<double>> data;
   std::atomic<int> came{0};
   std::atomic<int> reused{0};
@@ -85,7 +83,7 @@ void blocks(teff::communicator& comm) {
         ++came;
       });
   comm.run([&] {
-    data.reserve(ranks * times);
+    data.reserve(landed.size());
     for (int to = 0; to < comm.ranks(); ++to) {
       for (int time = 0; time < times; ++time) {
         auto& x = data.emplace_back(size + static_cast<std::size_t>(time), value(comm.rank(), to, time));
@@ -100,8 +98,8 @@ void blocks(teff::communicator& comm) {
   expect(reused == times * comm.ranks(), "how often data may be used again");
 }
 
-void failing_blocks(teff::communicator& comm) {
-  std::vector<double> data(std::size_t{1} << 18, 1.0);
+void failing_blocks(teff::communicator& comm, std::size_t size) {
+  std::vector<double> data(size, 1.0);
   std::vector<double> landed(data.size());
   const auto block = comm.on_large([&](std::size_t) { return std::span(landed).first(1); },
                                    [](std::span<double>) { expect(false, "too little memory is an error"); });
@@ -267,7 +265,12 @@ int main(int argc, char** argv) {
   teff::communicator comm(rt, job, {.window = 4096});
   flood(comm);
   large(comm);
-  blocks(comm);
-  failing_blocks(comm);
+  constexpr std::size_t too_large_to_deposit = std::size_t{1} << 18;
+  constexpr std::size_t deposited = 32'000;
+  blocks(comm, too_large_to_deposit, 6);
+  blocks(comm, deposited, 20);
+  blocks(comm, 3000, 50);
+  failing_blocks(comm, too_large_to_deposit);
+  failing_blocks(comm, deposited);
   failure(comm);
 }

@@ -12,7 +12,8 @@ namespace teff {
 // A job of several ranks in this process, whose packets are delayed at random: a packet may overtake those of
 // other pairs of ranks, and be overtaken by them. It is never lost, and never overtakes one of its own pair,
 // which no network below a channel does either (MPI orders messages, TCP bytes). The data of a large message
-// come in pieces, which are copied when they arrive, before and after all else of their pair.
+// come in pieces, which are copied when they arrive, before and after all else of their pair; or they are
+// deposited, as chance will have it.
 //
 //   teff::simulated job(3, seed);
 //   ... job.rank(0) ...
@@ -37,6 +38,8 @@ class simulated {
   [[nodiscard]] std::uint64_t now() const;
   // Packets that have not been received.
   [[nodiscard]] std::size_t under_way() const;
+  // Data that were deposited and not withdrawn.
+  [[nodiscard]] std::size_t deposited() const;
 
  private:
   class network;

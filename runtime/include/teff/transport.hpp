@@ -57,9 +57,18 @@ class channel {
   // until it is set again or the channel is destroyed. It only wakes somebody.
   virtual void on_arrival(std::function<void()> tell) = 0;
 
-  // ---- Large messages: bytes go from memory to memory, by one of two ways ----
+  // ---- Large messages: bytes go from memory to memory, by one of three ways ----
 
-  // Whether this rank can read the memory of that one, by read().
+  // Puts a copy of these bytes where rank `to` can take it by withdraw(); returns its number there. Nothing:
+  // they are too many, or there is no room now. Any thread may call it.
+  [[nodiscard]] virtual std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes);
+  // Copies what rank `from` has deposited under this number, as many bytes, or none; it is gone then. A
+  // packet that was sent after deposit() has told of it. Any thread may call it.
+  virtual void withdraw(int from, std::uint32_t number, std::span<std::byte> to);
+  // What was deposited for rank `to`, which is not told of it, is gone.
+  virtual void take_back(int to, std::uint32_t number);
+
+  // Else: whether this rank can read the memory of that one, by read().
   [[nodiscard]] virtual bool reads(int from) const noexcept;
   // Copies bytes that lie at this address in the memory of rank `from`, where nobody changes them. Any thread
   // may call it. Throws std::system_error.

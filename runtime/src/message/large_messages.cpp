@@ -25,20 +25,37 @@ std::span<const std::byte> arguments_in(std::span<const std::byte> bytes) noexce
 
 // ---- On the sender ----
 
-block_offer large_messages::offer(int to, std::uint32_t message, std::span<const std::byte> data,
-                                  std::function<void()> may_reuse) {
+block_offer large_messages::offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse) {
+  const auto copy = to == core_.rank() ? std::nullopt : core_.channel_->deposit(to, data);
   const std::lock_guard lock(mutex_);
   const auto number = ++offers_;
   auto& sent = sent_[to];
   offered_.emplace(number, offered{to, data, std::move(may_reuse)});
   ++sent.large;
   sent.large_bytes += data.size();
-  return {core_.rank(), message, number, reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
+  return {core_.rank(), copy.value_or(block_offer::no_deposit), number,
+          reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
+}
+
+// Data that were deposited are the program's again, which a handler tells it, as of other data.
+void large_messages::sent(const block_offer& offer) {
+  if (!offer.is_deposited()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto mine = offered_.find(offer.number);
+    if (!mine->second.may_reuse) {
+      offered_.erase(mine);
+      return;
+    }
+  }
+  core_.send_step(core_.rank(), block_step::left, {offer.number, 0, core_.rank()});
 }
 
 void large_messages::take_back(const block_offer& offer) noexcept {
   const std::lock_guard lock(mutex_);
-  auto& sent = sent_.at(offered_.at(offer.number).to);
+  const int to = offered_.at(offer.number).to;
+  if (offer.is_deposited()) core_.channel_->take_back(to, offer.deposit);
+  auto& sent = sent_.at(to);
   offered_.erase(offer.number);
   --sent.large;
   sent.large_bytes -= offer.bytes;
@@ -74,13 +91,19 @@ void large_messages::answer(const block_offer& offer) {
   core_.send_step(offer.from, block_step::done, {offer.number, 0, core_.rank()});
 }
 
+// Nobody wants the data.
+void large_messages::refuse(const block_offer& offer) {
+  if (offer.is_deposited()) return core_.channel_->withdraw(offer.from, offer.deposit, {});
+  answer(offer);
+}
+
 void large_messages::take_offer(const large_functions& functions, std::span<const std::byte> bytes) {
   const auto offer = offer_in(bytes);
   if (offer.from < 0 || offer.from >= core_.ranks())
     throw malformed_message("teff::communicator: a large message of no rank");
-  if (core_.cancelled()) return answer(offer);
-  if (offer.from == core_.rank() || core_.channel_->reads(offer.from))
-    return read_now(functions, offer, arguments_in(bytes));
+  if (core_.cancelled()) return refuse(offer);
+  if (offer.is_deposited() || offer.from == core_.rank() || core_.channel_->reads(offer.from))
+    return take_now(functions, offer, arguments_in(bytes));
   waiting came{&functions, {}};
   std::memcpy(came.bytes.append(bytes.size()), bytes.data(), bytes.size());
   int slot = 0;
@@ -94,21 +117,27 @@ void large_messages::take_offer(const large_functions& functions, std::span<cons
   if (!expect(slot, std::move(came))) next_for(slot);
 }
 
-void large_messages::read_now(const large_functions& functions, const block_offer& offer,
+void large_messages::fetch(const block_offer& offer, std::span<std::byte> to) {
+  if (offer.is_deposited()) {
+    core_.channel_->withdraw(offer.from, offer.deposit, to);
+  } else if (offer.from != core_.rank()) {
+    core_.channel_->read(offer.from, offer.address, to);
+  } else if (!to.empty()) {
+    std::memmove(to.data(), reinterpret_cast<const void*>(offer.address), to.size());
+  }
+}
+
+void large_messages::take_now(const large_functions& functions, const block_offer& offer,
                               std::span<const std::byte> arguments) {
   std::span<std::byte> to;
   try {
     to = functions.land(arguments, offer.bytes);
-    if (offer.from != core_.rank()) {
-      core_.channel_->read(offer.from, offer.address, to);
-    } else if (!to.empty()) {
-      std::memmove(to.data(), reinterpret_cast<const void*>(offer.address), to.size());
-    }
+    fetch(offer, to);
   } catch (...) {
     core_.fail(std::current_exception());
-    return answer(offer);
+    return refuse(offer);
   }
-  answer(offer);
+  if (!offer.is_deposited()) answer(offer);
   functions.arrived(arguments, to);
 }
 

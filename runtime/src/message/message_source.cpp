@@ -71,7 +71,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
     bool* sent;
   };
   bool sent = false;
-  const offered all{core_.large().offer(to, number, data, std::move(may_reuse)), fill, what, &sent};
+  const offered all{core_.large().offer(to, data, std::move(may_reuse)), fill, what, &sent};
   // Who is answered before this returns finds it. After a failure nothing is sent.
   struct takes_back {
     large_messages& from;
@@ -89,6 +89,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
         *of.sent = true;
       },
       &all);
+  if (sent) core_.large().sent(all.offer);
 }
 
 void message_source::run_epoch(void (*body)(void* what), void* what) {

@@ -14,6 +14,7 @@
 #include <random>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace teff {
 
@@ -60,6 +61,23 @@ class simulated::network {
     put(way, {0, std::move(placed_then), bytes, place, std::move(then)});
     tell(number, to);
   }
+  std::optional<std::uint32_t> deposit(std::size_t number, int from, int to,
+                                       std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex_);
+    if (random_() % 2 == 0) return std::nullopt;
+    const auto named = deposits_++;
+    deposited_[{number, to, from, named}] = {bytes.begin(), bytes.end()};
+    return named;
+  }
+  void withdraw(std::size_t number, int from, int rank, std::uint32_t named, std::span<std::byte> to) {
+    const std::lock_guard lock(mutex_);
+    const auto bytes = std::move(deposited_.extract({number, rank, from, named}).mapped());
+    std::ranges::copy(std::span(bytes).first(to.size()), to.begin());
+  }
+  [[nodiscard]] std::size_t deposited() const {
+    const std::lock_guard lock(mutex_);
+    return deposited_.size();
+  }
   std::optional<channel::arrival> receive(std::size_t number, int rank) {
     const std::lock_guard lock(mutex_);
     for (;;) {
@@ -103,6 +121,13 @@ class simulated::network {
     int from;
     int block;  // of a large message, by its number there; or
     auto operator<=>(const line&) const = default;
+  };
+  struct deposit_name {
+    std::size_t channel;
+    int to;
+    int from;
+    std::uint32_t number;
+    auto operator<=>(const deposit_name&) const = default;
   };
   struct timed_packet {
     std::uint64_t due;
@@ -149,6 +174,8 @@ class simulated::network {
   std::map<line, sent_packets> lines_;
   std::map<line, std::pair<std::span<std::byte>, packet>> expected_;
   std::map<std::pair<std::size_t, int>, std::function<void()>> told_;
+  std::map<deposit_name, std::vector<std::byte>> deposited_;
+  std::uint32_t deposits_ = 0;
 };
 
 class simulated::end final : public transport {
@@ -173,6 +200,15 @@ class simulated::end final : public transport {
     }
     [[nodiscard]] std::size_t under_way(int to) const noexcept override {
       return network_->under_way(number_, rank_, to);
+    }
+    std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes) override {
+      return network_->deposit(number_, rank_, to, bytes);
+    }
+    void withdraw(int from, std::uint32_t number, std::span<std::byte> to) override {
+      network_->withdraw(number_, from, rank_, number, to);
+    }
+    void take_back(int to, std::uint32_t number) override {
+      network_->withdraw(number_, rank_, to, number, {});
     }
     void expect(int from, int block, std::span<std::byte> to, packet then) override {
       network_->expect(number_, from, rank_, block, to, std::move(then));
@@ -213,6 +249,10 @@ transport& simulated::rank(int rank) {
 
 std::uint64_t simulated::now() const {
   return network_->now();
+}
+
+std::size_t simulated::deposited() const {
+  return network_->deposited();
 }
 
 std::size_t simulated::under_way() const {

@@ -7,6 +7,18 @@ bool channel::is_near(int /*to*/) const noexcept {
   return false;
 }
 
+std::optional<std::uint32_t> channel::deposit(int /*to*/, std::span<const std::byte> /*bytes*/) {
+  return std::nullopt;
+}
+
+void channel::withdraw(int /*from*/, std::uint32_t /*number*/, std::span<std::byte> /*to*/) {
+  throw misuse("teff::channel: this transport keeps no data of other ranks");
+}
+
+void channel::take_back(int /*to*/, std::uint32_t /*number*/) {
+  throw misuse("teff::channel: this transport keeps no data for other ranks");
+}
+
 bool channel::reads(int /*from*/) const noexcept {
   return false;
 }

@@ -158,7 +158,10 @@ class mpi::line final : public channel {
     }
     while (line::receive()) {
     }
-    if (inbox_ != nullptr) job_->near->rings().close(number_);
+    if (inbox_ != nullptr) {
+      job_->near->rings().close(number_);
+      job_->near->deposits().close(number_);
+    }
     const std::lock_guard lock(job_->mutex);
     MPI_Comm_free(&all_);
   }
@@ -229,6 +232,16 @@ class mpi::line final : public channel {
     if (inbox_ != nullptr) job_->near->rings().on_arrival(*inbox_, std::move(tell));
   }
 
+  [[nodiscard]] std::optional<std::uint32_t> deposit(int to, std::span<const std::byte> bytes) override {
+    const auto near = job_->on_node[static_cast<std::size_t>(to)];
+    return near ? job_->near->deposits().put(number_, *near, bytes) : std::nullopt;
+  }
+  void withdraw(int from, std::uint32_t number, std::span<std::byte> to) override {
+    job_->near->deposits().take(*job_->on_node[static_cast<std::size_t>(from)], number, to);
+  }
+  void take_back(int to, std::uint32_t number) override {
+    job_->near->deposits().take_back(*job_->on_node[static_cast<std::size_t>(to)], number);
+  }
   [[nodiscard]] bool reads(int from) const noexcept override {
     return job_->near && job_->near->reads() && job_->on_node[static_cast<std::size_t>(from)];
   }

@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <sys/types.h>
 
+#include "mpi/deposits.hpp"
 #include "mpi/file_watch.hpp"
 #include "mpi/node_links.hpp"
 #include "mpi/rings.hpp"
@@ -30,6 +31,7 @@ class node {
   node& operator=(const node&) = delete;
 
   [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
+  [[nodiscard]] detail::deposits& deposits() noexcept { return *deposits_; }
   // By their number on this node, in the job.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   // Also by that number.
@@ -60,6 +62,7 @@ class node {
   bool sees_processes_ = false;  // of the other ranks
   last_words* last_words_ = nullptr;
   std::optional<detail::rings> rings_;
+  std::optional<detail::deposits> deposits_;
   std::optional<node_links> links_;  // of the first rank, where there are more nodes
   std::vector<int> watched_;         // files: by number the processes, then links
   std::optional<file_watch> watch_;

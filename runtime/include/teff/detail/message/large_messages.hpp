@@ -34,10 +34,11 @@ class large_messages {
 
   // ---- On the sender ----
 
-  // The offer of these data to a rank, to be sent before the arguments of message `message`.
-  [[nodiscard]] block_offer offer(int to, std::uint32_t message, std::span<const std::byte> data,
-                                  std::function<void()> may_reuse);
-  // It was not sent.
+  // The offer of these data to a rank, to be sent before the arguments of a message.
+  [[nodiscard]] block_offer offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse);
+  // It was sent.
+  void sent(const block_offer& offer);
+  // It was not.
   void take_back(const block_offer& offer) noexcept;
   // Adds what was offered to this rank.
   void count_in(message_counts& sent, int to);
@@ -64,11 +65,13 @@ class large_messages {
     std::span<std::byte> to;
   };
 
-  void read_now(const large_functions& functions, const block_offer& offer,
+  void take_now(const large_functions& functions, const block_offer& offer,
                 std::span<const std::byte> arguments);
   [[nodiscard]] std::span<const std::byte> data_of(std::uint64_t number);
   void release(std::uint64_t number);
+  void fetch(const block_offer& offer, std::span<std::byte> to);
   void answer(const block_offer& offer);
+  void refuse(const block_offer& offer);
   [[nodiscard]] bool expect(int slot, waiting of);
   void next_for(int slot);
   void take_data(int slot);

@@ -49,10 +49,13 @@ static_assert((sizeof(packet_header) + sizeof(record_header)) % argument_alignme
 // Before the arguments of a large message: where its data lie, and who has them.
 struct block_offer {
   std::int32_t from;
-  std::uint32_t message;
+  std::uint32_t deposit;  // the channel's number of a copy; none: they are in the sender's memory
   std::uint64_t number;   // among those that this rank has offered
   std::uint64_t address;  // in its memory
   std::uint64_t bytes;
+
+  static constexpr std::uint32_t no_deposit = ~std::uint32_t{0};
+  [[nodiscard]] bool is_deposited() const noexcept { return deposit != no_deposit; }
 };
 
 // Messages of the communicator itself about offers, by numbers that no registered message has
