@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "interleavings.hpp"
+#include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
 
 #include <algorithm>
@@ -33,6 +34,9 @@ struct world {
   bool guests_fence = true;
   bool guests_touch_after = false;
   bool guests_leave_the_search = true;
+  detail::dozers<futex> dozers;
+  bool dozes = false;
+  bool dozers_look = true;
 
   static bool take_from(checked::atomic<int>& pieces) {
     int there = pieces.load();
@@ -67,6 +71,17 @@ struct world {
     gate.wake(0);
   }
 
+  // A request, and a thread that looks for such.
+  void submit() {
+    work.fetch_add(1);
+    if (!dozers.will_look()) gate.notify_work(0);
+  }
+  void doze() {
+    dozers.begin();
+    dozers.end();
+    if (dozers_look && work.load() > 0) gate.notify_work(0);
+  }
+
   // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
   // until it has found so many pieces.
   void search(unsigned me, int pieces) {
@@ -81,7 +96,10 @@ struct world {
         if (sees_work(me)) {
           gate.cancel_sleep(me, wake_for::work);
         } else {
-          gate.sleep_vacant(me);
+          gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
+            if (dozes) doze();
+            futex::wait(home, expected);
+          });
         }
         touch(me);
         gate.offer(me);
@@ -135,6 +153,22 @@ const auto visitor = [](world& w) { static_cast<void>(w.visit(0, [] {})); };
 
 TEST(guests_model, what_is_published_while_a_guest_is_in_gets_done) {
   expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish(); }}));
+}
+
+TEST(guests_model, a_request_that_wakes_nobody_because_a_thread_dozes_gets_done) {
+  const auto dozing = [](world& w) { w.dozes = true; };
+  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, dozing));
+  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
+}
+
+TEST(guests_model, finds_a_thread_that_does_not_look_after_it_has_dozed) {
+  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }},
+                  [](world& w) {
+                    w.dozes = true;
+                    w.dozers_look = false;
+                  })
+                .fault,
+            "");
 }
 
 TEST(guests_model, what_only_the_guests_worker_may_do_gets_done) {

@@ -326,6 +326,18 @@ TEST(guests, an_older_request_begins_before_one_that_is_waited_for) {
   }
 }
 
+// The only worker's thread dozes, as all requests have been run by who waited for them.
+TEST(guests, a_request_that_nobody_was_woken_for_and_nobody_waits_for_begins) {
+  runtime rt{{.workers = 1}};
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
+    std::atomic<bool> begun{false};
+    auto older = rt.submit([&] { begun = true; });
+    while (!begun) std::this_thread::yield();
+    older.get();
+  }
+}
+
 TEST(guests, what_the_worker_was_called_for_begins_before_a_call_of_run) {
   for (const int spin : {0, 50}) {
     runtime rt{{.workers = 1, .spin = std::chrono::microseconds(spin)}};

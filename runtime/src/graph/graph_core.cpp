@@ -116,7 +116,9 @@ bool graph_core::help_as_guest() {
   };
   help.graph = this;
   // What came from outside, and a worker may have been called for, is not to wait for this graph.
-  const auto which = runtime_.has_work_from_outside() ? among::vacant : among::called;
+  const bool others_wait = runtime_.has_work_from_outside();
+  if (others_wait) runtime_.announce_requests();  // nobody has been woken for them, if somebody dozes
+  const auto which = others_wait ? among::vacant : among::called;
   return run_as_guest(runtime_, help, which) && at_rest();
 }
 

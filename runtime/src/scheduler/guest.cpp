@@ -149,6 +149,8 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
 
 bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
+  // Others are older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
+  if (runtime.requests().queue().size() > 1) runtime.announce_requests();
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine == nullptr && runtime.would_begin_with(first)) mine = enter_at_hand(runtime, among::called);
   return run_as(mine, job);

@@ -81,8 +81,10 @@ class idle_gate {
     return waiters_[worker].state.load(std::memory_order_relaxed) == asked_for;
   }
 
-  // As sleep(), but guests may man the worker until this returns, from now on.
-  void sleep_vacant(unsigned worker) noexcept {
+  // As sleep(), but guests may man the worker until this returns, from now on. wait(home, expected) sleeps,
+  // and may return for no reason.
+  template <class Wait>
+  void sleep_vacant(unsigned worker, Wait wait) noexcept {
     auto& mine = waiters_[worker];
     auto expected = asleep_for_work;
     // Release (seq_cst): what this thread did as the worker, to the acquire of enter() and wake_from().
@@ -93,7 +95,7 @@ class idle_gate {
       auto none = not_called;
       // Relaxed: it only says that a caller has to wake this thread.
       if (mine.home.compare_exchange_strong(none, sleeps, std::memory_order_relaxed) || none == sleeps)
-        System::wait(mine.home, sleeps);
+        wait(mine.home, sleeps);
     }
   }
 
@@ -188,6 +190,11 @@ class idle_gate {
   // Whether somebody looks for work, who takes a share without being woken. A hint.
   [[nodiscard]] bool anyone_searches() const noexcept {
     return searchers(idle_.load(std::memory_order_relaxed)) != 0;
+  }
+
+  // Whether somebody sleeps for work. A hint.
+  [[nodiscard]] bool anyone_sleeps() const noexcept {
+    return sleepers(idle_.load(std::memory_order_relaxed)) != 0;
   }
 
   // Whether a sleeper wakes by then without being woken. Who hands over wakes one if none does.

@@ -2,10 +2,12 @@
 
 #include <teff/detail/scheduler/requests.hpp>
 
+#include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
+#include <chrono>
 #include <memory>
 #include <new>
 
@@ -23,6 +25,16 @@ struct requests::lent_thread : job {
         of(lent) {}
   requests& of;
 };
+
+// Meanwhile it does not read what the submitter writes.
+bool requests::are_left_to_workers() const noexcept {
+  constexpr std::chrono::microseconds time_to_come_to_wait{1};
+  const auto before = queue_.taken_before_oldest();
+  if (!before) return false;
+  const auto until = std::chrono::steady_clock::now() + time_to_come_to_wait;
+  while (std::chrono::steady_clock::now() < until) relax();
+  return queue_.taken_before_oldest() == before;
+}
 
 void requests::lend() noexcept {
   if (queue_.empty() || !lent_.enter()) return;

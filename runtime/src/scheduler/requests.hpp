@@ -3,6 +3,8 @@
 // Which thread runs what, and why that can't deadlock: requests.md.
 #pragma once
 
+#include "platform/futex.hpp"
+#include "scheduler/dozing.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
@@ -16,6 +18,11 @@ class requests {
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
+
+  // Whether nobody has taken the oldest for a while: who submitted it is not about to run it. That takes a
+  // microsecond, if there is any.
+  [[nodiscard]] bool are_left_to_workers() const noexcept;
+  [[nodiscard]] detail::dozers<futex>& dozers() noexcept { return dozers_; }
 
   // A worker may run no request now: a spare thread is to run them, if there are any.
   void lend() noexcept;
@@ -50,6 +57,7 @@ class requests {
   static constinit thread_local requests* run_here_;
 
   job_queue queue_;
+  detail::dozers<futex> dozers_;
   lending<> lent_;
   spare_threads spare_;
 };

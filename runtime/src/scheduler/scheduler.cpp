@@ -66,7 +66,11 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
   const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
   if (waiter.runtime == nullptr) {
-    if (before == awaited_asleep) futex_wake(ended);  // takes its address only
+    if (before == awaited_asleep) {
+      futex_wake(ended);  // takes its address only
+    } else if (auto* const me = worker::current()) {
+      me->has_served_spinner();
+    }
   } else {
     runtime_registry::wake(*waiter.runtime, waiter.index);
   }
@@ -219,24 +223,29 @@ void scheduler::end_workers() noexcept {
 }
 
 bool scheduler::notify_work() noexcept {
-  if (!gate_.needs_a_wake()) {
-    count_on_searcher();
-    return false;
-  }
+  if (!gate_.needs_a_wake()) return false;
   const auto* const nearest = worker_of_this_processor();
   return gate_.wake_any(nearest == nullptr ? 0 : nearest->index() + 1);
 }
 
+void scheduler::notify_work_for_searchers() noexcept {
+  if (!notify_work()) count_on_searcher();
+}
+
 void scheduler::submit(job& job) noexcept {
   jobs_.push(job);
-  notify_work();
+  notify_work_for_searchers();
+}
+
+void scheduler::submit_request(job& job) noexcept {
+  if (is_of_parent()) return;  // nobody is there who would run it
+  requests_.queue().push(job);
+  if (!requests_.dozers().will_look()) announce_requests();
 }
 
 // A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
 // of those that search only for what they may run.
-void scheduler::submit_request(job& job) noexcept {
-  if (is_of_parent()) return;  // nobody is there who would run it
-  requests_.queue().push(job);
+void scheduler::announce_requests() noexcept {
   if (notify_work()) return;
   ask_busy_workers();
   requests_.lend_for_sleepers();
@@ -263,7 +272,7 @@ void scheduler::end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept {
 
 void scheduler::source_published() noexcept {
   fences_.here();
-  notify_work();
+  notify_work_for_searchers();
   if (sleep_for_sources_.load(std::memory_order_relaxed) == 0) [[likely]]
     return;
   for (const auto& each : workers_) {

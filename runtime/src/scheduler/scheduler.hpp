@@ -63,6 +63,8 @@ class scheduler {
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
+  // There is a request, and somebody is to begin it.
+  void announce_requests() noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.
@@ -122,6 +124,8 @@ class scheduler {
   void stop_workers(std::size_t started) noexcept;
   // As idle_gate::notify_work(), best one on another processor: the calling thread goes on with this one.
   bool notify_work() noexcept;
+  // The same, where a searcher is to go on searching if none is woken.
+  void notify_work_for_searchers() noexcept;
   // Every busy worker is to look outside at its next push.
   void ask_busy_workers() noexcept;
 

@@ -10,6 +10,7 @@
 #include "platform/call_stack.hpp"
 #include "platform/futex.hpp"
 #include "scheduler/activities.hpp"
+#include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/nearest_first.hpp"
@@ -111,6 +112,8 @@ class worker {
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
+  // What it has just done was the call of a thread from outside that spun meanwhile.
+  void has_served_spinner() noexcept { usefulness_.has_served_spinner(); }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -166,6 +169,7 @@ class worker {
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
+  bool run_request(bool& searching) noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
   task_slot* steal_from(worker& victim) noexcept;
@@ -173,6 +177,8 @@ class worker {
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
   bool sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
+  void sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
+  void doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
@@ -210,6 +216,7 @@ class worker {
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
   spin_patience patience_;
+  usefulness usefulness_;
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

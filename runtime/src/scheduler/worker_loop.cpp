@@ -209,7 +209,8 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
 
 // After a look in vain.
 void worker::look_further(waiting& mine) noexcept {
-  if (mine.where == waits::at_top && mine.searching && all_.gate().is_asked_for(index_)) {
+  if (mine.where == waits::at_top && mine.searching &&
+      (all_.gate().is_asked_for(index_) || usefulness_.is_in_the_way())) {
     park(mine);
   } else if (!mine.searching) {
     begin_search(mine);

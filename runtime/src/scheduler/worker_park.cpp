@@ -4,7 +4,9 @@
 #include "scheduler/worker.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 
 namespace teff::detail {
 
@@ -62,7 +64,8 @@ bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const
   parked_.start();
   bool in_time = true;
   if (deadline == futex::never && where == waits::at_top) {
-    all_.gate().sleep_vacant(index_);
+    all_.gate().sleep_vacant(
+        index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); });
     self.invite();  // who asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {
     all_.gate().sleep(index_);
@@ -77,6 +80,29 @@ bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const
     patience_.woke();
   }
   return !in_time;
+}
+
+// While guests may man the worker.
+void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
+  if (usefulness_.is_doubtful()) doze(home, expected);
+  if (home.load(std::memory_order_relaxed) != expected) return;
+  futex_wait(home, expected);
+  usefulness_.was_woken();
+}
+
+// As long as requests come, which are run by who waits for them (requests.md).
+void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
+  auto& requests = all_.requests();
+  auto& dozers = requests.dozers();
+  dozers.begin();
+  bool is_needed = true;
+  while (is_needed) {
+    const auto until = search_pace::clock::now() + dozers.nap;
+    if (futex_wait_until(home, expected, until) || requests.are_left_to_workers()) break;
+    is_needed = dozers.were_counted_on();
+  }
+  dozers.end();
+  if (!requests.empty()) all_.announce_requests();
 }
 
 bool worker::sees_source_work(may_run limit) noexcept {

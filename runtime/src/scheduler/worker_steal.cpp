@@ -125,7 +125,7 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && limit == may_run::everything &&
-      (run_job_of(all_.jobs(), searching) || run_job_of(all_.requests().queue(), searching))) {
+      (run_job_of(all_.jobs(), searching) || run_request(searching))) {
     return true;
   }
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
@@ -145,6 +145,12 @@ bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
   stop_search(searching);
   run_job(*job);
   return true;
+}
+
+bool worker::run_request(bool& searching) noexcept {
+  auto& asked = all_.requests();
+  const bool may_leave_it = searching && all_.gate().anyone_sleeps();
+  return (!may_leave_it || asked.are_left_to_workers()) && run_job_of(asked.queue(), searching);
 }
 
 task_slot* worker::steal_from_anyone(worker*& victim) noexcept {

@@ -1,0 +1,83 @@
+// Threads that look for requests from time to time, so that who submits one need not wake anybody
+// (requests.md).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace teff::detail {
+
+// The threads of one runtime that doze. `System` gives atomic<T>.
+template <class System>
+class dozers {
+ public:
+  // A thread looks at the queue at least so often from begin() to end(), and once more after that.
+  static constexpr std::chrono::microseconds nap{100};
+
+  // seq_cst, as all that push and look at the queue: of who pushes and who ends, one sees the other.
+  void begin() noexcept { count_.fetch_add(1, std::memory_order_seq_cst); }
+  void end() noexcept { count_.fetch_sub(1, std::memory_order_seq_cst); }
+  // Whether somebody has counted on them since this was asked before. A hint.
+  [[nodiscard]] bool were_counted_on() noexcept {
+    return counted_on_.load(std::memory_order_relaxed) &&
+           counted_on_.exchange(false, std::memory_order_relaxed);
+  }
+
+  // After a push: whether one of them will look at the queue.
+  [[nodiscard]] bool will_look() noexcept {
+    if (count_.load(std::memory_order_seq_cst) == 0) return false;
+    if (!counted_on_.load(std::memory_order_relaxed)) counted_on_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  typename System::template atomic<unsigned> count_{0};
+  typename System::template atomic<bool> counted_on_{false};
+};
+
+// Whether a worker is of use to those who ask for it, or they had better do themselves what they ask for.
+// Hints: its own thread and its guests change them.
+class usefulness {
+ public:
+  void was_woken() noexcept { add_one(woken_); }
+  // What it found was a call of a thread that did nothing but look for its end.
+  void has_served_spinner() noexcept {
+    served_last_.store(true, std::memory_order_relaxed);
+    add_one(served_);
+  }
+  void found_something() noexcept {
+    if (served_last_.load(std::memory_order_relaxed)) {
+      served_last_.store(false, std::memory_order_relaxed);
+    } else if (is_in_doubt()) {
+      woken_.store(0, std::memory_order_relaxed);
+      served_.store(0, std::memory_order_relaxed);
+    }
+  }
+
+  // It was woken again and again where others were quicker, or serves such threads.
+  [[nodiscard]] bool is_doubtful() const noexcept {
+    return woken_.load(std::memory_order_relaxed) + served_.load(std::memory_order_relaxed) >=
+           times_to_learn_from;
+  }
+  // It serves such threads: they could be the worker, if it did not look for work.
+  [[nodiscard]] bool is_in_the_way() const noexcept {
+    return served_.load(std::memory_order_relaxed) >= times_to_learn_from;
+  }
+
+ private:
+  static constexpr unsigned times_to_learn_from = 4;
+  using count = std::atomic<unsigned>;  // so many times in succession
+
+  static void add_one(count& to) noexcept {
+    to.store(to.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] bool is_in_doubt() const noexcept {
+    return woken_.load(std::memory_order_relaxed) + served_.load(std::memory_order_relaxed) != 0;
+  }
+
+  count woken_{0};
+  count served_{0};
+  std::atomic<bool> served_last_{false};
+};
+
+}  // namespace teff::detail
