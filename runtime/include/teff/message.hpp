@@ -72,7 +72,8 @@ class message {
 };
 
 // What communicator::on_large() returns: send() brings an array of T into the memory of another rank, without
-// a copy between, and calls a function there. Beside it go arguments, as those of a message.
+// a copy between unless that is quicker, and calls a function there. Beside it go arguments, as those of a
+// message.
 template <class T, class... Arguments>
 class large_message {
  public:
