@@ -149,6 +149,8 @@ def test_the_headline_names_the_smallest_and_who_is_level_with_it(tmp_path: Path
     assert "is the smallest" not in prose(written(tmp_path, with_rows(case(0), [unknown])))
     vague = replace(rows[1], metg=estimate(1.05e-6, low=0.0, high=math.inf))
     assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), [rows[0], vague])))
+    large = replace(rows[1], metg=estimate(3e-6, low=0.0, high=4e-6))
+    assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), [rows[0], large])))
 
 
 def test_each_caveat_on_rows_is_marked_in_these_rows(tmp_path: Path) -> None:

@@ -119,6 +119,10 @@ class MetgEstimate:
             return 1 - self.low / self.value
         return (self.high - self.low) / (2 * self.value)
 
+    def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
+        """Whether what is known of it leaves that open. A lower end that is unknown says nothing, except of '<'."""
+        return self.low <= best.high and (self.low > 0 or self.relation == "<")
+
 
 def is_known(estimate: MetgEstimate | Interval, tolerance: float = 0.05) -> bool:
     """Whether it needs no more rounds: the interval's half-width is within `tolerance` of the value."""

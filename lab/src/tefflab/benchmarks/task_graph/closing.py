@@ -44,7 +44,7 @@ def sentence(case: MeasuredCase) -> str:
     if len(known) == 1:
         return f"{first}, and less than that with smaller ones{doubt}."
     other, middle = known[len(known) // 2]
-    if middle.low <= best.high:
+    if middle.may_be_as_small_as(best):
         return f"{first}{_level(known)}{doubt}."
     which = f"{other.variant.id}, the median of {len(known)}," if len(known) > 2 else other.variant.id
     least, most = (digits(each, 2) for each in (middle.low / best.high, middle.high / best.low))
@@ -114,7 +114,7 @@ def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:
 def _level(known: Sequence[tuple[MetgRow, MetgEstimate]]) -> str:
     """Who can't be told apart from the best."""
     best = known[0][1]
-    level = [row.variant.id for row, each in known[1:] if each.low <= best.high]
+    level = [row.variant.id for row, each in known[1:] if each.may_be_as_small_as(best)]
     return f" (so may {_named(level, 'others')})" if level else ""
 
 

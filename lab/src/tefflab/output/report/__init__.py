@@ -121,7 +121,8 @@ def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
         known = [row for row in case.rows if row.metg and is_told(row.metg.low, row.metg.high)]
         if known and known[0].metg:
             best = known[0].metg
-            return Headline(case.name, known[0], [row for row in known[1:] if row.metg and row.metg.low <= best.high])
+            level = [row for row in known[1:] if row.metg and row.metg.may_be_as_small_as(best)]
+            return Headline(case.name, known[0], level)
     return None
 
 
