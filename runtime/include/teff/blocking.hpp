@@ -20,7 +20,8 @@ namespace teff {
 // - Elsewhere: calls f.
 // - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If
 // that
-//   calls blocking() or waits for something, the waits on one worker end in reverse order of their beginning.
+//   work calls blocking() or waits for something, the waits on one worker end in reverse order of their
+//   beginning.
 // - A loop's worker that blocks in an iteration does not begin the next one meanwhile, since it runs its part
 //   of the loop in order: spawn or submit what is to block side by side.
 template <class F>

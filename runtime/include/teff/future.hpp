@@ -6,8 +6,8 @@
 //   use(b.get() + a.get());                         // in any order
 //
 // - Futures can be moved and stored, and waited for in any order, on any thread.
-// - A worker that waits runs what it waits for, if nobody has begun it, and other work meanwhile. Any other
-//   thread sleeps.
+// - Who waits runs what it waits for, if nobody has begun it. Else a worker runs other work meanwhile, and
+//   any other thread sleeps.
 // - The destructor of a future neither blocks nor cancels: what was submitted runs all the same, and nobody
 //   hears of its value or exception. The runtime's shutdown waits for it.
 // - when_all() and when_any() make one future of several; a coroutine can `co_await` one, and return one.

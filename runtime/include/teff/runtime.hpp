@@ -91,7 +91,8 @@ class runtime {
  public:
   // Starts the workers. Throws invalid_option, std::system_error if a thread can't be had.
   explicit runtime(const options& = {});
-  // As shutdown().
+  // As shutdown(); but called by one of the workers, as by a task that deletes its runtime, it ends the
+  // program by std::terminate.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

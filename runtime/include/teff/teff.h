@@ -79,7 +79,8 @@ unsigned teff_worker_index(void);
 // returns when all have ended. `grain`: how many iterations a part has at least, but for the last; 0: as many
 // as take some hundred nanoseconds, which is measured while the loop runs. Returns what a body returned that
 // was not 0: parts that have not begun by then are dropped; teff_misused if `body` is NULL. On a thread that
-// is no worker, that thread runs all iterations.
+// is no worker, that thread runs all iterations: unlike a loop in C++, it uses no default runtime, so call it
+// within teff_run().
 int teff_parallel_for(int64_t first, int64_t last, size_t grain,
                       int (*body)(int64_t begin, int64_t end, void* context), void* context);
 

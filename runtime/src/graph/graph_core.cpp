@@ -17,8 +17,9 @@ namespace teff::detail {
 namespace {
 
 std::string sentence_about(const std::vector<std::string>& names, std::size_t count) {
-  std::string text = "teff::task_graph: " + std::to_string(count) + (count == 1 ? " key was" : " keys were") +
-                     " fulfilled less often than the indegree says (or again, after the task had run): ";
+  std::string text =
+      "teff::task_graph: " + std::to_string(count) + (count == 1 ? " key was" : " keys were") +
+      " fulfilled, but less often than the indegree says, or once more after the task had run: ";
   for (std::size_t i = 0; i < std::min(names.size(), most_names); ++i)
     text += (i == 0 ? "" : ", ") + names[i];
   if (count > most_names) text += ", ...";
