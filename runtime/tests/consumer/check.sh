@@ -32,6 +32,15 @@ for way in find_package FetchContent pkg-config; do
   "$folder/$way/consumer_in_c"
   echo "$way: works"
 done
+# Ranks, where MPI is.
+if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
+  configure "$folder/mpi-pkg-config" pkg-config -DNAME=teff-mpi
+  for way in find_package FetchContent mpi-pkg-config; do
+    "$cmake" --build "$folder/$way" -j2 --target ranks
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$folder/$way/ranks"
+    echo "$way, ranks: works"
+  done
+fi
 # What is fetched is part of the project, and not installed with it.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
 test ! -e "$folder/fetched"
