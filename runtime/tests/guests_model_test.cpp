@@ -34,6 +34,9 @@ struct world {
   bool guests_fence = true;
   bool guests_touch_after = false;
   bool guests_leave_the_search = true;
+  // Work that a worker which is asked for leaves to the guest, as long as that asks.
+  checked::atomic<int> left{0};
+  bool guests_stop_asking = true;
   detail::dozers<futex> dozers;
   bool dozes = false;
   bool dozers_look = true;
@@ -49,8 +52,8 @@ struct world {
     return std::ranges::any_of(messages,
                                [](auto& each) { return each.load() != 0 && each.exchange(0) != 0; });
   }
-  [[nodiscard]] bool sees_work(unsigned me) const {
-    return work.load() > 0 ||
+  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false) const {
+    return work.load() > 0 || (!gives_way && left.load() > 0) ||
            (me == 0 && (named.load() > 0 || messages[0].load() != 0 || messages[1].load() != 0));
   }
   void touch(unsigned me) { state[me].write(state[me].read() + 1); }
@@ -71,6 +74,11 @@ struct world {
     gate.wake(0);
   }
 
+  void leave_to_guest() {
+    left.fetch_add(1);
+    gate.notify_work(0);
+  }
+
   // A request, and a thread that looks for such.
   void submit() {
     work.fetch_add(1);
@@ -89,11 +97,13 @@ struct world {
       gate.start_search();
       gate.offer(me);
       touch(me);
-      while (!take_from(work) && !(me == 0 && (take_from(named) || take_message()))) {
-        gate.prepare_sleep(me, wake_for::work);
+      while (!take_from(work) && !(me == 0 && (take_from(named) || take_message())) &&
+             (gate.is_asked_for(me) || !take_from(left))) {
+        const bool gives_way = gate.prepare_to_give_way(me);
+        if (!gives_way) gate.prepare_sleep(me, wake_for::work);
         touch(me);
-        checked::barrier_everywhere();
-        if (sees_work(me)) {
+        if (!gives_way) checked::barrier_everywhere();
+        if (sees_work(me, gives_way)) {
           gate.cancel_sleep(me, wake_for::work);
         } else {
           gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
@@ -111,9 +121,10 @@ struct world {
   // What guest.cpp and worker::end_guest() do, if the worker is vacant or becomes so soon, or was called.
   // Returns whether.
   bool visit(unsigned worker, const std::function<void()>& call) {
-    static_cast<void>(gate.ask_for(worker));
+    const bool asks = gate.ask_for(worker);
     const auto prepare = [&] { touch(worker); };
     if (!gate.enter(worker, prepare)) {
+      if (asks && guests_stop_asking) gate.stop_asking(worker);
       if (!gate.enter_called(worker, prepare)) return false;
       if (guests_leave_the_search && gate.stop_search()) hand_over(worker);
     }
@@ -143,7 +154,7 @@ checker::outcome check(int preemptions, const std::vector<std::function<void(wor
       },
       threads,
       [](world& w) {
-        if (w.work.load() != 0 || w.named.load() != 0) checker::fail("work was left");
+        if (w.work.load() != 0 || w.named.load() != 0 || w.left.load() != 0) checker::fail("work was left");
       },
       preemptions);
 }
@@ -220,6 +231,23 @@ TEST(guests_model, finds_a_guest_that_takes_the_place_of_a_called_worker_and_sti
       check(3, {owner_of_two, visitor, publisher_of_two}, [](world& w) { w.guests_leave_the_search = false; })
           .fault,
       "");
+}
+
+// The guest does it, if it comes; else the worker.
+const auto leaver = [](world& w) {
+  w.leave_to_guest();
+  bool took_it = false;
+  static_cast<void>(w.visit(0, [&] { took_it = world::take_from(w.left); }));
+  if (took_it) w.publish();  // something else for the worker, which searches until it has found so much
+};
+
+TEST(guests_model, what_is_left_to_a_guest_gets_done) {
+  expect_no_fault(check(4, {owner, leaver}));
+  expect_no_fault(check(3, {owner_of_two, leaver, [](world& w) { w.publish(); }}));
+}
+
+TEST(guests_model, finds_a_guest_that_does_not_come_and_says_nothing) {
+  EXPECT_NE(check(4, {owner, leaver}, [](world& w) { w.guests_stop_asking = false; }).fault, "");
 }
 
 TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) {

@@ -5,6 +5,7 @@
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
+#include "scheduler/short_wait.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -83,7 +84,8 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   // both.
   ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
   const auto waiters = waiters_.load(std::memory_order_seq_cst);
-  if (waiters == 0 || !at_rest()) return;
+  if (waiters == 0) return look_for_spinners();
+  if (!at_rest()) return;
   if (told_of_rest_ != nullptr) {
     told_of_rest_(whom_);
     if (waiters == 1) return;  // that was the one who waits
@@ -93,13 +95,20 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   for (const unsigned each : waiting_workers_) runtime_.gate().wake(each);
 }
 
+// They need not be told: they look.
+void graph_core::look_for_spinners() const noexcept {
+  // Relaxed: a hint, where the worker learns for whom it works.
+  if (spinners_.load(std::memory_order_relaxed) == 0 || !at_rest()) return;
+  if (auto* const me = worker::current()) me->has_served_spinner();
+}
+
 void graph_core::wait_for_rest() {
   const auto at = here();
   if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
   const call_in_progress call(runtime_);
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
-  if (at.runtime == nullptr && help_as_guest()) return;
+  if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
   wait_for_rest_outside();
 }
 
@@ -121,6 +130,13 @@ bool graph_core::help_as_guest() {
   if (others_wait) runtime_.announce_requests();  // nobody has been woken for them, if somebody dozes
   const auto which = others_wait ? among::vacant : among::called;
   return run_as_guest(runtime_, help, which) && at_rest();
+}
+
+bool graph_core::comes_to_rest_soon() noexcept {
+  spinners_.fetch_add(1, std::memory_order_relaxed);
+  const bool rests = happens_soon([this] { return at_rest(); });
+  spinners_.fetch_sub(1, std::memory_order_relaxed);
+  return rests;
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {

@@ -71,7 +71,10 @@ bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   while (!gate.refuses(mine.index())) {
     if (gate.is_vacant(mine.index()) && enter(runtime, mine, among::vacant)) return true;
     relax();
-    if (std::chrono::steady_clock::now() >= deadline) break;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      gate.stop_asking(mine.index());
+      break;
+    }
   }
   return false;
 }

@@ -47,6 +47,16 @@ class idle_gate {
     return what == wake_for::name && searchers(before) == 1 && sleepers(before) != 0;
   }
 
+  // The same for a worker that a guest has asked for, to be vacant soon. False: none asks any more.
+  [[nodiscard]] bool prepare_to_give_way(unsigned worker) noexcept {
+    auto expected = asked_for;
+    // seq_cst: as in prepare_sleep(). Of this and stop_asking(), the later one sees the other's value.
+    if (!waiters_[worker].state.compare_exchange_strong(expected, asleep_for_work, std::memory_order_seq_cst))
+      return false;
+    idle_.fetch_add(one_sleeper - one_searcher, std::memory_order_seq_cst);
+    return true;
+  }
+
   // The last look found something: it is a searcher again.
   void cancel_sleep(unsigned worker, wake_for what) noexcept {
     auto expected = asleep(what);
@@ -133,6 +143,15 @@ class idle_gate {
     if (expected != offered) return expected == asked_for;
     return waiters_[worker].state.compare_exchange_strong(expected, asked_for, std::memory_order_relaxed) ||
            expected == asked_for;
+  }
+  // The guest gives up, and the worker may have left to it what it has seen: so the worker is to look again.
+  void stop_asking(unsigned worker) noexcept {
+    auto expected = asked_for;
+    // seq_cst: a worker that leaves something to guests and has not begun to give way does not do so any
+    // more.
+    if (!waiters_[worker].state.compare_exchange_strong(expected, offered, std::memory_order_seq_cst)) {
+      wake(worker);
+    }
   }
   // After ask_for(): whether it has found something else to do.
   [[nodiscard]] bool refuses(unsigned worker) const noexcept {

@@ -1,9 +1,9 @@
 #include "scheduler/scheduler.hpp"
 #include <teff/detail/scheduler/requests.hpp>
 
-#include "platform/relax.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
+#include "scheduler/short_wait.hpp"
 
 #include <sched.h>
 
@@ -27,39 +27,26 @@ constexpr std::uint32_t has_ended = 1;
 // About as long as oneTBB's workers do.
 constexpr std::chrono::milliseconds most_spin_unasked{1};
 
-// For about as long as it takes to fall asleep and be woken, which a thread should not do for less.
-bool is_set_soon(const std::atomic<std::uint32_t>& ended) noexcept {
-  constexpr int looks_between_clock_readings = 32;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
-  do {
-    for (int look = 0; look < looks_between_clock_readings; ++look) {
-      // Acquire: pairs with the release in set_and_wake(): what was done before.
-      if (ended.load(std::memory_order_acquire) == has_ended) return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < deadline);
-  return false;
-}
-
 }  // namespace
 
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   if (waiter.runtime != nullptr) {
-    help_until(
+    return help_until(
         [](const void* flag) {
           // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
           return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) ==
                  has_ended;
         },
         &ended);
-  } else if (!is_set_soon(ended)) {
-    const thread_blocks here;
-    std::uint32_t now = running;
-    // Acquire: pairs with the release in set_and_wake(): what was done before. Of the two, the later one sees
-    // the other's value.
-    if (!ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire)) return;
-    while (ended.load(std::memory_order_acquire) != has_ended) futex_wait(ended, awaited_asleep);
   }
+  // Acquire: pairs with the release in set_and_wake(): what was done before.
+  const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
+  if (happens_soon(is_set)) return;
+  const thread_blocks here;
+  std::uint32_t now = running;
+  // Of this and set_and_wake(), the later one sees the other's value.
+  if (!ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire)) return;
+  while (!is_set()) futex_wait(ended, awaited_asleep);
 }
 
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {

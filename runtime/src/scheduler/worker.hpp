@@ -188,7 +188,9 @@ class worker {
   [[nodiscard]] bool finds_reason_to_call_home(bool others_idle) noexcept;
   [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
-  [[nodiscard]] bool sees_work() noexcept;
+  [[nodiscard]] bool sees_inviting_work() noexcept;
+  enum class with_what_is_left : bool { no, yes };
+  [[nodiscard]] bool sees_work(with_what_is_left counts = with_what_is_left::yes) noexcept;
   [[nodiscard]] source::poll_time next_poll() noexcept;
   // To the bells of all sources. False: they are too many to sleep on.
   bool listen(doorbells& bells) noexcept;

@@ -14,12 +14,12 @@ namespace teff::detail {
 void worker::park(waiting& mine) noexcept {
   auto& gate = all_.gate();
   const auto limit = mine.limit;
-  const bool for_guest = mine.where == waits::at_top && gate.is_asked_for(index_);
   const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
-  if (gate.prepare_sleep(index_, wakes)) hand_over();
+  const bool for_guest = mine.where == waits::at_top && gate.prepare_to_give_way(index_);
+  if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
   bool for_poll = false;
   doorbells bells;
   const bool listens = limit == may_run::awaited_thief || listen(bells);
@@ -40,17 +40,18 @@ void worker::park(waiting& mine) noexcept {
   }
 }
 
-// The last look before it sleeps. `for_guest`: somebody waits for it to end.
+// The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.
 bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept {
   const auto limit = mine.limit;
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
   // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
-  if (limit != may_run::awaited_thief && !all_.sources().empty()) all_.fences().everywhere();
+  // Not for a guest, who looks when it leaves, or has this worker look again (guests.md).
+  if (!for_guest && limit != may_run::awaited_thief && !all_.sources().empty()) all_.fences().everywhere();
   if (mine.done()) return true;
   if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
-  if (limit == may_run::everything)
-    return sees_work() || (for_guest ? sees_private_work() : expose_anything());
+  if (for_guest) return sees_work(with_what_is_left::no) || sees_private_work();
+  if (limit == may_run::everything) return sees_work() || expose_anything();
   auto* const thief = thief_of(mine.awaited.slot);
   const look here(*this);
   return (thief != nullptr && thief->deque().has_public()) ||
@@ -110,12 +111,22 @@ bool worker::sees_source_work(may_run limit) noexcept {
   return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
 }
 
+bool worker::sees_inviting_work() noexcept {
+  if (!inbox_.empty()) return true;
+  return all_.sources().any_of(index_, next_source_, [&](source& each) {
+    return sees_work_of(each, may_run::everything) && each.invites(index_);
+  });
+}
+
 bool worker::sees_work_of(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
-bool worker::sees_work() noexcept {
-  if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
+// `counts`: whether what sources leave to other threads for a moment is work.
+bool worker::sees_work(with_what_is_left counts) noexcept {
+  if (all_.has_work_from_outside()) return true;
+  if (counts == with_what_is_left::yes ? sees_source_work(may_run::everything) : sees_inviting_work())
+    return true;
   const look here(*this);
   for (const auto* const other : victims) {
     if (other->deque().has_public()) return true;
