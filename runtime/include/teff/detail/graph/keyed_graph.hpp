@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -59,7 +58,7 @@ class keyed_graph final : public graph_core {
   ~keyed_graph() override {
     const auto destroy = [](node* left) { left->key.~Key(); };
     for (auto& each : states_.all()) each.placed.clear(destroy);
-    if (unplaced_owner_) unplaced_owner_->clear(destroy);
+    if (const std::unique_ptr<chains> made{unplaced_.load(std::memory_order_relaxed)}) made->clear(destroy);
     if (counters_) {
       for (auto& each : states_.all())
         while (auto* const left = static_cast<node*>(each.ready.take([] {})))
@@ -229,10 +228,8 @@ class keyed_graph final : public graph_core {
   std::vector<std::atomic<typename worker_state::ring*>> rings_;  // by reader, then by writer
   unmoved_array<worker_state> states_;
   ready_group ready_;
-  key_inbox<Key> outside_;  // keys without a place that no worker fulfilled
-  std::once_flag unplaced_made_;
-  std::atomic<chains*> unplaced_{nullptr};
-  std::unique_ptr<chains> unplaced_owner_;
+  key_inbox<Key> outside_;                      // keys without a place that no worker fulfilled
+  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first who needs it
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
 };
 

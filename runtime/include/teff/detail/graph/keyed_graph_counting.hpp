@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -227,11 +226,14 @@ template <class Key, class Hash>
 typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
   // Acquire: pairs with the release below.
   if (auto* const made = unplaced_.load(std::memory_order_acquire)) return *made;
-  std::call_once(unplaced_made_, [this] {
-    unplaced_owner_ = std::make_unique<chains>(typename chains::shape{});
-    unplaced_.store(unplaced_owner_.get(), std::memory_order_release);
-  });
-  return *unplaced_owner_;
+  // Not std::call_once(), which makes a system call for each graph.
+  auto made = std::make_unique<chains>(typename chains::shape{});
+  chains* first = nullptr;
+  // Release: the chains. Acquire: those of the thread that was first.
+  if (unplaced_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel,
+                                        std::memory_order_acquire))
+    first = made.release();
+  return *first;
 }
 
 template <class Key, class Hash>
