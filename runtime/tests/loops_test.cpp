@@ -168,10 +168,9 @@ TEST(parallel_for, gives_a_body_of_two_bounds_parts_that_make_up_the_loop) {
   });
 }
 
-TEST(parallel_for, gives_a_body_of_a_part_spans_or_subranges) {
+TEST(parallel_for, gives_a_body_of_a_part_spans) {
   on_runtimes([](runtime& rt) {
     std::vector<int> values(100000, 1);
-    std::deque<int> others(10000, 1);
     rt.run([&] {
       parallel_for(values, [](std::span<int> part) {
         for (int& each : part) ++each;
@@ -179,14 +178,25 @@ TEST(parallel_for, gives_a_body_of_a_part_spans_or_subranges) {
       parallel_for(std::as_const(values), [](std::span<const int> part) {
         for (const int each : part) ASSERT_EQ(each, 2);
       });
-      parallel_for(others, [](std::ranges::subrange<std::deque<int>::iterator> part) {
+    });
+    EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 200000);
+  });
+}
+
+// Clang before 16 can't compile any subrange of GCC's library, nor could its users write such a body.
+#if !defined(__clang__) || __clang_major__ >= 16
+TEST(parallel_for, gives_a_body_of_a_part_subranges) {
+  on_runtimes([](runtime& rt) {
+    std::deque<int> values(10000, 1);
+    rt.run([&] {
+      parallel_for(values, [](std::ranges::subrange<std::deque<int>::iterator> part) {
         for (int& each : part) ++each;
       });
     });
-    EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 200000);
-    EXPECT_EQ(std::accumulate(others.begin(), others.end(), 0), 20000);
+    EXPECT_EQ(std::accumulate(values.begin(), values.end(), 0), 20000);
   });
 }
+#endif
 
 TEST(parallel_for, calls_a_body_that_takes_either_with_one_iteration) {
   struct either {

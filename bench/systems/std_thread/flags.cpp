@@ -101,8 +101,7 @@ class grid {
     if (timestep >= kept)
       for (const std::int64_t each : table_.consumers(timestep - kept, point)) await(each);
     std::ranges::sort(task.awaited);
-    const auto repeated = std::ranges::unique(task.awaited);
-    task.awaited.erase(repeated.begin(), repeated.end());
+    task.awaited.erase(std::unique(task.awaited.begin(), task.awaited.end()), task.awaited.end());
   }
 
   const dependence_table& table_;

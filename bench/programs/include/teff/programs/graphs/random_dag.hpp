@@ -89,8 +89,7 @@ class random_dag {
       found.push_back(static_cast<std::int32_t>(task - back));
     }
     std::ranges::sort(found);
-    const auto twice = std::ranges::unique(found);
-    found.erase(twice.begin(), twice.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
   }
 
