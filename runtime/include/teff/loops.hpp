@@ -95,8 +95,8 @@ struct stepping_blocks {
 //
 // A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
 // chooses: body(first, last), two indices or iterators; or, for iterators and ranges, body(std::span) or
-// body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The first form that fits
-// counts: a generic body of one argument is called with one iteration.
+// body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The first form that
+// fits counts: a generic body of one argument is called with one iteration.
 //
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
