@@ -44,19 +44,29 @@ std::byte* deposits::bytes(std::size_t to, std::size_t from, std::uint32_t numbe
 std::optional<std::uint32_t> deposits::put(std::uint32_t channel, std::size_t to,
                                            std::span<const std::byte> data) {
   if (data.size() > slot_bytes_) return std::nullopt;
-  auto& out = outgoing_[to];
-  std::uint32_t number = 0;
-  {
-    const std::lock_guard lock(out.mutex);
-    // Acquire: the other rank has read what lay there, take().
-    while (number < slots && state(to, self_, number).full.load(std::memory_order_acquire) != 0) ++number;
-    if (number == slots) return std::nullopt;
-    // Relaxed: under the lock; the other rank looks at no slot before a packet tells of it.
-    state(to, self_, number).full.store(1, std::memory_order_relaxed);
-    out.channel[number] = channel;
-  }
-  std::memcpy(bytes(to, self_, number), data.data(), data.size());
+  const auto number = reserve(channel, to);
+  if (number) write(to, *number, data);
   return number;
+}
+
+std::optional<std::uint32_t> deposits::reserve(std::uint32_t channel, std::size_t to) {
+  if (slot_bytes_ == 0) return std::nullopt;
+  auto& out = outgoing_[to];
+  const std::lock_guard lock(out.mutex);
+  for (std::uint32_t number = 0; number < slots; ++number) {
+    auto& full = state(to, self_, number).full;
+    // Acquire: the other rank has read what lay there, take().
+    if (full.load(std::memory_order_acquire) != 0) continue;
+    // Relaxed: under the lock; the other rank looks at no slot before it is told of it.
+    full.store(1, std::memory_order_relaxed);
+    out.channel[number] = channel;
+    return number;
+  }
+  return std::nullopt;
+}
+
+void deposits::write(std::size_t to, std::uint32_t number, std::span<const std::byte> data) noexcept {
+  if (!data.empty()) std::memcpy(bytes(to, self_, number), data.data(), data.size());
 }
 
 void deposits::take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept {

@@ -31,6 +31,11 @@ class deposits {
   // would be too small. Any thread may call it.
   [[nodiscard]] std::optional<std::uint32_t> put(std::uint32_t channel, std::size_t to,
                                                  std::span<const std::byte> bytes);
+  // The number of a slot to that rank that is free, and is not any more; nothing if none is. Any thread may
+  // call it.
+  [[nodiscard]] std::optional<std::uint32_t> reserve(std::uint32_t channel, std::size_t to);
+  // Fills a slot that was reserved.
+  void write(std::size_t to, std::uint32_t number, std::span<const std::byte> bytes) noexcept;
   // Copies what lies in a slot from that rank, and frees it. The number has come in a packet that was sent
   // after put().
   void take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept;
@@ -39,8 +44,9 @@ class deposits {
   // Frees what was put for this channel: no rank takes anything from it any more.
   void close(std::uint32_t channel) noexcept;
 
+  static constexpr std::size_t slots = 4;  // from each rank to each other
+
  private:
-  static constexpr std::size_t slots = 4;
   struct alignas(64) slot {
     std::atomic<std::uint32_t> full{0};
   };

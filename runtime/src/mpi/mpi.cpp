@@ -4,7 +4,6 @@
 #include <teff/mpi.hpp>
 
 #include "mpi/node.hpp"
-#include "mpi/process_memory.hpp"
 #include "mpi/shared_pages.hpp"
 #include "platform/futex.hpp"
 
@@ -186,6 +185,7 @@ class mpi::line final : public channel {
         came->from = job_->near->ranks()[static_cast<std::size_t>(came->from)];
         return came;
       }
+      job_->near->helped_reads().help();
       if (!job_->has_far() && moves_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     }
     const std::lock_guard lock(job_->mutex);
@@ -207,7 +207,8 @@ class mpi::line final : public channel {
   }
 
   [[nodiscard]] bool has_arrivals() const noexcept override {
-    return inbox_ != nullptr && job_->near->rings().has_arrivals(*inbox_);
+    return inbox_ != nullptr &&
+           (job_->near->rings().has_arrivals(*inbox_) || job_->near->helped_reads().is_asked());
   }
   // MPI tells nobody that data have come or left.
   [[nodiscard]] bool is_polled() const noexcept override {
@@ -246,8 +247,8 @@ class mpi::line final : public channel {
     return job_->near && job_->near->reads() && job_->on_node[static_cast<std::size_t>(from)];
   }
   void read(int from, std::uint64_t address, std::span<std::byte> to) override {
-    detail::read_process_memory(job_->near->process(*job_->on_node[static_cast<std::size_t>(from)]), address,
-                                to);
+    const auto near = *job_->on_node[static_cast<std::size_t>(from)];
+    job_->near->helped_reads().read(near, job_->near->process(near), address, to);
   }
   void expect(int from, int number, std::span<std::byte> to, packet then) override {
     begin_move({from, {}, std::move(then)}, to.size(), [&](std::size_t at, int size, MPI_Request& request) {

@@ -58,7 +58,8 @@ node::node(bool reads, std::chrono::milliseconds silence) {
   constexpr std::size_t alignment = 64;
   const auto of_rings = rings::segment_bytes(ranks, lines);
   const auto before_deposits = of_rings + alignment * ((sizeof(last_words) + alignment - 1) / alignment);
-  const auto bytes = before_deposits + alignment + detail::deposits::segment_bytes(ranks);
+  const auto before_reads = before_deposits + detail::deposits::segment_bytes(ranks);
+  const auto bytes = before_reads + detail::helped_reads::segment_bytes(ranks) + alignment;
   MPI_Info how = MPI_INFO_NULL;
   MPI_Info_create(&how);
   MPI_Info_set(how, "alloc_shared_noncontig", "true");  // each rank's segment may be near its core
@@ -77,14 +78,20 @@ node::node(bool reads, std::chrono::milliseconds silence) {
   }
   rings::prepare(segments[static_cast<std::size_t>(own)], ranks, lines);
   std::vector<std::byte*> of_deposits;
-  for (auto* const each : segments) of_deposits.push_back(each + before_deposits);
+  std::vector<std::byte*> of_reads;
+  for (auto* const each : segments) {
+    of_deposits.push_back(each + before_deposits);
+    of_reads.push_back(each + before_reads);
+  }
   detail::deposits::prepare(of_deposits[static_cast<std::size_t>(own)], ranks);
+  detail::helped_reads::prepare(of_reads[static_cast<std::size_t>(own)], ranks);
   auto* const after_rings = segments.front() + of_rings;  // of rank 0, used by all
   if (own == 0) ::new (after_rings) last_words;
   MPI_Barrier(all_);
   last_words_ = std::launder(reinterpret_cast<last_words*>(after_rings));
   rings_.emplace(std::move(segments), static_cast<std::size_t>(own), lines);
   deposits_.emplace(std::move(of_deposits), static_cast<std::size_t>(own));
+  helped_reads_.emplace(of_reads, static_cast<std::size_t>(own), *deposits_);
   find_processes(static_cast<std::size_t>(own), reads);
   watch(static_cast<std::size_t>(own), silence);
 }

@@ -6,6 +6,7 @@
 
 #include "mpi/deposits.hpp"
 #include "mpi/file_watch.hpp"
+#include "mpi/helped_reads.hpp"
 #include "mpi/node_links.hpp"
 #include "mpi/rings.hpp"
 
@@ -32,6 +33,7 @@ class node {
 
   [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
   [[nodiscard]] detail::deposits& deposits() noexcept { return *deposits_; }
+  [[nodiscard]] detail::helped_reads& helped_reads() noexcept { return *helped_reads_; }
   // By their number on this node, in the job.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
   // Also by that number.
@@ -63,6 +65,7 @@ class node {
   last_words* last_words_ = nullptr;
   std::optional<detail::rings> rings_;
   std::optional<detail::deposits> deposits_;
+  std::optional<detail::helped_reads> helped_reads_;
   std::optional<node_links> links_;  // of the first rank, where there are more nodes
   std::vector<int> watched_;         // files: by number the processes, then links
   std::optional<file_watch> watch_;
