@@ -66,7 +66,9 @@ void large(teff::communicator& comm) {
 // From everyone to everyone, each several times, into memory that is asked for one after the other.
 void blocks(teff::communicator& comm, std::size_t size, int times) {
   const auto ranks = static_cast<std::size_t>(comm.ranks());
-  const auto value = [](int from, int to, int time) { return 100.0 * from + 10.0 * to + time; };
+  const auto value = [](int from, int to, int time, std::size_t i) {
+    return 1000.0 * static_cast<double>(i) + 100.0 * from + 10.0 * to + time;
+  };
   std::vector<std::vector<double>> landed(ranks * static_cast<std::size_t>(times));
   std::vector<std::vector<double>> data;
   std::atomic<int> came{0};
@@ -79,14 +81,16 @@ void blocks(teff::communicator& comm, std::size_t size, int times) {
       },
       [&](int from, int time, std::span<double> x) {
         expect(x.size() == size + static_cast<std::size_t>(time), "the size of a large message");
-        for (const double each : x) expect(each == value(from, comm.rank(), time), "what lies there");
+        for (std::size_t i = 0; i < x.size(); ++i)
+          expect(x[i] == value(from, comm.rank(), time, i), "what lies there");
         ++came;
       });
   comm.run([&] {
     data.reserve(landed.size());
     for (int to = 0; to < comm.ranks(); ++to) {
       for (int time = 0; time < times; ++time) {
-        auto& x = data.emplace_back(size + static_cast<std::size_t>(time), value(comm.rank(), to, time));
+        auto& x = data.emplace_back(size + static_cast<std::size_t>(time));
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = value(comm.rank(), to, time, i);
         block.send(to, comm.rank(), time, x, [&reused, &x] {
           std::ranges::fill(x, -1.0);
           ++reused;
