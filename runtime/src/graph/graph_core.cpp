@@ -140,14 +140,20 @@ bool graph_core::comes_to_rest_soon() noexcept {
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {
-  // Nobody else need know that it waits as long as it finds work itself.
   auto& awaits = accounts_[worker].awaits;
   const bool outer = std::exchange(awaits, true);
+  // Nobody else need know that it waits as long as it finds work itself.
   bool rest = at_rest();
   while (!rest && run_here(*this)) rest = at_rest();
+  if (rest) {
+    look_for_rest(worker);  // others may wait, too
+  } else {
+    wait_for_rest_among_others(worker);
+  }
   awaits = outer;
-  // Others may wait, too.
-  if (rest) return look_for_rest(worker);
+}
+
+void graph_core::wait_for_rest_among_others(unsigned worker) {
   {
     const std::lock_guard lock(mutex_);
     waiting_workers_.push_back(worker);

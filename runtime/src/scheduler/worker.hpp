@@ -207,7 +207,8 @@ class worker {
   local_deque* own_deque_ = nullptr;          // in that of its own thread
   std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
-  std::size_t next_source_ = 0;  // where it looks first
+  std::size_t next_source_ = 0;            // where it looks first
+  std::int64_t next_look_at_sources_ = 0;  // while it searches, by the processor's clock
   const std::byte* stack_middle_ = nullptr;
   const std::byte* own_stack_middle_ = nullptr;
   std::optional<call_stack> guest_stack_;  // made by the first guest

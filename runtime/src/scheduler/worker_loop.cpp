@@ -230,7 +230,7 @@ void worker::look_further(waiting& mine) noexcept {
 // counters, which all workers share, are left alone.
 void worker::begin_search(waiting& mine) noexcept {
   constexpr unsigned looks_before_search = 8;
-  if (!all_.sources().empty() && ++mine.fruitless < looks_before_search) return relax();
+  if (next_look_at_sources_ == 0 && ++mine.fruitless < looks_before_search) return relax();
   start_search(mine.searching);
   if (mine.where == waits::at_top) all_.gate().offer(index_);
   mine.pace.begin(patience_.least(), patience_.now());

@@ -1,4 +1,5 @@
 // Where a worker finds something to do, and how it runs that.
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 
 #include "scheduler/scheduler.hpp"
@@ -90,9 +91,15 @@ bool worker::run_awaited(source& awaited, bool& searching) noexcept {
 worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   auto result = found::nothing;
   bool found_while_searching = false;
+  bool all_quiet = true;
+  if (searching && processor_clock::now() < next_look_at_sources_) return result;
   const auto visit = [&](source& each) {
     if (searching) {
-      if (!sees_work_of(each, limit)) return false;
+      if (!sees_work_of(each, limit)) {
+        all_quiet = all_quiet && each.is_quiet();
+        return false;
+      }
+      all_quiet = false;
       // Jobs that were submitted later must not overtake what is left alone.
       if (limit == may_run::everything && !all_.has_work_from_outside() && !each.invites(index_)) {
         result = found::left_alone;
@@ -101,11 +108,16 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
       found_while_searching = true;
       return true;
     }
-    if (!run_source(each, limit)) return false;
+    if (!run_source(each, limit)) {
+      all_quiet = all_quiet && each.is_quiet();
+      return false;
+    }
     result = found::work;
     return true;
   };
   all_.sources().any_of(index_, next_source_, visit);
+  constexpr std::int64_t while_quiet = 1500;  // nanoseconds
+  next_look_at_sources_ = all_quiet ? processor_clock::now() + processor_clock::in(while_quiet) : 0;
   if (!found_while_searching) return result;
   // Not within a look: who leaves the search may look at all sources, and this one may be removed meanwhile.
   const std::size_t place = next_source_ - 1;

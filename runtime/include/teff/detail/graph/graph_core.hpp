@@ -41,6 +41,8 @@ class graph_core : public source {
   // Of a graph that rests: how many keys wait for more fulfilments; and what went wrong, if anything.
   [[nodiscard]] std::uint64_t keys_left() const noexcept;
   [[nodiscard]] std::exception_ptr failure() noexcept;
+  // Who has to be told of rest is told soon.
+  bool is_quiet() noexcept override { return told_of_rest_ == nullptr && at_rest(); }
   // From now on told(whom) is called again and again by workers that see that the graph rests. Set before the
   // graph is attached.
   void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
@@ -62,6 +64,9 @@ class graph_core : public source {
   // Worker `worker` has found nothing to do, so all that it took has ended. If the graph is at rest, wakes
   // those who wait for that.
   void look_for_rest(unsigned worker) noexcept;
+
+  // Whether somebody waits who has to be told. Relaxed: look_for_rest() is called later, too.
+  [[nodiscard]] bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
 
   // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
   [[nodiscard]] bool enter(unsigned worker) noexcept;
@@ -89,6 +94,7 @@ class graph_core : public source {
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void look_for_spinners() const noexcept;
   void wait_for_rest_on(unsigned worker);
+  void wait_for_rest_among_others(unsigned worker);
   void wait_for_rest_outside();
   void refuse_to_wait_for_ever() const;
   std::exception_ptr outcome();

@@ -218,6 +218,8 @@ class keyed_graph final : public graph_core {
   // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
   static constexpr unsigned tasks_a_run = 256;
   static constexpr unsigned looks_a_run = 128;
+  // After so many looks in vain it looks whether the graph rests.
+  static constexpr unsigned looks_between_rests = 16;
   // Where they look elsewhere, after so many nanoseconds of tasks, about: as often as that is worth its cost.
   static constexpr std::int64_t time_a_run = 2000;
   // Of equal priority, before it looks for messages (src/graph/README.md).

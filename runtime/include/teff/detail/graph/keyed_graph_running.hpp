@@ -189,8 +189,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const unsigned most = nested ? 1 : here.tasks_a_run;
   const auto began = looks_elsewhere ? processor_clock::now() : 0;
   unsigned tasks = 0;
-  // Once only: the others write what at_rest() reads.
-  bool asks_for_rest = account(worker).awaits && !nested;
+  bool asks_at_once = account(worker).awaits;
   for (unsigned looks = 0; looks < looks_a_run;) {
     const bool has_ready = here.kept || here.ready.has_own();
     if (!has_ready || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
@@ -208,11 +207,15 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
-    } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
-               (std::exchange(asks_for_rest, false) && at_rest())) {
+    } else if (tasks == 0 || looks_elsewhere || is_being_detached()) {
       break;
     } else {
-      ++looks;
+      // Rarely: the others write what at_rest() reads.
+      const bool asks = ++looks % looks_between_rests == 0 || std::exchange(asks_at_once, false);
+      if (asks && !nested && at_rest()) {
+        if (has_waiters()) look_for_rest(worker);
+        break;
+      }
     }
   }
   if (looks_elsewhere && tasks != 0 && !nested)

@@ -37,6 +37,11 @@ class source {
     return true;
   }
 
+  // Whether nothing goes on of which run() might find a part soon. While this is true of all sources, a
+  // worker that searches looks at them only once in a microsecond or two: who brings a few short tasks then
+  // has their cache lines to itself.
+  virtual bool is_quiet() noexcept { return false; }
+
   // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
   // worker that waits for another source, and is in the middle of many activities: so its stack stays short.
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
