@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -10,17 +11,6 @@
 #include "teff/bench/measure.hpp"
 
 namespace teff::apps {
-namespace {
-
-/// A core's rate, while the other ranks wait.
-double rate_of_core(const company& processes) {
-  processes.meet();
-  const double rate = processes.rank() == 0 ? kernels::measure_core() : 0;
-  processes.meet();
-  return rate;
-}
-
-}  // namespace
 
 void runner::prepare(const bench::flags& of_run) {
   if (problem_ && of_run == flags_) {
@@ -61,8 +51,21 @@ bench::answer runner::run() {
   }
 }
 
+/// A core's rate, while the other ranks wait. Short runs, one after the other, share one measurement.
+double runner::core_rate() {
+  using clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds stays_true{250};
+  company_->meet();
+  if (company_->rank() == 0 && clock::now() >= core_rate_until_) {
+    core_rate_ = kernels::measure_core();
+    core_rate_until_ = clock::now() + stays_true;
+  }
+  company_->meet();
+  return core_rate_;
+}
+
 bench::answer runner::measured(problem& of) {
-  const double core_rate = rate_of_core(*company_);
+  const double core_rate = this->core_rate();
   counts counted;
   bench::measurement found = bench::measure([&](bench::region_meter& region) {
     company_->meet();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -57,6 +58,7 @@ class runner final : public bench::runner {
   using problem = std::variant<gemm, cholesky>;
 
   [[nodiscard]] setting setting_of(const work& asked) const;
+  [[nodiscard]] double core_rate();
   [[nodiscard]] bench::answer measured(problem& of);
   [[nodiscard]] bench::json parameters(const problem& of) const;
 
@@ -65,6 +67,8 @@ class runner final : public bench::runner {
   work asked_;
   bench::flags flags_;  ///< of what is loaded
   std::optional<problem> problem_;
+  double core_rate_ = 0;  ///< FLOP/s, on rank 0
+  std::chrono::steady_clock::time_point core_rate_until_;
 };
 
 }  // namespace teff::apps
