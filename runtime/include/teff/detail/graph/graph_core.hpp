@@ -3,6 +3,7 @@
 #pragma once
 
 #include <teff/detail/graph/graph_account.hpp>
+#include <teff/detail/graph/recycled_memory.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
 #include <atomic>
@@ -103,7 +104,7 @@ class graph_core : public source {
   std::exception_ptr take_error() noexcept;
 
   scheduler& runtime_;
-  std::vector<graph_account> accounts_;
+  std::vector<graph_account, recycling_allocator<graph_account>> accounts_;
   void (*told_of_rest_)(void* whom) noexcept = nullptr;
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/recycled_memory.hpp>
 #include <teff/detail/graph/zeroed_array.hpp>
 
 #include <array>
@@ -39,6 +40,12 @@ class key_chains {
   explicit key_chains(shape of) : long_chain_(of.long_chain), first_(of.buckets, of.spread) {}
   key_chains(const key_chains&) = delete;
   key_chains& operator=(const key_chains&) = delete;
+  static void* operator new(std::size_t bytes, std::align_val_t /*alignment*/) {
+    return take_recycled(bytes);
+  }
+  static void operator delete(void* memory, std::size_t bytes, std::align_val_t /*alignment*/) noexcept {
+    give_recycled(memory, bytes);
+  }
 
   // What a change leaves to its caller, requests of other threads included.
   struct outcome {

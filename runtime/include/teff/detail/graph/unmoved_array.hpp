@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/graph/recycled_memory.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -14,7 +15,8 @@ class unmoved_array {
  public:
   // Of `size` objects: make(at, i) makes each at its place. Throws what that throws, std::bad_alloc.
   template <class Make>
-  unmoved_array(std::size_t size, Make make) : capacity_(size), first_(std::allocator<T>().allocate(size)) {
+  unmoved_array(std::size_t size, Make make)
+      : capacity_(size), first_(recycling_allocator<T>().allocate(size)) {
     undo_if_thrown(
         [&] {
           for (; made_ < size; ++made_) make(first_ + made_, made_);
@@ -32,7 +34,7 @@ class unmoved_array {
  private:
   void destroy() noexcept {
     std::destroy_n(first_, made_);
-    std::allocator<T>().deallocate(first_, capacity_);
+    recycling_allocator<T>().deallocate(first_, capacity_);
   }
 
   std::size_t capacity_;
