@@ -251,6 +251,13 @@ def test_a_variant_looks_the_same_in_whatever_order_it_comes() -> None:
     assert looks(variants(14)) == looks(reversed(variants(14)))
 
 
+def test_a_variant_has_the_same_mark_beside_few_others_as_alone() -> None:
+    every = variants(7)
+    together = looks(every[:3])
+    kept = [each for each in every[:3] if looks([each])[each.id] == together[each.id]]
+    assert len(kept) >= 2, "a mark changes only where another variant has it"
+
+
 def test_a_variant_has_one_mark_in_all_pictures_of_a_case() -> None:
     given = troubled()
     (crossing,) = [marker for marker, x, y in marks(plots.efficiency_chart(given)) if (x, y) == (1e-3, 0.5)]

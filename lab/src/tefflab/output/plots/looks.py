@@ -3,9 +3,11 @@
 Colour is never alone: a curve is told by its shape in print and by readers who see few colours, too.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from zlib import crc32
 
 from tefflab.records.plan import Variant
 
@@ -30,15 +32,28 @@ class Look:
 def looks(variants: Iterable[Variant]) -> dict[str, Look]:
     """The look of each, by id. The order they come in does not matter."""
     known = {each.id: each for each in variants}
+    shape_of = _shapes(sorted(known))
     return {
         name: Look(
-            color=readable(known[name].color, PAPER),
-            night=readable(known[name].color, NIGHT),
-            dash=DASHES[known[name].variant_index % len(DASHES)],
-            shape=SHAPES[number % len(SHAPES)],
+            color=readable(each.color, PAPER),
+            night=readable(each.color, NIGHT),
+            dash=DASHES[each.variant_index % len(DASHES)],
+            shape=shape_of[name],
         )
-        for number, name in enumerate(sorted(known))
+        for name, each in known.items()
     }
+
+
+def _shapes(ids: Sequence[str]) -> dict[str, Shape]:
+    """A shape for each, which hangs on its id, so that it is the same in most pictures; but none is used twice as long
+    as another is free."""
+    shape_of: dict[str, Shape] = {}
+    used = Counter[Shape]()
+    for name in ids:
+        first = crc32(name.encode()) % len(SHAPES)
+        shape_of[name] = min((*SHAPES[first:], *SHAPES[:first]), key=lambda shape: used[shape])
+        used[shape_of[name]] += 1
+    return shape_of
 
 
 def readable(color: str, ground: str) -> str:
