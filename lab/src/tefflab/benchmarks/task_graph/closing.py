@@ -40,9 +40,10 @@ def sentence(case: MeasuredCase) -> str:
     doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
     row, best = known[0]
     busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
-    first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
     if len(known) == 1:
-        return f"{first}, and less than that with smaller ones{doubt}."
+        give = f"Give {row.variant.id} tasks of at least {duration(best.value)}"
+        return f"{give}: with these it keeps the cores {busy}{doubt}."
+    first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
     other, middle = known[len(known) // 2]
     if middle.may_be_as_small_as(best):
         return f"{first}{_level(known)}{doubt}."
