@@ -310,11 +310,12 @@ def test_a_curve_alone_needs_no_table() -> None:
 
 
 def test_an_interval_that_says_nothing_is_drawn_as_nothing() -> None:
-    def known(low: float, high: float, relation: Relation = "=") -> MetgEstimate:
-        return MetgEstimate(1.0, low, high, relation, 10.0, None, 2, 20)
+    def known(low: float, high: float, relation: Relation = "=", rounds: int = 3) -> MetgEstimate:
+        return MetgEstimate(1.0, low, high, relation, 10.0, None, rounds, 20)
 
     assert not math.isfinite(sum(band(known(0.0, math.inf), 0.1, 9.0)))
     assert not math.isfinite(sum(band(Interval(1.0, 0.0, math.inf), 0.1, 9.0)))
+    assert not math.isfinite(sum(band(known(0.5, 2.0, rounds=2), 0.1, 9.0)))
     assert band(known(0.0, 2.0), 0.1, 9.0) == (0.1, 2.0)
     assert band(known(0.5, math.inf), 0.1, 9.0) == (0.5, 9.0)
     assert band(known(0.0, math.inf, "<"), 0.1, 9.0) == (1.0, 9.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import MetgEstimate, is_told
+from tefflab.analysis.statistics import MetgEstimate
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
@@ -125,9 +125,9 @@ def _named(ids: Sequence[str], several: str) -> str:
 
 def _says_enough(estimate: MetgEstimate) -> bool:
     """Of a bound, that it is told."""
-    return _is_closed(estimate) if estimate.relation == "=" else is_told(estimate.low, estimate.high)
+    return _is_closed(estimate) if estimate.relation == "=" else estimate.is_told
 
 
 def _is_closed(estimate: MetgEstimate) -> bool:
     """Whether both ends of its interval are known, and say anything."""
-    return estimate.low > 0 and math.isfinite(estimate.high) and is_told(estimate.low, estimate.high)
+    return estimate.low > 0 and math.isfinite(estimate.high) and estimate.is_told

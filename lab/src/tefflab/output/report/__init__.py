@@ -15,7 +15,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import Caveat, caveats, sitting_caveats
@@ -118,7 +117,7 @@ class Headline:
 
 def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
     for case in cases:
-        known = [row for row in case.rows if row.metg and is_told(row.metg.low, row.metg.high)]
+        known = [row for row in case.rows if row.metg and row.metg.is_told]
         if known and known[0].metg:
             best = known[0].metg
             level = [row for row in known[1:] if row.metg and row.metg.may_be_as_small_as(best)]
