@@ -119,6 +119,15 @@ def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
         assert times.count(each.overhead.value) == 1
 
 
+def test_an_overhead_that_is_hardly_known_has_no_mark() -> None:
+    given = case(2)
+    vague = replace(given.rows[0], overhead=Interval(61e-9, 1e-9, 1e-3))
+    times = [x for _, x, _ in marks(plots.metg_chart(with_rows(given, [vague, given.rows[1]])))]
+    assert 61e-9 not in times
+    assert given.rows[1].overhead
+    assert given.rows[1].overhead.value in times
+
+
 def test_the_smallest_metg_stands_on_top() -> None:
     given = case(5)
     heights = {x: y for _, x, y in marks(plots.metg_chart(given))}

@@ -221,6 +221,17 @@ def test_an_interval_of_two_rounds_is_unknown_however_narrow_it_is(rounds: int) 
     )
 
 
+@pytest.mark.parametrize(
+    "unknown", [Interval(681e-6, 37e-9, 12.5), Interval(681e-6, 0.0, math.inf), Interval(681e-6, 300e-6, 690e-6)]
+)
+def test_an_overhead_that_is_not_known_to_a_factor_of_two_has_a_question_mark(unknown: Interval) -> None:
+    given = row(variants(1)[0], estimate(1.4e-3))
+    assert "681 µs ?" in printed(with_rows(case(0), [replace(given, overhead=unknown)]))
+    known = Interval(681e-6, 400e-6, 1.3e-3)
+    assert re.search("681 µs  ", printed(with_rows(case(0), [replace(given, overhead=known)])))
+    assert "681 µs ?" in printed(with_rows(case(0), [replace(given, overhead=known, rounds=2)]))
+
+
 def test_while_it_measures_a_missing_interval_is_said_to_be_missing() -> None:
     assert summary([Progress("stencil", "1.32 µs", math.inf)]) == "1.32 µs (no interval yet)"
     assert summary([Progress("stencil", "1.32 µs", 0.04)]) == "1.32 µs ± 4.0 %"

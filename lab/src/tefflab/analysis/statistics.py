@@ -78,6 +78,10 @@ class Interval:
         """Whether it says anything."""
         return is_told(self.low, self.high)
 
+    def is_within(self, factor: float) -> bool:
+        """Whether neither end is further from the value than by `factor`."""
+        return self.value <= factor * self.low and self.high <= factor * self.value
+
     @property
     def is_bounded(self) -> bool:
         """Whether both ends are known."""
