@@ -253,6 +253,17 @@ def test_a_page_has_the_metg_of_the_last_sitting(tmp_path: Path) -> None:
     assert "5.00 µs" not in page
 
 
+def test_a_page_has_no_interval_of_metg_that_comes_from_two_rounds(tmp_path: Path) -> None:
+    line = {"benchmark": "task_graph", "system_id": "lake", "version": "2", "sitting": "1"}
+    stored = [
+        line | {"configuration": graph, "metg": {"value": 2e-6, "low": 1.9e-6, "high": 2.1e-6, "rounds": rounds}}
+        for graph, rounds in (("-type fft", 2), ("-type dom", 3))
+    ]
+    page = page_of_lake(tmp_path, stored)
+    assert "| 2.00 µs ? | too few runs | `-type fft` |" in page
+    assert "| 2.00 µs | 1.90 – 2.10 µs | `-type dom` |" in page
+
+
 def test_a_page_has_what_a_spawn_and_a_wake_cost_in_the_last_sitting(tmp_path: Path) -> None:
     line = {"system_id": "lake", "version": "2"}
     spawn = line | {"benchmark": "spawn", "pattern": "serial", "configuration": "-pattern serial", "workers": 1}

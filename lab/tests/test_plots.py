@@ -119,6 +119,15 @@ def test_every_system_is_marked_at_its_metg_and_overhead() -> None:
         assert times.count(each.overhead.value) == 1
 
 
+def test_an_overhead_that_is_hardly_known_has_no_mark() -> None:
+    given = case(2)
+    vague = replace(given.rows[0], overhead=Interval(61e-9, 1e-9, 1e-3))
+    times = [x for _, x, _ in marks(plots.metg_chart(with_rows(given, [vague, given.rows[1]])))]
+    assert 61e-9 not in times
+    assert given.rows[1].overhead
+    assert given.rows[1].overhead.value in times
+
+
 def test_the_smallest_metg_stands_on_top() -> None:
     given = case(5)
     heights = {x: y for _, x, y in marks(plots.metg_chart(given))}
@@ -317,11 +326,12 @@ def test_a_curve_alone_needs_no_table() -> None:
 
 
 def test_an_interval_that_says_nothing_is_drawn_as_nothing() -> None:
-    def known(low: float, high: float, relation: Relation = "=") -> MetgEstimate:
-        return MetgEstimate(1.0, low, high, relation, 10.0, None, 2, 20)
+    def known(low: float, high: float, relation: Relation = "=", rounds: int = 3) -> MetgEstimate:
+        return MetgEstimate(1.0, low, high, relation, 10.0, None, rounds, 20)
 
     assert not math.isfinite(sum(band(known(0.0, math.inf), 0.1, 9.0)))
     assert not math.isfinite(sum(band(Interval(1.0, 0.0, math.inf), 0.1, 9.0)))
+    assert not math.isfinite(sum(band(known(0.5, 2.0, rounds=2), 0.1, 9.0)))
     assert band(known(0.0, 2.0), 0.1, 9.0) == (0.1, 2.0)
     assert band(known(0.5, math.inf), 0.1, 9.0) == (0.5, 9.0)
     assert band(known(0.0, math.inf, "<"), 0.1, 9.0) == (1.0, 9.0)

@@ -15,9 +15,11 @@ from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from cases import case, curve, estimate, row, troubled, variants, with_rows
 from samples import sitting
 from tefflab.analysis.results import MeasuredCase
+from tefflab.analysis.statistics import Interval
 from tefflab.output.caveats import caveats
 from tefflab.output.readings import value_text
 from tefflab.output.report import write_report
+from tefflab.output.report.strips import strips
 from tefflab.records.store import Damage
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -151,6 +153,19 @@ def test_the_headline_names_the_smallest_and_who_is_level_with_it(tmp_path: Path
     assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), [rows[0], vague])))
     large = replace(rows[1], metg=estimate(3e-6, low=0.0, high=4e-6))
     assert "Not to be told apart" not in prose(written(tmp_path, with_rows(case(0), [rows[0], large])))
+
+
+def test_what_is_hardly_known_is_neither_the_headline_nor_a_plain_number(tmp_path: Path) -> None:
+    one, two = variants(2)
+    few = replace(row(one, replace(estimate(1e-6), rounds=2)), overhead=Interval(681e-9, 37e-12, 12.5e-3))
+    given = with_rows(case(0), [few, row(two, estimate(2e-6))])
+    text = prose(written(tmp_path, given))
+    assert "2.00 µs is the smallest METG(50 %) on stencil_1d: swift" in text
+    assert "1.00 µs ? too few runs " in text
+    assert " 681 ns ? " in text
+    vague, sound = strips(given.rows).rows
+    assert (vague.low, vague.high, vague.overhead) == (vague.metg, vague.metg, None)
+    assert sound.overhead is not None
 
 
 def test_each_caveat_on_rows_is_marked_in_these_rows(tmp_path: Path) -> None:

@@ -456,10 +456,11 @@ def test_ratio_of_plain_samples_holds_the_truth() -> None:
 
 
 def test_known_is_a_half_width_within_tolerance_and_for_a_bound_that_of_its_uncertain_side() -> None:
-    def estimate(low: float, high: float, relation: str) -> MetgEstimate:
-        return MetgEstimate(1.0, low, high, relation, 10.0, None, 3, 20)  # type: ignore[arg-type]
+    def estimate(low: float, high: float, relation: str, rounds: int = 3) -> MetgEstimate:
+        return MetgEstimate(1.0, low, high, relation, 10.0, None, rounds, 20)  # type: ignore[arg-type]
 
     assert is_known(estimate(0.96, 1.04, "="))
+    assert not is_known(estimate(0.96, 1.04, "=", rounds=2))
     assert not is_known(estimate(0.9, 1.04, "="))
     assert is_known(estimate(0.9, 1.04, "="), tolerance=0.1)
     assert is_known(estimate(0.0, 1.04, "<"))

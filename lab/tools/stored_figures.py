@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output import quantities
@@ -80,13 +81,14 @@ def _figure(store: str, line: dict[str, Any]) -> Figure | None:
     if value is None or value["value"] is None:
         return None
     low, high = (value[end] for end in ("low", "high"))
+    is_told = (value.get("rounds") or FEWEST_ROUNDS) >= FEWEST_ROUNDS  # which METG has beside its interval
     return Figure(
         line["benchmark"],
         line["system_id"],
         line["version"],
         str(line.get(_keys(line["benchmark"])[0], "")),
         str(line.get("workers", "")),
-        quantities.duration(value["value"]),
-        quantities.duration_range(low or 0, math.inf if high is None else high),
+        quantities.doubtful(quantities.duration(value["value"]), is_known=is_told),
+        quantities.duration_range(low or 0, math.inf if high is None else high) if is_told else quantities.TOO_FEW,
         f"{store}:{line['sitting']}",
     )

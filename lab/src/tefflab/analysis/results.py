@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
 from tefflab.records.plan import Variant
 
 NO_TURN = "no turn in the time"  # why nothing is known of a system:
 ELSEWHERE = "measured at another distance of the cores only"
 BUSY = "the machine was so busy that runs beat the ceiling beside them"  # anything else is how it failed
 BEYOND = 1.25  # times the ceiling beside it, from which a run says that the ceiling was disturbed, and nothing else
+
+_ROUGH = 2.0  # METG(50 %) is about twice the overhead: one that may be twice as long may be METG itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,12 @@ class MetgRow:
     noisy_share: float  # of all runs: those found noisy (each was repeated)
     timesteps: int  # the fewest of its runs
     note: str = ""
+
+    @property
+    def known_overhead(self) -> Interval | None:
+        """The overhead, where enough rounds tell it to a factor of two each way."""
+        is_known = self.overhead and self.rounds >= FEWEST_ROUNDS and self.overhead.is_within(_ROUGH)
+        return self.overhead if is_known else None
 
     def to_json(self) -> dict[str, Any]:
         """As the store keeps it and `--json` prints it: plain values, infinite ends as None."""

@@ -25,7 +25,7 @@ from scipy import special
 
 from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
 
-FEWEST_ROUNDS = 3  # without which two systems are not said to differ: two launches may agree by chance
+FEWEST_ROUNDS = 3  # without which no interval is believed, nor two systems said to differ: two may agree by chance
 LEAST_ROUNDS = 4  # before an interval is believed to be narrow
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
 _CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
@@ -78,6 +78,10 @@ class Interval:
         """Whether it says anything."""
         return is_told(self.low, self.high)
 
+    def is_within(self, factor: float) -> bool:
+        """Whether neither end is further from the value than by `factor`."""
+        return self.value <= factor * self.low and self.high <= factor * self.value
+
     @property
     def is_bounded(self) -> bool:
         """Whether both ends are known."""
@@ -119,6 +123,11 @@ class MetgEstimate:
             return 1 - self.low / self.value
         return (self.high - self.low) / (2 * self.value)
 
+    @property
+    def is_told(self) -> bool:
+        """Whether its interval says anything: that of fewer than FEWEST_ROUNDS does not, however narrow it is."""
+        return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
+
     def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
         """Whether what is known of it leaves that open. A lower end that is unknown says nothing, except of '<'."""
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
@@ -126,8 +135,8 @@ class MetgEstimate:
 
 def is_known(estimate: MetgEstimate | Interval, tolerance: float = 0.05) -> bool:
     """Whether it needs no more rounds: the interval's half-width is within `tolerance` of the value."""
-    if isinstance(estimate, MetgEstimate) and estimate.rounds < 2:
-        return False  # one launch says nothing about the next
+    if isinstance(estimate, MetgEstimate) and estimate.rounds < FEWEST_ROUNDS:
+        return False
     return estimate.relative_half_width <= tolerance
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.output import quantities
 from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs
 from tefflab.records.run import Sitting
@@ -64,15 +64,9 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     )
     found += _on(
         rows,
-        "one round",
-        lambda row: row.metg is not None and row.metg.rounds == 1,
-        "one launch says nothing of the next, so there is no interval",
-    )
-    found += _on(
-        rows,
-        "two rounds",
-        lambda row: row.metg is not None and row.metg.rounds == 2,
-        "two launches say little about the next, so the interval is wide",
+        "few rounds",
+        _is_of_few_rounds,
+        f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval",
     )
     found += _on(
         rows,
@@ -148,7 +142,7 @@ def _on(
 
 def is_uncertain(row: MetgRow) -> bool:
     """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
-    return row.metg is not None and (row.metg.rounds < 3 or _is_unknown(row) or _is_open(row) or _is_wide(row))
+    return _is_of_few_rounds(row) or _is_unknown(row) or _is_open(row) or _is_wide(row)
 
 
 def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
@@ -169,8 +163,12 @@ def _ceiling_ends(rows: Sequence[MetgRow]) -> tuple[tuple[float, str], tuple[flo
     return max(ends, key=lambda each: each[1][0] / each[0][0], default=None)
 
 
+def _is_of_few_rounds(row: MetgRow) -> bool:
+    return row.metg is not None and row.metg.rounds < FEWEST_ROUNDS
+
+
 def _is_open(row: MetgRow) -> bool:
-    if row.metg is None or row.metg.rounds < 2 or not is_told(row.metg.low, row.metg.high):
+    if row.metg is None or not row.metg.is_told:
         return False
     below = row.metg.low <= 0 and row.metg.relation != "<"
     return below or (math.isinf(row.metg.high) and row.metg.relation != ">")
@@ -178,12 +176,12 @@ def _is_open(row: MetgRow) -> bool:
 
 def _is_unknown(row: MetgRow) -> bool:
     """Of rounds enough; fewer are a caveat of their own."""
-    return row.metg is not None and row.metg.rounds > 2 and not is_told(row.metg.low, row.metg.high)
+    return row.metg is not None and not row.metg.is_told and not _is_of_few_rounds(row)
 
 
 def _is_wide(row: MetgRow) -> bool:
     """Of a measured crossing with a closed interval and rounds enough: the other kinds have remarks of their own."""
-    if row.metg is None or row.metg.relation != "=" or row.metg.rounds < 3 or _is_open(row) or _is_unknown(row):
+    if row.metg is None or row.metg.relation != "=" or not row.metg.is_told or _is_open(row):
         return False
     return row.metg.relative_half_width > WANTED_HALF_WIDTH * 1.005  # what would be written as more than 5.0 %
 

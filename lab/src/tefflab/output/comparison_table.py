@@ -9,7 +9,7 @@ from rich.text import Text
 from tefflab.analysis.comparison import Answer, Comparison, Quantity, RatioRelation, Relative
 from tefflab.analysis.shift import FEWEST_OTHERS, Shift
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, rounds_to_tell
-from tefflab.output.quantities import bound, digits, duration, percent
+from tefflab.output.quantities import TOO_FEW, bound, digits, duration, percent
 from tefflab.output.table import Column, Table
 
 LEGEND = "A / B above 1: B is better, for it takes less. Significant: the interval of A / B excludes 1."
@@ -183,7 +183,7 @@ def _value(side: Quantity) -> str:
 
 def _ends(interval: Interval) -> str:
     if not interval.is_told:
-        return "too few runs"
+        return TOO_FEW
     if not math.isfinite(interval.high):
         return bound(">", digits(interval.low))
     return f"{digits(interval.low)} – {digits(interval.high)}"

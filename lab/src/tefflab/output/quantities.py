@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from tefflab.analysis.statistics import is_told
 
+TOO_FEW = "too few runs"  # stands for an interval that says nothing
+
 _TIMES: Sequence[tuple[float, str]] = (
     (1.0, "s"),
     (1e-3, "ms"),
@@ -51,7 +53,7 @@ def duration_range(low: float, high: float) -> str:
     """An interval of times in one unit: `1.18 – 1.27 µs`. Open at one end it is a bound: `< 1.27 µs`. Open at both, or
     as good as that, it says nothing: `too few runs`."""
     if not is_told(low, high):
-        return "too few runs"
+        return TOO_FEW
     if not math.isfinite(high):
         return bound(">", duration(low))
     if low <= 0:
@@ -89,6 +91,11 @@ def counted_minutes(count: int) -> str:
 def bound(relation: str, text: str) -> str:
     """`text` as it stands for `=`, with the sign of the bound before it for `<` and `>`."""
     return text if relation == "=" else f"{relation} {text}"
+
+
+def doubtful(text: str, *, is_known: bool) -> str:
+    """`text`, with a question mark where the value's interval says too little."""
+    return text if is_known else f"{text} ?"
 
 
 def size(count: int) -> str:

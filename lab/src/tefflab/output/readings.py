@@ -23,15 +23,23 @@ def placed_name(case: MeasuredCase) -> str:
 
 
 def value_text(row: MetgRow) -> str:
-    """`1.23 µs`, `> 1.00 ms`, or why there is none."""
+    """`1.23 µs`, `> 1.00 ms`, `1.23 µs ?` where its interval says nothing, or why there is none."""
     if row.metg is None:
         return heading_of(row.note)
-    return quantities.bound(row.metg.relation, quantities.duration(row.metg.value))
+    value = quantities.bound(row.metg.relation, quantities.duration(row.metg.value))
+    return quantities.doubtful(value, is_known=row.metg.is_told)
+
+
+def overhead_text(row: MetgRow, absent: str) -> str:
+    """`553 ns`, `553 ns ?` where that is hardly known, or `absent` where none was measured."""
+    if row.overhead is None:
+        return absent
+    return quantities.doubtful(quantities.duration(row.overhead.value), is_known=row.known_overhead is not None)
 
 
 def interval_text(interval: MetgEstimate | Interval) -> str:
     """`1.18 – 1.27 µs`, or `too few runs`."""
-    return quantities.duration_range(interval.low, interval.high)
+    return quantities.duration_range(interval.low, interval.high) if interval.is_told else quantities.TOO_FEW
 
 
 def time_tick(seconds: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import MetgEstimate, is_told
+from tefflab.analysis.statistics import MetgEstimate
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
@@ -40,9 +40,10 @@ def sentence(case: MeasuredCase) -> str:
     doubt = f"; too little is known yet of {_named(unsure, 'systems')}" if unsure else ""
     row, best = known[0]
     busy = "half busy" if case.threshold == 0.5 else f"{percent(case.threshold)} busy"
-    first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
     if len(known) == 1:
-        return f"{first}, and less than that with smaller ones{doubt}."
+        give = f"Give {row.variant.id} tasks of at least {duration(best.value)}"
+        return f"{give}: with these it keeps the cores {busy}{doubt}."
+    first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
     other, middle = known[len(known) // 2]
     if middle.may_be_as_small_as(best):
         return f"{first}{_level(known)}{doubt}."
@@ -124,9 +125,9 @@ def _named(ids: Sequence[str], several: str) -> str:
 
 def _says_enough(estimate: MetgEstimate) -> bool:
     """Of a bound, that it is told."""
-    return _is_closed(estimate) if estimate.relation == "=" else is_told(estimate.low, estimate.high)
+    return _is_closed(estimate) if estimate.relation == "=" else estimate.is_told
 
 
 def _is_closed(estimate: MetgEstimate) -> bool:
     """Whether both ends of its interval are known, and say anything."""
-    return estimate.low > 0 and math.isfinite(estimate.high) and is_told(estimate.low, estimate.high)
+    return estimate.low > 0 and math.isfinite(estimate.high) and estimate.is_told

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told, rounds_to_tell
+from tefflab.analysis.statistics import rounds_to_tell
 from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
 from tefflab.output.last_words import LINES
@@ -71,7 +71,7 @@ def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
     wide = [row for row in measured if is_uncertain(row)]
     if not wide:
         return []
-    untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not is_told(row.metg.low, row.metg.high)]
+    untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not row.metg.is_told]
     of_them = f", {len(untold)} of them unknown" if 0 < len(untold) < len(wide) else ""
     what = "unknown" if len(untold) == len(wide) else "wider than ± 5 %"
     verb = "is" if len(wide) == 1 else "are"

@@ -64,6 +64,6 @@ def curve_table(case: MeasuredCase) -> Group:
 
 def _ends(point: CurvePoint) -> str:
     if point.efficiency.high >= _NOTHING_KNOWN:
-        return "too few runs"
+        return quantities.TOO_FEW
     low, high = quantities.percent(point.efficiency.low), quantities.percent(point.efficiency.high)
     return f"{low.removesuffix(' %')} – {high}"

@@ -13,7 +13,7 @@ from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
-from tefflab.output.readings import interval_text, metg_name, value_text
+from tefflab.output.readings import interval_text, metg_name, overhead_text, value_text
 from tefflab.output.table import Column, Table
 
 _DOT = "● "
@@ -47,14 +47,13 @@ def to_json(cases: Sequence[MeasuredCase], others: Sequence[str] = ()) -> str:
 
 def _columns(case: MeasuredCase, colored: bool) -> list[Column]:
     rows = case.rows
-    overheads = [quantities.duration(row.overhead.value) if row.overhead else "-" for row in rows]
     ceilings = [quantities.rate(row.ceiling.value, row.ceiling_unit) if row.ceiling else "-" for row in rows]
     noisy = [quantities.percent(row.noisy_share) if row.runs else "-" for row in rows]
     return [
         Column("system", [_name(row, colored) for row in rows], "left"),
         Column(metg_name(case.threshold), [value_text(row) for row in rows]),
         Column("95 % interval", [interval_text(row.metg) if row.metg else "-" for row in rows]),
-        Column("overhead\nper task", overheads, priority=1),
+        Column("overhead\nper task", [overhead_text(row, "-") for row in rows], priority=1),
         Column("noisy\nruns", noisy, priority=2),
         Column("rounds", [str(row.rounds) if row.metg else "-" for row in rows], priority=3),
         Column("ceiling", ceilings, priority=4),

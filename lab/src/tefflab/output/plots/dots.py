@@ -59,7 +59,7 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
     bottom, top = sheet.bottom + _TICKS, sheet.top - head
     axes = sheet.axes(columns.left, columns.right, bottom, top)
     known = [row.metg for row in rows if row.metg]
-    overheads = [row.overhead.value for row in rows if row.overhead]
+    overheads = [row.known_overhead.value for row in rows if row.known_overhead]
     axis = log_axis([end for each in known for end in ends(each)] + overheads, padding=0.07)
     log_ticks(axes, "x", axis, time_tick)
     axes.set_ylim(bottom, top)  # rows are placed in inches
@@ -72,8 +72,8 @@ def metg_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
             sheet.line([EDGE, WIDTH - EDGE], [y + height, y + height], color=HAIR, linewidth=0.6, zorder=0)
         _lines(sheet, label, columns.left - 0.14, middle)
         look = look_of[row.variant.id]
-        if row.overhead:
-            axes.plot([row.overhead.value], [middle], **_hollow(look), zorder=4)
+        if row.known_overhead:
+            axes.plot([row.known_overhead.value], [middle], **_hollow(look), zorder=4)
         if row.metg:
             draw_interval(axes, row.metg, middle, look, _DOT)
         _values(sheet, row, columns, middle)
@@ -157,7 +157,7 @@ def _key(sheet: Sheet, rows: Sequence[MetgRow], columns: _Columns, y: float) -> 
     texts = []
     if any(row.metg for row in rows):
         texts.append((_SAMPLE, "METG, interval"))
-    if any(row.overhead for row in rows):
+    if any(row.known_overhead for row in rows):
         texts.append((_SAMPLE / 2, "overhead per task"))
     if any(row.metg and row.metg.relation != "=" for row in rows):
         texts.append((0.0, "→ lies beyond"))

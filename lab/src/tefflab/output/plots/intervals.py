@@ -5,7 +5,7 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 
-from tefflab.analysis.statistics import Interval, MetgEstimate, is_told
+from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
 from tefflab.output.plots.looks import Look
 from tefflab.output.plots.sheet import mark
 
@@ -29,7 +29,9 @@ def extent(estimate: MetgEstimate | Interval) -> tuple[float, float]:
 
 
 def is_unknown(estimate: MetgEstimate | Interval) -> bool:
-    """Whether its interval says nothing: open on both sides, as it is after a round or two."""
+    """Whether its interval says nothing: of too few rounds, or open on both sides."""
+    if isinstance(estimate, MetgEstimate) and estimate.rounds < FEWEST_ROUNDS:
+        return True
     low, high = extent(estimate)
     return low <= 0 and high == math.inf
 
@@ -44,7 +46,7 @@ def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, si
     """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow to where the truth lies, an
     interval that says nothing has no line."""
     left, right = axes.get_xlim()
-    low, high = extent(estimate) if is_told(estimate.low, estimate.high) else (estimate.value, estimate.value)
+    low, high = extent(estimate) if estimate.is_told else (estimate.value, estimate.value)
     axes.plot(
         [max(low, left), min(high, right)],
         [row, row],

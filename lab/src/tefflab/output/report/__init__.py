@@ -15,12 +15,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import is_told
 from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import Caveat, caveats, sitting_caveats
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.readings import curves_in_order, interval_text, metg_name, value_text, variants_of
+from tefflab.output.readings import curves_in_order, interval_text, metg_name, overhead_text, value_text, variants_of
 from tefflab.output.report.charts import OUTLINES, chart_data, look_data, point_texts
 from tefflab.output.report.sections import TableSection
 from tefflab.output.report.strips import Strips, strips
@@ -52,6 +51,7 @@ def write_report(
         metg_name=metg_name,
         value_text=value_text,
         interval_text=interval_text,
+        overhead_text=overhead_text,
         point_texts=point_texts,
         outlines=OUTLINES,
     )
@@ -118,7 +118,7 @@ class Headline:
 
 def _headline(cases: Sequence[MeasuredCase]) -> Headline | None:
     for case in cases:
-        known = [row for row in case.rows if row.metg and is_told(row.metg.low, row.metg.high)]
+        known = [row for row in case.rows if row.metg and row.metg.is_told]
         if known and known[0].metg:
             best = known[0].metg
             level = [row for row in known[1:] if row.metg and row.metg.may_be_as_small_as(best)]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tefflab.analysis.results import MetgRow
-from tefflab.analysis.statistics import is_told
 from tefflab.output.plots.intervals import ends, extent
 from tefflab.output.readings import time_tick
 from tefflab.output.scales import LogAxis, log_axis
@@ -34,17 +33,18 @@ class Strips:
 def strips(rows: Sequence[MetgRow]) -> Strips:
     """One strip a row, all on one axis."""
     values = [end for row in rows if row.metg for end in ends(row.metg)]
-    axis = log_axis(values + [row.overhead.value for row in rows if row.overhead], _LABELS, padding=0.12)
+    overheads = [row.known_overhead.value for row in rows if row.known_overhead]
+    axis = log_axis(values + overheads, _LABELS, padding=0.12)
     ticks = tuple((_percent(axis, each), time_tick(each)) for each in axis.majors)
     return Strips(ticks, tuple(_strip(row, axis) for row in rows))
 
 
 def _strip(row: MetgRow, axis: LogAxis) -> Strip:
-    overhead = _percent(axis, row.overhead.value) if row.overhead else None
+    overhead = _percent(axis, row.known_overhead.value) if row.known_overhead else None
     if row.metg is None:
         return Strip(None, 0, 0, overhead, "")
-    told = is_told(row.metg.low, row.metg.high)
-    low, high = (_percent(axis, each) for each in (extent(row.metg) if told else (row.metg.value, row.metg.value)))
+    own = extent(row.metg) if row.metg.is_told else (row.metg.value, row.metg.value)
+    low, high = (_percent(axis, each) for each in own)
     arrow = {"=": "", "<": "left", ">": "right"}[row.metg.relation]
     return Strip(_percent(axis, row.metg.value), low, high, overhead, arrow)
 
