@@ -14,8 +14,13 @@ from typing import Any
 
 CASES = [
     {"name": "64KiB", "flags": "-pattern one_way -bytes 65536 -turns 9", "group": "lengths"},
-    {"name": "flood", "flags": "-pattern burst -window 1000 -turns 9", "group": "floods"},
-    {"name": "rest", "flags": "-pattern idle -idle 0.5", "group": ""},
+    {
+        "name": "flood",
+        "flags": "-pattern burst -window 1000 -turns 9",
+        "group": "floods",
+        "title": "9 before an answer",
+    },
+    {"name": "rest", "flags": "-pattern idle -idle 0.5", "group": "", "title": "CPU time in 10 s"},
 ]
 SECONDS = {"one_way": 20e-6, "burst": 80e-9, "idle": 20.0}
 KEYS = {"-bytes": "bytes", "-window": "window", "-turns": "turns"}

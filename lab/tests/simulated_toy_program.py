@@ -8,7 +8,14 @@ import random
 import sys
 
 CASES = [
-    {"name": "short", "title": "short", "flags": "-nap short", "default": True, "group": "", "workers": "any"},
+    {
+        "name": "short",
+        "title": "after a short night",
+        "flags": "-nap short",
+        "default": True,
+        "group": "",
+        "workers": "any",
+    },
     {"name": "long", "title": "long", "flags": "-nap long", "default": True, "group": "", "workers": "1"},
 ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.text import Text
 from rich.console import Console
 
 from conftest import answers, teff, write_system
@@ -66,16 +67,41 @@ def test_messages_are_held_against_plain_message_passing(
     lines = console.export_text().splitlines()
     assert all(len(line) <= 80 for line in lines[1:4])
     (long,) = (line for line in lines if line.startswith("64KiB"))
-    (many,) = (line for line in lines if line.startswith("flood"))
+    (many,) = (line for line in lines if line.startswith("flood "))
     assert "GB/s" in long
     assert "M/s" in many
     assert "0.50" in long or "0.49" in long
     assert any(line.startswith("lossy: rank 1 lost one") for line in lines)
+    assert "flood: 9 before an answer; rest: CPU time in 10 s" in lines, "the name of the other says what it is"
+    assert not any(line.startswith("?") for line in lines)
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
     assert {file.name for file in folder.iterdir()} == {"messages.png", "messages.svg", "report.html"}
     assert teff(monkeypatch, "report", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert rows[0]["bytes_per_second"] == pytest.approx(65536 / rows[0]["seconds"]["value"])
+
+
+def test_a_question_mark_of_the_table_is_explained_below_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert teff(monkeypatch, "messages", "--rounds", "2") == 0
+    store, head = open_sitting(root, "default")
+    runs = list(store.runs(MessagesRecord))
+    first = [run for run in runs if run.round == runs[0].round]
+    ((_, columns, notes),) = BENCHMARK.estimate(head, first, []).printed()
+    assert any(str(cell).endswith("?") for column in columns for cell in column.cells)
+    assert "?: too few rounds to say how far it is known: measure longer" in notes
+
+
+def test_cpu_time_is_in_no_picture_of_the_times_of_messages(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, "messages", "--rounds", "3") == 0
+    ((_, figure),) = last(root).pictures()
+    said = {text.get_text() for text in figure.findobj(Text) if isinstance(text, Text)}
+    assert {"64KiB", "flood"} <= said
+    assert "rest" not in said
+    assert teff(monkeypatch, "messages", "--rounds", "3", "--cases", "rest") == 0
+    assert not list(last(root).pictures())
+    capsys.readouterr()
 
 
 def test_a_rate_is_that_of_the_time_beside_it() -> None:

@@ -104,7 +104,15 @@ def test_a_new_kind_of_benchmark_needs_one_file(
     assert "to go on: ./teff toy --resume --store before" in capsys.readouterr().err
     assert teff(monkeypatch, "toy", "--resume", "--store", "before", "--rounds", "4") == 0
     told = capsys.readouterr()
-    for words in ("short, 1 worker", "short, 2 workers", "long, 1 worker", "a nap", "slept", "90 %", "x 3"):
+    for words in (
+        "short, 1 worker: after a short night",
+        "short, 2 workers",
+        "long, 1 worker",
+        "a nap",
+        "slept",
+        "90 %",
+        "x 3",
+    ):
         assert words in told.out
     assert "long, 2 workers" not in told.out, "it makes sense for one worker only"
     assert "quick: round 4" in told.err or "quick: round 3" in told.err

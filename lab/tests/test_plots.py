@@ -166,6 +166,17 @@ def test_the_line_of_the_picture_is_the_one_that_metg_is_read_from() -> None:
         assert drawn.count(fitted) == 1
 
 
+def test_the_thin_lines_are_said_to_be_fits_and_never_fall() -> None:
+    given = case(5)
+    for line in given_lines(given):
+        if line.get_marker() == "None" and len(line.get_xdata()) > 2:  # type: ignore[arg-type]
+            heights = [float(each) for each in line.get_ydata()]  # type: ignore[union-attr]
+            assert all(low <= high * 1.001 for low, high in pairwise(heights))
+    for chart in (plots.efficiency_chart, plots.rate_chart):
+        said = " ".join(text for text, _ in texts(chart(given)))
+        assert "thin: a smooth fit to the dots" in said.replace("\n", " ")
+
+
 def test_a_band_is_drawn_whole_or_not_at_all_and_then_a_note_says_so() -> None:
     given = case(2)
     first, second = given.curves

@@ -81,6 +81,7 @@ def data_of(file: Path) -> Any:
 def test_it_says_every_metg_caveat_and_fact_without_a_script(tmp_path: Path) -> None:
     given = troubled()
     text = prose(written(tmp_path, given, damage=[Damage(Path("records.jsonl"), 17, "torn line")]))
+    assert "Thin: a smooth fit to the dots" in text
     for each in given.rows:
         assert each.variant.title in text
         assert value_text(each) in text

@@ -180,6 +180,8 @@ def test_tables_and_json_hold_every_row(tmp_path: Path) -> None:
     assert {line["verdict"] for line in lines} == {"first", "behind", "failed"}
     assert {line["performance"] for line in lines} == {"High", "Low", None}
     assert {line["pattern"] for line in lines} == {"serial"}
+    ((_, _, notes),) = estimates.printed()
+    assert any(note.endswith("a system's runs noisy; to the first: the median of the rounds' ratios") for note in notes)
 
 
 def test_one_round_has_no_interval_and_its_json_no_infinity() -> None:

@@ -13,7 +13,7 @@ from tefflab import project_root
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.systems_table import to_json, to_table
 from tefflab.systems.packages import PackageState
-from tefflab.systems.probing import probe, probe_all, unbuilt
+from tefflab.systems.probing import Probe, probe, probe_all, unbuilt
 from tefflab.systems.systems import SKIPPED_FOLDER, System, load_system, load_systems
 
 GOOD = """
@@ -277,10 +277,23 @@ def printed(systems: list[System], root: Path, width: int = 80) -> str:
 def test_the_table_has_who_is_here_and_below_it_a_line_for_who_is_not(tmp_path: Path) -> None:
     script(tmp_path, """print('{"system": "lake", "variant": "script", "version": "2.1"}')""")
     lines = printed([lake(tmp_path)], tmp_path).splitlines()
-    assert lines[0].split() == ["system", "version", "title", "paradigm", "parallelism", "runs", "on"]
-    assert lines[1].split()[:3] == ["●", "lake/script", "2.1"]
-    assert lines[3] == "Not usable:"
-    assert lines[4].split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems sets it up"]
+    assert lines[0] == "Here, each with its colour in all pictures (●):"
+    assert lines[1].split() == ["system", "version", "title", "paradigm", "parallelism", "runs", "on"]
+    assert lines[2].split()[:3] == ["●", "lake/script", "2.1"]
+    assert lines[4] == "Not usable:"
+    assert lines[5].split(maxsplit=1) == ["lake", "lake_tasks has not been built - ./teff systems sets it up"]
+
+
+def test_the_best_way_to_use_a_system_comes_first_in_the_table_and_the_others_by_name(tmp_path: Path) -> None:
+    program = '[[program]]\nbenchmark = "task_graph"\nname = "{0}"\ntitle = "{0}"\nprogram = "lake.py"\n'
+    head = GOOD.partition("[[program]]")[0]
+    ways = "".join(program.format(name) for name in ("wide", "tasks_deep", "tasks"))
+    system = load_system(write(tmp_path, head + ways))
+    console = Console(file=io.StringIO(), width=100)
+    here = Probe(found=True, version="2.1", reason=None, how_to_install="")
+    console.print(to_table([system], dict.fromkeys((each.id for each in system.listed), here)))
+    lines = [line for line in console.file.getvalue().splitlines() if line.startswith("●")]  # type: ignore[attr-defined]
+    assert [line.split()[1] for line in lines] == ["lake", "lake/tasks", "lake/tasks_deep"]
 
 
 @pytest.mark.parametrize("width", [60, 80])

@@ -1,7 +1,7 @@
 """The line that pictures draw through a system's efficiencies.
 
 Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the runs that were fitted there, it goes on through the medians of the points, from one to the
+(`crossing.py`). Beyond the runs that were fitted there, it follows a fit to the medians of the points, from one to the
 next as the law of that line has it, with rounded corners; and never back: where tasks grow, neither efficiency nor
 granularity falls.
 """

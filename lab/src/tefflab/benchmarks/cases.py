@@ -213,24 +213,22 @@ class CaseEstimates(Estimates):
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         """Title, columns and notes of each table, as terminal and report show them; below the last how to read them,
         and what there was no time for."""
-        groups = [rows for rows in self.groups.values() if rows]
-        reached = [rows for rows in groups if any(row.note != NO_TURN for row in rows)]
-        for number, rows in enumerate(reached, 1):
+        groups = [(case, rows) for case, rows in self.groups.items() if rows]
+        reached = [(case, rows) for case, rows in groups if any(row.note != NO_TURN for row in rows)]
+        for number, (case, rows) in enumerate(reached, 1):
             measured = [row for row in rows if row.value]
             last = self._reading() if number == len(reached) else []
-            yield rows[0].place, self._columns(measured) if measured else [], [*self.kind.notes(rows), *last]
-        if left := [rows[0].place for rows in groups if all(row.note == NO_TURN for row in rows)]:
+            heading = f"{rows[0].place}: {case.title}" if case.title else rows[0].place
+            yield heading, self._columns(measured) if measured else [], [*self.kind.notes(rows), *last]
+        if left := [rows[0].place for _, rows in groups if all(row.note == NO_TURN for row in rows)]:
             more = f": about {counted_minutes(self._minutes)} more" if self._minutes else ""
             yield f"No turn in the time; go on with --resume{more}", [], ["; ".join(left)]
 
     def _reading(self) -> list[str]:
         """What the column of ratios says."""
-        lines = []
-        if any(row.ratio and row.verdict not in ("first", "floor") for row in self.rows):
-            lines.append("to the first: the median of the launches' ratios in pairs, so that drift cancels")
         if any(row.value and verdict_text(row).endswith("?") for row in self.rows):
-            lines.append(f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer")
-        return lines
+            return [f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer"]
+        return []
 
     def to_json(self) -> str:
         sitting = {"sitting": self.sitting.sitting}
@@ -364,7 +362,9 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         if measured := [row for row in rows if row.value]:
             noisy = percent(max(row.noisy_share for row in measured))
             rounds = min(row.rounds for row in measured)
-            lines.append(f"{rounds} round{'s' * (rounds != 1)}; at most {noisy} of a system's runs noisy")
+            how = f"{rounds} round{'s' * (rounds != 1)}; at most {noisy} of a system's runs noisy"
+            has_ratios = any(row.ratio and row.verdict not in ("first", "floor") for row in rows)
+            lines.append(how + "; to the first: the median of the rounds' ratios" * has_ratios)
         return lines
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
@@ -375,7 +375,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             title=title,
             variants=request.variants,
             cases=tuple(
-                Case(name=each.name, flags=each.flags, group=each.group, workers=count)
+                Case(name=each.name, flags=each.flags, group=each.group, title=each.title, workers=count)
                 for each in self.choose(listed, request.own)
                 for count in counts
                 if each.takes(count)

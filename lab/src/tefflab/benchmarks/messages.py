@@ -84,11 +84,23 @@ class MessagesRecord(Record):
 class MessagesEstimates(ProgramEstimates):
     """One table and one picture."""
 
+    def __init__(
+        self,
+        kind: "Messages",
+        sitting: Sitting,
+        plan: Plan,
+        runs: Sequence[Run[MessagesRecord]],
+        failures: Sequence[Failure],
+    ) -> None:
+        super().__init__(kind, sitting, plan, runs, failures)
+        idle = {run.configuration for run in runs if run.record.parameters and run.record.parameters.idle_seconds}
+        self._of_cpu = {case.name for case in plan.cases if case.flags in idle}  # their times are no message's
+
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         to = self.measure
         for group in self.measured if to else ():
             title = f"{self.plan.title}: times, and those of the others divided by {to.id}'s" if to else ""
-            yield title, self._columns_of(group, to) if to else [], notes_of(self.rows)
+            yield title, self._columns_of(group, to) if to else [], [*self._remarks(group), *notes_of(self.rows)]
         if not self.measured or to is None:
             yield self.plan.title, [], notes_of(self.rows)
 
@@ -96,10 +108,26 @@ class MessagesEstimates(ProgramEstimates):
         to = self.measure
         for group in self.measured if to else ():
             if to and (others := others_of(self.plan, group, to)):
-                rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
+                of_messages = [case for case in group.rows if case not in self._of_cpu]
+                rows = [RatioRow(case, group.ratios(case, to.id)) for case in of_messages]
                 foot = signature(self.sitting, noise_of(self.rows))
                 name = slug(self.plan.experiment or self.kind.name)
-                yield name, ratios_chart(rows, to, others, self.plan.title, self.kind.meaning, foot)
+                if rows:
+                    yield name, ratios_chart(rows, to, others, self.plan.title, self.kind.meaning, foot)
+
+    def _remarks(self, group: Group) -> list[str]:
+        """What the cases are whose names are no lengths of messages, one of each group; and a question mark."""
+        titles: dict[str, str] = {}
+        for case in self.plan.cases:
+            own = group.rows.get(case.name, {})
+            if case.title and own and all(row.facts[_BYTES] is None for row in own.values()):
+                titles[case.group or case.name] = f"{case.name}: {case.title}"
+        lines = ["; ".join(titles.values())] if titles else []
+        times = [row.value for own in group.rows.values() for row in own.values()]
+        ratios = [each for case in group.rows if self.measure for each in group.ratios(case, self.measure.id).values()]
+        if any(each and each.relative_half_width > 1 for each in [*times, *ratios]):
+            lines.append("?: too few rounds to say how far it is known: measure longer")
+        return lines
 
     def _columns_of(self, group: Group, to: Variant) -> list[Column]:
         columns = [Column(self.kind.row_word, list(group.rows), "left")]

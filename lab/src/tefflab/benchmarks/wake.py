@@ -96,7 +96,7 @@ class Wake(CaseBenchmark[WakeRecord]):
         self.commands = (
             Command(
                 "wake",
-                "Measure how long a task waits for a worker that is parked, and the CPU that idle workers burn.",
+                "Measure how long a worker takes to wake after a pause (the case), and the CPU that idle workers burn.",
                 "teff wake --cases 1ms",
                 lambda request: self.plan(request, "How long a worker takes to wake", (request.cores,)),
                 self.case_options,

@@ -59,7 +59,12 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None = None) -> Group:
     """A row for each variant that is here; then who is not, a line each, by how one gets it. `unbuilt`: programs of
     other kinds of benchmark that are not here without a reason of their system's, and what is said of them."""
-    here = [(system, each) for system in systems for each in system.listed if probes[each.id].found]
+    here = [
+        (system, each)
+        for system in systems
+        for each in sorted(system.listed, key=lambda one: one.id)
+        if probes[each.id].found
+    ]
     absent = [each for each in systems if each.listed and not any(probes[one.id].found for one in each.listed)]
     parts: list[RenderableType] = [_present(here, probes)] if here else [Text("None of the systems is here.")]
     for heading, table in _groups(systems, absent, probes, unbuilt or {}):
@@ -77,7 +82,8 @@ def _present(here: Sequence[tuple[System, Program]], probes: Mapping[str, Probe]
             Column("parallelism", [system.parallelism for system, _ in here], "left", priority=3),
             Column("runs on", [_where(system) for system, _ in here], "left", priority=4),
             Column("language", [system.language for system, _ in here], "left", priority=5),
-        ]
+        ],
+        "Here, each with its colour in all pictures (●):",
     )
 
 

@@ -43,6 +43,7 @@ class Case(Frozen):
     x: float | None = None  # where it stands on the axis of what is varied,
     x_text: str = ""  # and how that value is written
     group: str = ""  # cases of one group share a picture
+    title: str = ""  # what is done in it, where its name does not say it
 
 
 class Plan(Frozen):

@@ -35,7 +35,7 @@ class wake_runner_of final : public wake_runner {
   explicit wake_runner_of(int workers) : system_(workers) {}
   [[nodiscard]] bench::identity describe() const override { return system_.describe(); }
   [[nodiscard]] std::string missing() const override {
-    if constexpr (!has_two_tasks<System>) return "has no plain closures as tasks";
+    if constexpr (!has_two_tasks<System>) return "plain C++ closures can't be tasks there";
     return system_.describe().workers < 2 ? "a second worker is needed, to be woken" : "";
   }
   [[nodiscard]] result run(const work& asked, bench::region_meter& region) override {

@@ -31,7 +31,7 @@ from tefflab.output.traces import Line, efficiency_lines, named, rate_lines
 _HEIGHT = 3.7  # inches of axes
 _TICKS = 0.4  # inches below the axes
 _DASHED: dict[str, Any] = {"color": SOFT, "linewidth": 1.0, "dashes": (4, 2.5), "zorder": 2}
-_HOW = "Thick: the fitted line with its 95 % band; thin: through the medians, which are the dots."
+_HOW = "Thick: the fitted line with its 95 % band; thin: a smooth fit to the dots, the medians, that never falls."
 
 
 def efficiency_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
