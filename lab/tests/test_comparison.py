@@ -221,6 +221,25 @@ def test_stores_and_systems_are_found_by_their_names(
         answer(root, "quick", "before", None)
 
 
+def test_what_can_not_be_read_of_a_compared_store_is_told_once(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow"), Silent(), rounds=4, name="default")
+    with (root / "results" / "default" / "runs.jsonl").open("a") as runs:
+        runs.write("{\n")
+    for a, b in (("quick", "slow"), ("default", "default:one-of-default")):
+        answer(root, a, b, None)
+        said = capsys.readouterr().err
+        assert re.search(r"^teff: line \d+ of .*default/runs\.jsonl can't be read and counts for nothing \(", said)
+        assert said.count("\n") == 1
+
+    heads = root / "results" / "default" / "sittings.jsonl"
+    heads.write_bytes(heads.read_bytes()[:-40])
+    with pytest.raises(TeffError, match=r"^line 1 of .*default/sittings\.jsonl can't be read .* whose runs are kept"):
+        answer(root, "quick", "slow", None)
+
+
 def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"))
     sat(root, plan("quick"), Silent(), rounds=2, name="before")

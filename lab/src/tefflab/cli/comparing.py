@@ -17,6 +17,7 @@ from tefflab.analysis.comparison import (
 from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store, is_store, stores_in
@@ -63,7 +64,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         return _of_stores(root, a, b, against)
     if against:
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
-    sources = _sources(root, store or _DEFAULT) if store or _has_sittings(root) else {}
+    sources = _sources(root, store or _DEFAULT)[0] if store or _has_sittings(root) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
@@ -102,7 +103,7 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as
 
 
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
-    left, right = (_sources(root, each) for each in (a, b))
+    left, right = _sources(root, a, b)
     answers, reasons = [], []
     if against:
         both = (source.systems for side in (left, right) for source in side.values())
@@ -172,14 +173,20 @@ def _is_store(root: Path, name: str) -> bool:
 
 
 def _has_sittings(root: Path) -> bool:
-    """Whether the usual store is there, and not empty."""
-    return _is_store(root, _DEFAULT) and bool(Store.open(root / RESULTS_FOLDER / _DEFAULT).sittings())
+    """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
+    return _is_store(root, _DEFAULT) and any(Store.open(root / RESULTS_FOLDER / _DEFAULT).lines("sittings", Sitting))
 
 
-def _sources(root: Path, name: str) -> Mapping[AnyBenchmark, _Source]:
-    """What a name of a store or sitting stands for, by kind."""
-    store, sittings = open_sittings(root, name)
-    return {kind: _source(store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
+    """What each name of a store or sitting stands for, by kind. Says once which lines there can't be read."""
+    opened = [open_sittings(root, name) for name in names]
+    for store in {store.folder: store for store, _ in opened}.values():
+        for sentence in store.unreadable():
+            say(sentence)
+    return [
+        {kind: _source(store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+        for store, sittings in opened
+    ]
 
 
 def _source(store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
