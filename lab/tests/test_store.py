@@ -139,6 +139,14 @@ def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) 
     assert full.value.exit_code == FAILED
 
 
+def test_a_file_that_vanishes_while_it_is_written_is_told(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append("runs", run())
+        (tmp_path / "s" / RUNS).unlink()
+        with pytest.raises(UnwritableError, match=r"/s/runs\.jsonl has vanished, and with it what it held: put it"):
+            store.append("runs", run(attempt=1))
+
+
 def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
         store.append("sittings", sitting())

@@ -74,6 +74,10 @@ class _Appender:
         self._synced_at = time.monotonic()
         self._unsynced = False
 
+    def is_of(self, file: Path) -> bool:
+        """Whether what is open is still the file of this name: one that was deleted takes lines that nobody finds."""
+        return file.exists() and os.path.samestat(file.stat(), os.fstat(self._fd))
+
     def append(self, text: str) -> None:
         data = text.encode() + b"\n"
         fcntl.flock(self._fd, fcntl.LOCK_EX)
@@ -162,6 +166,8 @@ class Store:
             if kind not in self._appenders:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._appenders[kind] = _Appender(file)
+            if not self._appenders[kind].is_of(file):
+                raise UnwritableError(f"{file} has vanished, and with it what it held: put it back, or measure anew")
             self._appenders[kind].append(_text(line))
         except OSError as failure:
             why = failure.strerror or str(failure)
