@@ -25,6 +25,7 @@ from tefflab.records.stored import full_name, open_sittings
 from tefflab.systems.naming import canonical, owner_of
 
 _DEFAULT = "default"  # the store that measuring commands use unless told otherwise
+_NAMED = 3  # sittings in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,32 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         raise TeffError(
             _unknown(root, nowhere or unknown, list(sources.values()), as_stores=bool(nowhere)), exit_code=BAD_INPUT
         )
-    answers, reasons = [], []
+    answers, lacking = [], {}
     for kind, source in sources.items():
         if found := compare_systems(source.sides, a, b):
             answers.append(_answer(kind, a, b, found, False, one_sitting=True))
         else:
-            earlier = next((each for each in _before(root, kind, source) if compare_systems(each.sides, a, b)), None)
-            older = f"; {earlier.name} has: add --store {earlier.name}" if earlier else ""
-            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}{older}")
-    return Answers.of(answers, reasons)
+            lacking[kind] = source
+    return Answers.of(answers, [_not_of_both(root, a, b, lacking)] if lacking else [])
+
+
+def _not_of_both(root: Path, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
+    """That these sittings do not have both systems, and where they can be had."""
+    older = (
+        f"add --store {each.name} ({kind.measured})"
+        for kind, source in lacking.items()
+        for each in _before(root, kind, source)
+        if compare_systems(each.sides, a, b)
+    )
+    way_out = next(older, f"measure them in one, with --systems {a},{b}")
+    where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
+    return f"{a} and {b} are compared where one sitting has both: {way_out}; not in {where}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _only_way(name: str, known: Iterable[str]) -> str:
@@ -92,14 +110,15 @@ def _only_way(name: str, known: Iterable[str]) -> str:
 def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as_stores: bool) -> str:
     """That these are no systems of the sources and, where that was looked for, no stores."""
     what = []
+    if sources:
+        systems = dict.fromkeys(system for source in sources for system in source.systems)
+        what.append(f"no system (there are: {' '.join(systems)})")
     if as_stores:
         there = " ".join(stores_in(root / RESULTS_FOLDER))
         what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
-    if sources:
-        systems = dict.fromkeys(system for source in sources for system in source.systems)
-        what.append(f"no system of {' and '.join(each.name for each in sources)} (there are: {' '.join(systems)})")
     way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
-    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}"
+    where = f"; looked in {_some([each.name for each in sources])}" if sources else ""
+    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}{where}"
 
 
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
