@@ -207,9 +207,10 @@ class Store:
         `otherwise` is what to do, or what is there instead."""
         damage = [line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)]
         if damage:
+            last = damage[-1]
             return StoreError(
-                f"{_told(damage)}; it may be the {what}, whose runs are kept: put the line back from a copy of the "
-                f"store; else {otherwise}"
+                f"line {last.line} of {last.file} can't be read ({last.why}); it may be the {what}, whose runs are "
+                f"kept: put the line back from a copy of the store; else {otherwise}"
             )
         return StoreError(f"no {what} in {self.folder}: {otherwise}")
 
