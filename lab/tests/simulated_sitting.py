@@ -34,7 +34,7 @@ class Silent:
             raise KeyboardInterrupt
         self.launches.append((number, variant_id, case))
 
-    def learned(self, variant_id: str, known: Sequence[Progress]) -> None: ...
+    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None: ...
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         del case

@@ -17,6 +17,7 @@ from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.comparison import Answer, Side, beside_others, compare, compare_sittings
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, overhead
+from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
@@ -206,7 +207,7 @@ def test_stores_and_systems_are_found_by_their_names(
     assert by_system["slow"]["significant"]
     assert not by_system["quick"]["significant"]
 
-    with pytest.raises(TeffError, match=r"'nobody': no system of before:one-of-before \(there are: quick slow\)$"):
+    with pytest.raises(TeffError, match=r"'nobody': no system \(there are: quick slow\); looked in before:one-\S*$"):
         answer(root, "nobody", "quick", "before")
     with pytest.raises(
         TeffError, match=r"^'nobody': no store \(there are: after before\); what is measured with --store nobody is"
@@ -214,11 +215,31 @@ def test_stores_and_systems_are_found_by_their_names(
         answer(root, "nobody", "before", None)
     sat(root, plan("quick"), Silent(), rounds=2, name="default")
     with pytest.raises(
-        TeffError, match=r"^'nobody': no store \(.*\) and no system of default:\S* \(there are: quick\);"
+        TeffError,
+        match=r"^'nobody': no system \(there are: quick\) and no store \(.*\); what .*; looked in default:\S*$",
     ):
         answer(root, "nobody", "before", None)
-    with pytest.raises(TeffError, match=r"^'before': no system of default:\S* \(there are: quick\)$"):
+    with pytest.raises(TeffError, match=r"^'before': no system \(there are: quick\); looked in default:\S*$"):
         answer(root, "quick", "before", None)
+
+
+def test_what_can_not_be_read_of_a_compared_store_is_told_once(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow"), Silent(), rounds=4, name="default")
+    with (root / "results" / "default" / "runs.jsonl").open("a") as runs:
+        runs.write("{\n")
+    for a, b in (("quick", "slow"), ("default", "default:one-of-default")):
+        answer(root, a, b, None)
+        said = capsys.readouterr().err
+        assert re.search(r"^teff: line \d+ of .*default/runs\.jsonl can't be read and counts for nothing \(", said)
+        assert said.count("\n") == 1
+
+    heads = root / "results" / "default" / "sittings.jsonl"
+    heads.write_bytes(heads.read_bytes()[:-40])
+    with pytest.raises(TeffError, match=r"^line 1 of .*default/sittings\.jsonl can't be read .* whose runs are kept"):
+        answer(root, "quick", "slow", None)
 
 
 def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(laboratory: Callable[..., Path]) -> None:
@@ -232,7 +253,7 @@ def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(labor
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="curves")
-    with pytest.raises(TeffError, match="curves:one-of-curves has no METG of both quick and slow"):
+    with pytest.raises(TeffError, match=r"^quick and slow are .*: measure .*; not in curves:one-of-curves \(METG\)$"):
         answer(root, "quick", "slow", "curves")
 
 
@@ -246,8 +267,29 @@ def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: 
     Store.open(root / "results" / "after").append("sittings", later)
     with pytest.raises(TeffError, match=r"; after:one-of-after and before:one-of-before can be compared$"):
         answer(root, "before", "after", None)
-    with pytest.raises(TeffError, match=r"quick and slow; after:one-of-after has: add --store after:one-of-after$"):
+    with pytest.raises(TeffError, match=r"has both: add --store after:one-of-after \(METG\); not in after:two-"):
         answer(root, "quick", "slow", "after")
+
+
+@pytest.mark.parametrize("stranger", ["slow", "nobody"])
+def test_of_many_sittings_that_can_not_be_compared_three_are_named(
+    laboratory: Callable[..., Path], stranger: str
+) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="default")
+    store = Store.open(root / "results" / "default")
+    for kind in benchmarks():
+        if kind.name in ("wake", "micro", "messages", "apps"):
+            case = {"name": "one", "flags": "", "workers": 2}
+            wanted = {"title": "", "cases": [case], "variants": store.sitting().plan["variants"]}
+            head = {"sitting": kind.name, "benchmark": kind.name, "plan": wanted}
+            store.append("sittings", store.sitting().model_copy(update=head))
+    with pytest.raises(TeffError) as refused:
+        answer(root, "quick", stranger, None)
+    said = str(refused.value)
+    assert said.endswith(" and 2 more")
+    assert said.count("default:") == 3
+    assert said.index("--s") < said.index("default:"), "the way out comes first"
 
 
 def test_a_systems_name_stands_for_its_way_that_was_measured(laboratory: Callable[..., Path]) -> None:

@@ -210,9 +210,14 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     (metg, *_) = BENCHMARK.commands
     with pytest.raises(TeffError, match=r"was begun by `teff.*`: go on with it by \./teff experiment one --resume"):
         session.run_command(root, BENCHMARK, metg, options(resume=True, workers=(), own={"threshold": 0.5}))
-    with pytest.raises(TeffError, match=r"none has no sitting of METG to go on with: leave out --resume to begin one$"):
+    with pytest.raises(TeffError, match=r"^no sitting of METG to go on with in .*/none: leave out --resume to begin"):
         session.experiment(root, "two", options(resume=True, store="none"))
     assert not (root / "results" / "none").exists(), "what failed makes no store"
+
+    heads = root / "results" / "test" / "sittings.jsonl"
+    heads.write_bytes(heads.read_bytes()[:-40])
+    with pytest.raises(TeffError, match=r"^line 1 of .*/test/sittings\.jsonl can't be read .* runs are kept: put the"):
+        session.experiment(root, "one", options(resume=True))
 
 
 @pytest.mark.usefixtures("_simulated")

@@ -601,6 +601,13 @@ def test_a_tool_that_the_script_needs_is_named_where_it_is_missing(script: Scrip
     assert err.count("\n") == 1
 
 
+def test_who_may_not_write_in_the_checkout_is_told_to_use_another(script: Script) -> None:
+    """A folder in the place of the lock stands in for missing rights, which root, too, can't write to."""
+    (script.root / ".teff" / "python.lock").mkdir(parents=True)
+    way_out = "where teff keeps what it builds: use a clone of your own"
+    assert script.run("metg") == (1, "", f"teff: this user can't write in {script.root}/.teff, {way_out}\n")
+
+
 def test_a_python_that_only_fails_is_passed_over(script: Script) -> None:
     script.command("python3.12", PYTHON)
     script.command("python3.13", "#!/bin/sh\necho no such version >&2; exit 127\n")

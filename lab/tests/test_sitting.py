@@ -23,7 +23,7 @@ from tefflab.benchmarks.task_graph.tables import MetgTable
 from tefflab.errors import TeffError
 from tefflab.measure import sitting as sitting_module
 from tefflab.measure.batch import BatchProgram, LateError, ProgramError
-from tefflab.measure.measurement import estimated, present
+from tefflab.measure.measurement import estimated, measure, present
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
@@ -437,6 +437,22 @@ def test_what_a_system_is_called_and_says_is_shown_as_it_stands() -> None:
     assert isinstance(console.file, io.StringIO)
     for text in ("died: [/tmp/x] is no [task]", "one [task] [/a]", "round 2, 3 of 14"):
         assert text in console.file.getvalue()
+
+
+def test_rounds_of_the_store_are_counted_and_only_new_ones_shown(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    store, sitting = begun(root, plan("quick"))
+
+    def shown(rounds: int) -> list[str]:
+        console = Console(file=io.StringIO(), width=200)
+        with store, LiveTable(console, [variant("quick")], lambda: "") as live:
+            measure(root, store, graphs(), sitting, live, 1e9, rounds)
+        assert isinstance(console.file, io.StringIO)
+        return [" ".join(line.split()[1:4]) for line in console.file.getvalue().splitlines()]
+
+    assert shown(2) == ["quick: round 1", "quick: round 2"]
+    assert shown(3) == ["2 rounds are", "quick: round 3"]
+    assert shown(3) == ["3 rounds are"], "and that is all"
 
 
 def test_a_launch_that_was_interrupted_goes_on_in_a_program_that_is_warm(

@@ -244,7 +244,7 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
     with LiveTable(console, [variant("a", title="Anna")], lambda: "") as live:
         live.begins("a", 0, "serial", 1, 1)
-        live.learned("a", [Progress("serial", "3 ns", 0.05)])
+        live.learned("a", [Progress("serial", "3 ns", 0.05)], is_from_store=False)
         live.failed("a", "serial", "has died")
     text = console.export_text()
     assert "a: round 1 of serial 3 ns ± 5.0 %" in text

@@ -1,6 +1,7 @@
 """The store keeps what it is given, through crashes and crowds, and answers in SQL."""
 
 import multiprocessing
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -138,6 +139,14 @@ def test_a_store_that_can_not_be_written_is_refused_in_one_line(tmp_path: Path) 
     assert full.value.exit_code == FAILED
 
 
+def test_a_file_that_vanishes_while_it_is_written_is_told(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append("runs", run())
+        (tmp_path / "s" / RUNS).unlink()
+        with pytest.raises(UnwritableError, match=r"/s/runs\.jsonl has vanished, and with it what it held: put it"):
+            store.append("runs", run(attempt=1))
+
+
 def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) -> None:
     with Store.create(tmp_path / "s") as store:
         store.append("sittings", sitting())
@@ -147,12 +156,24 @@ def test_lines_that_can_not_be_read_are_counted_for_each_file(tmp_path: Path) ->
     said = Store.open(tmp_path / "s").unreadable()
     assert len(said) == 1
     assert said[0].startswith(
-        f"2 lines of {tmp_path}/s/runs.jsonl can't be read and count for nothing; the first is line 1:"
+        f"2 lines of {tmp_path}/s/runs.jsonl can't be read and count for nothing; the first is line 1 (record"
     )
+    (tmp_path / "s" / RUNS).write_text(newer)
+    (said_of_one,) = Store.open(tmp_path / "s").unreadable()
+    assert said_of_one.startswith(f"line 1 of {tmp_path}/s/runs.jsonl can't be read and counts for nothing (record")
+    (tmp_path / "s" / RUNS).write_text(newer[:-40] + "\n")
+    (said_of_one,) = Store.open(tmp_path / "s").unreadable()
+    assert re.search(r"counts for nothing \(Invalid JSON: .* at column \d+\)$", said_of_one)
 
-    (tmp_path / "s" / "sittings.jsonl").write_text("nonsense\n")
-    with pytest.raises(StoreError, match=r"no sitting in .*: .*sittings\.jsonl:1: unreadable line"):
-        Store.open(tmp_path / "s").sitting()
+
+def test_a_sitting_whose_line_is_torn_is_not_taken_for_one_that_is_not_there(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "s") as store:
+        store.append("sittings", sitting("one"))
+        store.append("sittings", sitting("two"))
+    file = tmp_path / "s" / "sittings.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.raises(StoreError, match=r"^line 2 of .*sittings\.jsonl can't be read .* else there is one$"):
+        Store.open(tmp_path / "s").sitting("two")
 
 
 def test_sql_columns_say_what_the_record_says(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tefflab.analysis.comparison import (
 from tefflab.analysis.shift import Shift
 from tefflab.benchmarks.benchmark import AnyBenchmark, benchmarks
 from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store, is_store, stores_in
@@ -24,6 +25,7 @@ from tefflab.records.stored import full_name, open_sittings
 from tefflab.systems.naming import canonical, owner_of
 
 _DEFAULT = "default"  # the store that measuring commands use unless told otherwise
+_NAMED = 3  # sittings in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         return _of_stores(root, a, b, against)
     if against:
         raise TeffError(f"--against {against}: is for two stores, which {a} and {b} are not", exit_code=BAD_INPUT)
-    sources = _sources(root, store or _DEFAULT) if store or _has_sittings(root) else {}
+    sources = _sources(root, store or _DEFAULT)[0] if store or _has_sittings(root) else {}
     known = dict.fromkeys(system for source in sources.values() for system in source.systems)
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
@@ -71,15 +73,32 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
         raise TeffError(
             _unknown(root, nowhere or unknown, list(sources.values()), as_stores=bool(nowhere)), exit_code=BAD_INPUT
         )
-    answers, reasons = [], []
+    answers, lacking = [], {}
     for kind, source in sources.items():
         if found := compare_systems(source.sides, a, b):
             answers.append(_answer(kind, a, b, found, False, one_sitting=True))
         else:
-            earlier = next((each for each in _before(root, kind, source) if compare_systems(each.sides, a, b)), None)
-            older = f"; {earlier.name} has: add --store {earlier.name}" if earlier else ""
-            reasons.append(f"{source.name} has no {kind.measured} of both {a} and {b}{older}")
-    return Answers.of(answers, reasons)
+            lacking[kind] = source
+    return Answers.of(answers, [_not_of_both(root, a, b, lacking)] if lacking else [])
+
+
+def _not_of_both(root: Path, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
+    """That these sittings do not have both systems, and where they can be had."""
+    older = (
+        f"add --store {each.name} ({kind.measured})"
+        for kind, source in lacking.items()
+        for each in _before(root, kind, source)
+        if compare_systems(each.sides, a, b)
+    )
+    way_out = next(older, f"measure them in one, with --systems {a},{b}")
+    where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
+    return f"{a} and {b} are compared where one sitting has both: {way_out}; not in {where}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
 
 
 def _only_way(name: str, known: Iterable[str]) -> str:
@@ -91,18 +110,19 @@ def _only_way(name: str, known: Iterable[str]) -> str:
 def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as_stores: bool) -> str:
     """That these are no systems of the sources and, where that was looked for, no stores."""
     what = []
+    if sources:
+        systems = dict.fromkeys(system for source in sources for system in source.systems)
+        what.append(f"no system (there are: {' '.join(systems)})")
     if as_stores:
         there = " ".join(stores_in(root / RESULTS_FOLDER))
         what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
-    if sources:
-        systems = dict.fromkeys(system for source in sources for system in source.systems)
-        what.append(f"no system of {' and '.join(each.name for each in sources)} (there are: {' '.join(systems)})")
     way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
-    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}"
+    where = f"; looked in {_some([each.name for each in sources])}" if sources else ""
+    return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}{where}"
 
 
 def _of_stores(root: Path, a: str, b: str, against: str | None) -> Answers:
-    left, right = (_sources(root, each) for each in (a, b))
+    left, right = _sources(root, a, b)
     answers, reasons = [], []
     if against:
         both = (source.systems for side in (left, right) for source in side.values())
@@ -172,14 +192,20 @@ def _is_store(root: Path, name: str) -> bool:
 
 
 def _has_sittings(root: Path) -> bool:
-    """Whether the usual store is there, and not empty."""
-    return _is_store(root, _DEFAULT) and bool(Store.open(root / RESULTS_FOLDER / _DEFAULT).sittings())
+    """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
+    return _is_store(root, _DEFAULT) and any(Store.open(root / RESULTS_FOLDER / _DEFAULT).lines("sittings", Sitting))
 
 
-def _sources(root: Path, name: str) -> Mapping[AnyBenchmark, _Source]:
-    """What a name of a store or sitting stands for, by kind."""
-    store, sittings = open_sittings(root, name)
-    return {kind: _source(store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
+    """What each name of a store or sitting stands for, by kind. Says once which lines there can't be read."""
+    opened = [open_sittings(root, name) for name in names]
+    for store in {store.folder: store for store, _ in opened}.values():
+        for sentence in store.unreadable():
+            say(sentence)
+    return [
+        {kind: _source(store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+        for store, sittings in opened
+    ]
 
 
 def _source(store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:

@@ -310,10 +310,7 @@ def request_of(root: Path, options: Options, found: Sequence[Present]) -> Reques
 def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
     """The store's last sitting of this kind, to go on with. TeffError where it is of another experiment."""
     if not store.sittings(kind.name):
-        raise TeffError(
-            f"{store.folder} has no sitting of {kind.measured} to go on with: leave out --resume to begin one",
-            exit_code=BAD_INPUT,
-        )
+        raise store.no_sitting(f"sitting of {kind.measured} to go on with", "leave out --resume to begin one")
     head = store.sitting(benchmark=kind.name)
     if (was := kind.plan_of(head).experiment) != experiment:
         again = f"experiment {was}" if was else kind.commands[0].name

@@ -46,6 +46,7 @@ class Runner(Generic[AnyRecord]):
         self._started: Program | None = None
         self._budget = budget
         self._program: BatchProgram | None = None
+        self._is_measuring = False  # whether the launch has asked what the store could not answer
         self.round_trip: float | None = None  # how far apart the cores were after the latest run [s]
         self._in_vain = 0  # repeats of this launch that were noisy again
         self._warm_up = ""  # what the launch was asked first, where the store answered
@@ -59,6 +60,7 @@ class Runner(Generic[AnyRecord]):
     def launch(self, launch: Launch[AnyRecord], program: Program) -> Iterator[None]:
         """Within it `ask` asks this variant, whose program is started by the first question new to the store."""
         self._launch, self._started, self._warm_up, self._in_vain = launch, program, "", 0
+        self._is_measuring = False
         try:
             yield
         except BaseException:
@@ -141,6 +143,7 @@ class Runner(Generic[AnyRecord]):
             self._warm_up = self._warm_up or wanted.line
             run = known.popleft()
         else:
+            self._is_measuring = True
             ceiling = self._ceilings.get(self._launch.variant.ceiling) if wanted.role == "system" else None
             run = self._beside(ceiling, key, case) if ceiling else self._alone(key, case)
             self._store.append("runs", run)
@@ -200,6 +203,11 @@ class Runner(Generic[AnyRecord]):
         if record.error is not None:
             raise ProgramError(record.error if line == case.flags else f"{record.error} ({line})")
         return record
+
+    @property
+    def is_from_store(self) -> bool:
+        """Whether the latest launch had answers, all from the store."""
+        return bool(self._warm_up) and not self._is_measuring
 
     @property
     def _patience(self) -> float:

@@ -48,8 +48,8 @@ class Observer(Protocol):
         """A variant is asked about a case, the question `part` of so many, from 1, in its launch `number`, from 0; at
         the first of them it is launched."""
 
-    def learned(self, variant_id: str, known: Sequence[Progress]) -> None:
-        """A launch is over; what is known of its cases."""
+    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
+        """A launch is over; what is known of its cases. `is_from_store`: it was made before, and only read again."""
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         """A round is lost, or the variant is out (of that case, where one is named)."""
@@ -258,7 +258,8 @@ class Sitting:
         if end == "over" and entry.failed_before and number >= entry.failed_before.round:
             self.runner.give_up(launch, number, reason="", at="")
             entry.failed_before = None
-        self.observer.learned(launch.variant.id, entry.at(self.runner.round_trip).progress)
+        known = entry.at(self.runner.round_trip).progress
+        self.observer.learned(launch.variant.id, known, self.runner.is_from_store)
 
     def _ask(self, entry: Entry, turn_ends: float) -> _End:
         """The questions of a launch that are not answered yet."""

@@ -31,7 +31,8 @@ class Progress:
 
 
 class LiveTable:
-    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch."""
+    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch. Those that the
+    store has are only counted."""
 
     def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
@@ -39,6 +40,8 @@ class LiveTable:
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
         self._rounds = dict.fromkeys(self._state, 0)
+        self._stored = 0  # rounds that the store has, of which nothing is said yet
+        self._is_measured = False  # any round that the store did not have
         self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 
     def __enter__(self) -> Self:
@@ -51,6 +54,7 @@ class LiveTable:
     ) -> None:
         if self._live:
             self._live.__exit__(kind, failure, trace)
+        self._say_stored("" if self._is_measured else "; no other was measured")
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
         self._rounds[variant_id] = number
@@ -58,11 +62,15 @@ class LiveTable:
         self._state[variant_id] = f"{what}, {part} of {parts}" if parts > 1 else f"{what}: {case}"
         self._draw()
 
-    def learned(self, variant_id: str, known: Sequence[Progress]) -> None:
+    def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
         self._rounds[variant_id] += 1
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
-        if self._live is None:
+        self._stored += is_from_store
+        if not is_from_store:
+            self._is_measured = True
+            self._say_stored()
+        if self._live is None and not is_from_store:
             where = f" of {known[0].case}" if len(known) == 1 else ""
             text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {summary(known)}"
             self._console.print(text.rstrip(), soft_wrap=True, markup=False)
@@ -73,6 +81,12 @@ class LiveTable:
         what = f"{variant_id}, {case}" if case else variant_id
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
+
+    def _say_stored(self, end: str = "") -> None:
+        if self._stored:
+            rounds = "1 round is" if self._stored == 1 else f"{self._stored} rounds are"
+            self._console.print(f"teff: {rounds} in the store{end}", soft_wrap=True)
+        self._stored = 0
 
     def _draw(self) -> None:
         if self._live:

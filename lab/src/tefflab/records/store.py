@@ -18,7 +18,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,6 +73,10 @@ class _Appender:
         self._fd = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._synced_at = time.monotonic()
         self._unsynced = False
+
+    def is_of(self, file: Path) -> bool:
+        """Whether what is open is still the file of this name: one that was deleted takes lines that nobody finds."""
+        return file.exists() and os.path.samestat(file.stat(), os.fstat(self._fd))
 
     def append(self, text: str) -> None:
         data = text.encode() + b"\n"
@@ -162,6 +166,8 @@ class Store:
             if kind not in self._appenders:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._appenders[kind] = _Appender(file)
+            if not self._appenders[kind].is_of(file):
+                raise UnwritableError(f"{file} has vanished, and with it what it held: put it back, or measure anew")
             self._appenders[kind].append(_text(line))
         except OSError as failure:
             why = failure.strerror or str(failure)
@@ -175,10 +181,10 @@ class Store:
         """All lines of a kind, those that can't be read as the damage they are."""
         for file, number, line in self._raw(kind):
             try:
-                yield model.model_validate_json(line)
+                yield model.model_validate_json(line.rstrip(b"\n"))
             except ValidationError as failure:
-                torn = "torn line" if not line.endswith(b"\n") else "unreadable line"
-                yield Damage(file, number, f"{torn} ({first_fault(failure)})")
+                why = first_fault(failure).replace(" at line 1 column ", " at column ")  # the file's line is told
+                yield Damage(file, number, why if line.endswith(b"\n") else f"torn line: {why}")
 
     def sittings(self, benchmark: str | None = None) -> list[Sitting]:
         """All sittings (of that kind of benchmark), the oldest first."""
@@ -192,11 +198,21 @@ class Store:
         chosen = [sitting for sitting in known if name in (None, sitting.sitting)]
         if not chosen:
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            names = ", ".join(sitting.sitting for sitting in known)
-            unreadable = next((line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)), None)
-            there = f"there is {names}" if names else str(unreadable or "nothing was measured; begin with ./teff metg")
-            raise StoreError(f"no {what}{f' {name}' if name else ''} in {self.folder}: {there}")
+            names = ", ".join(sitting.sitting for sitting in known) or "none; begin with ./teff metg"
+            raise self.no_sitting(f"{what}{f' {name}' if name else ''}", f"there is {names}")
         return chosen[-1]
+
+    def no_sitting(self, what: str, otherwise: str) -> StoreError:
+        """That this sitting is not there or, where lines of sittings.jsonl can't be read, that one of them may be it.
+        `otherwise` is what to do, or what is there instead."""
+        damage = [line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)]
+        if damage:
+            last = damage[-1]
+            return StoreError(
+                f"line {last.line} of {last.file} can't be read ({last.why}); it may be the {what}, whose runs are "
+                f"kept: put the line back from a copy of the store; else {otherwise}"
+            )
+        return StoreError(f"no {what} in {self.folder}: {otherwise}")
 
     def runs(self, record: type[AnyRecord], sitting: str | None = None) -> Iterator[Run[AnyRecord]]:
         """The runs of a sitting (of all where None) with their records, in the order they were made."""
@@ -236,11 +252,7 @@ class Store:
         found: dict[Path, list[Damage]] = {}
         for each in self.damage():
             found.setdefault(each.file, []).append(each)
-        return [
-            f"{len(lines)} {'line' if len(lines) == 1 else 'lines'} of {file} can't be read and count for nothing; "
-            f"the first is line {lines[0].line}: {lines[0].why}"
-            for file, lines in found.items()
-        ]
+        return [_told(lines) for lines in found.values()]
 
     def query(self, sql: str) -> polars.DataFrame:
         """The answer of DuckDB to `sql` over the views `records`, `graphs`, `sittings` and `metg`.
@@ -299,6 +311,17 @@ def new_sitting_name(now: datetime | None = None) -> str:
     """A name that sorts by time and never repeats: `2026-11-20T22.00.00-1a2b`."""
     moment = (now or datetime.now(UTC)).astimezone(UTC)
     return f"{moment:%Y-%m-%dT%H.%M.%S}-{secrets.token_hex(2)}"
+
+
+def _told(damage: Sequence[Damage]) -> str:
+    """What can't be read of one file."""
+    first = damage[0]
+    if len(damage) == 1:
+        return f"line {first.line} of {first.file} can't be read and counts for nothing ({first.why})"
+    return (
+        f"{len(damage)} lines of {first.file} can't be read and count for nothing; "
+        f"the first is line {first.line} ({first.why})"
+    )
 
 
 def _text(line: Line | Mapping[str, Any]) -> str:

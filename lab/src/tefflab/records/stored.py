@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tefflab.records.run import Sitting
-from tefflab.records.store import RESULTS_FOLDER, Store, StoreError
+from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.systems.systems import load_systems
 
 
@@ -23,7 +23,7 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
     chosen = {each.benchmark: _with_floors(root, each) for each in known if wanted in ("", each.sitting)}
     if not chosen:
         there = ", ".join(each.sitting for each in known) or "none"
-        raise StoreError(f"no sitting {wanted or 'at all'} in {opened.folder}: there is {there}")
+        raise opened.no_sitting(f"sitting{f' {wanted}' if wanted else ''}", f"there is {there}")
     return opened, chosen
 
 
