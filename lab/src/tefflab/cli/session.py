@@ -126,7 +126,7 @@ def _measure(
     else:
         store = Store.create(folder)
         prepare(root, kind, options.systems, all_variants=options.all_variants)
-        found = whoever_is_here(root, kind, options.systems)
+        found = whoever_is_here(root, kind, options.systems, all_ways=options.all_variants)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
         head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
@@ -179,36 +179,47 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 
-def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
-    """Of those asked for, each in all of its ways; who was named and is not here is said, and why. Nobody else is
-    started to be asked."""
+def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
+    """Of those asked for, each in all of its ways; who was named and is not here is said, and why, and so is who stands
+    in for the best of its system unless `all_ways` are measured. Nobody else is started to be asked."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
-    for program, reason in _missed(root, kind, asked, systems, probes):
-        warn(progress(), program.id, reason)
     here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
     if systems:
         _offer([each for each in asked if each not in here and not each.is_installed(root)])
-    return present(root, kind, systems, probes)
+    found = present(root, kind, systems, probes)
+    for program, reason in _missed(root, kind, asked, systems, probes, all_ways=all_ways):
+        warn(progress(), program.id, reason)
+    return found
 
 
 def _missed(
-    root: Path, kind: AnyBenchmark, asked: Sequence[System], named: Sequence[str], probes: Mapping[str, Probe]
+    root: Path,
+    kind: AnyBenchmark,
+    asked: Sequence[System],
+    named: Sequence[str],
+    probes: Mapping[str, Probe],
+    *,
+    all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
     """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
-    named, the best of a system that is named and has none here, and whatever nothing builds. The set-up has said what
-    does not compile."""
+    named, the best of a system, and whatever nothing builds. The set-up has said what does not compile, but not who is
+    measured in the place of a best."""
     for system in asked:
         programs = kind.programs(system)
-        is_here = any(probes[each.id].found for each in programs)
-        for each in programs:
+        here = [each for each in programs if probes[each.id].found]
+        for each in (one for one in programs if not probes[one.id].found):
             reason = probes[each.id].reason or ""
-            is_system_named = system.name in named and not is_here and each is best_of(programs)
+            is_best = each is best_of(programs)
+            is_replaced = here and is_best and (system.name in named or not named) and not all_ways
+            is_system_named = system.name in named and not here and is_best
             is_expected = each.long_name in named or is_system_named or is_unexplained(reason)
-            is_offered = system.install.on_request and not is_here and not system.is_installed(root)
+            is_offered = system.install.on_request and not here and not system.is_installed(root)
             is_said = (root / BROKEN_FOLDER / each.identity).is_file() or is_offered
-            if not probes[each.id].found and is_expected and not is_said:
+            if is_replaced:
+                yield each, f"{reason}; {best_of(here).id} is measured instead"
+            elif is_expected and not is_said:
                 yield each, reason
 
 
