@@ -229,6 +229,40 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
         assert last.endswith("/report.html says why")
 
 
+@pytest.mark.parametrize(
+    ("command", "fault"), [("metg", "dies"), ("metg", "invalid"), ("metg", "hangs"), ("sweep", "is_killed")]
+)
+def test_who_was_named_and_failed_is_told_by_the_exit_code_after_the_others_are_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, fault: str
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    monkeypatch.setattr(BENCHMARK, "timeout", 0.5)
+    file = root / "bench" / "systems" / "pond" / "system.toml"
+    file.write_text(file.read_text().replace('"fine"', f'"{fault}"'))
+    words = [command, "--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for named, code in (("lake,pond", 1), ("pond/first,lake", 1), ("lake", 0), ("", 0)):
+        assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code, named
+        told = capsys.readouterr()
+        assert "lake/last" in told.out
+        last = told.err.splitlines()[-1]
+        who = "pond/first" if "pond/first" in named else "pond"
+        said = f"teff: asked for by name and not measured, or not to the end: {who}"
+        assert (last == said) is (code == 1), last
+
+
+def test_who_was_named_and_is_not_here_is_told_by_the_exit_code(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    broken(root, "exit 3")
+    words = ["metg", "--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for named, code in (("pond,lake/last", 1), ("pond,lake", 0), ("", 0)):
+        assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code, named
+        told = capsys.readouterr()
+        assert '"pond"' in told.out
+        assert (told.err.splitlines()[-1].endswith(": lake/last")) is (code == 1)
+
+
 def test_the_flag_is_one_of_the_command_line(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -74,13 +74,21 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
         said = ",".join(map(str, options.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
-    _measure(root, kind, options, command.name, lambda found: command.plan(request_of(root, options, found)))
+    _measure(
+        root,
+        kind,
+        options,
+        command.name,
+        lambda found: command.plan(request_of(root, options, found)),
+        named=options.systems,
+    )
 
 
 def experiment(root: Path, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
     asked = find_experiment(root, name)
     kind = find_benchmark(asked.benchmark)
+    again, named = f"experiment {name}", options.systems
     options = replace(
         options,
         seconds=options.seconds or 60 * asked.minutes,
@@ -94,13 +102,13 @@ def experiment(root: Path, name: str, options: Options) -> None:
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
             )
         options = replace(options, systems=taken)
-    again = f"experiment {name}"
     _measure(
         root,
         kind,
         options,
         again,
         lambda found: asked.plan(request_of(root, options, found)),
+        named=named,
         experiment=name,
     )
 
@@ -111,14 +119,18 @@ def _measure(
     options: Options,
     again: str,
     plan: Callable[[Sequence[Present]], Plan],
+    *,
+    named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
-    """`again` is the command that goes on with the sitting."""
+    """`again` is the command that goes on with the sitting; `named` are the systems that the user asks for by name:
+    TeffError where one of them was not measured, after all that was is shown."""
     name = checked_name(options.store)
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
     folder = root / RESULTS_FOLDER / name
+    chosen: list[Present] = []
     if options.resume:
         store = Store(folder)
         head = _unfinished(store, kind, experiment)
@@ -142,6 +154,21 @@ def _measure(
         raise typer.Exit(INTERRUPTED)
     if not estimates.has_values:
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
+    if missing := _unmeasured(store, kind, head, chosen, named):
+        raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _unmeasured(
+    store: Store, kind: AnyBenchmark, head: Sitting, chosen: Sequence[Present], named: Sequence[str]
+) -> list[str]:
+    """Which of the systems that are named were not here, failed, or had no turn."""
+    ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
+    good = ran - {failure.system_id for failure in store.failures(head.sitting)}
+    ids = {
+        name: [each.variant.id for each in chosen if name in (each.program.system_name, each.program.long_name)]
+        for name in named
+    }
+    return [name for name in named if not ids[name] or not good.issuperset(ids[name])]
 
 
 def checked_name(store: str) -> str:
