@@ -13,8 +13,10 @@ from conftest import PROGRAM, teff, write_system
 from samples import MACHINE
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.cli import session
-from tefflab.cli.session import Options
+from tefflab.cli.session import Options, whoever_is_here
 from tefflab.errors import TeffError
+from tefflab.measure.measurement import best_of_each
+from tefflab.systems import probing
 from tefflab.systems.setup import SetupReport
 
 EXPERIMENT = """
@@ -110,6 +112,65 @@ def test_where_the_best_is_not_here_the_first_that_is_takes_its_place(
     assert case["others"] == ["lake/other"]
 
 
+def broken(root: Path, how: str) -> None:
+    """The lake's best way does this in the place of everything that it is asked."""
+    file = root / "bench" / "systems" / "lake" / "system.toml"
+    *before, last = file.read_text().split("[[program]]")
+    command = f'command = ["sh", "-c", "{how}", "{{program}}"]'
+    last = "\n".join(command if line.startswith("command") else line for line in last.splitlines())
+    file.write_text("[[program]]".join([*before, f"{last}\n"]))
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("exit 3", "--identity ended with exit code 3"),
+        ("echo no lake here >&2; exit 3", "--identity ended with exit code 3: no lake here"),
+        ("exec sleep 60", "did not say who it is within 0.5 s"),
+    ],
+)
+@pytest.mark.parametrize("systems", [(), ("lake",), ("lake", "lake/last")], ids=["all", "system", "both"])
+def test_who_is_measured_in_the_place_of_a_broken_best_way_is_said_once(
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    systems: tuple[str, ...],
+    how: str,
+    why: str,
+) -> None:
+    monkeypatch.setattr(probing, "COMPILED_TIMEOUT", 0.5)
+    monkeypatch.setattr(probing, "PYTHON_TIMEOUT", 0.5)
+    broken(root, how)
+    found = best_of_each(whoever_is_here(root, BENCHMARK, systems), systems)
+    assert "lake/first" in [each.variant.id for each in found]
+    told = [line for line in capsys.readouterr().err.splitlines() if "lake" in line]
+    assert told == [f"teff: lake/last: {why}; lake/first is measured instead"]
+
+
+@pytest.mark.parametrize("said", [{"systems": ("lake/other",)}, {"all_ways": True, "systems": ()}], ids=["way", "all"])
+def test_nobody_is_said_to_stand_in_for_a_best_way_that_was_not_to_be_measured_alone(
+    root: Path, capsys: pytest.CaptureFixture[str], said: dict[str, Any]
+) -> None:
+    broken(root, "exit 3")
+    whoever_is_here(root, BENCHMARK, **said)
+    assert "instead" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("systems", [("lake/last",), ("lake/last", "lake/first")], ids=["one", "two"])
+def test_what_a_way_that_was_named_said_of_itself_is_told_where_nothing_can_be_measured(
+    root: Path, systems: tuple[str, ...]
+) -> None:
+    file = root / "bench" / "systems" / "lake" / "system.toml"
+    file.write_text(file.read_text().replace('"lake"', '"stranger"').replace('name = "stranger"', 'name = "lake"', 1))
+    broken(root, "exit 3")
+    with pytest.raises(TeffError) as refused:
+        whoever_is_here(root, BENCHMARK, systems)
+    said = str(refused.value)
+    assert "lake/last: --identity ended with exit code 3" in said
+    assert ("lake/first: the program says it is 'stranger'" in said) is ("lake/first" in systems)
+    assert "is here" not in said
+
+
 def test_the_table_says_how_many_other_ways_there_are_and_how_to_have_them(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +227,40 @@ def test_who_measured_nobody_leaves_with_an_error_in_one_line(
         last = told.err.splitlines()[-1]
         assert last.startswith("teff: no system could be measured; results/default/")
         assert last.endswith("/report.html says why")
+
+
+@pytest.mark.parametrize(
+    ("command", "fault"), [("metg", "dies"), ("metg", "invalid"), ("metg", "hangs"), ("sweep", "is_killed")]
+)
+def test_who_was_named_and_failed_is_told_by_the_exit_code_after_the_others_are_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, fault: str
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    monkeypatch.setattr(BENCHMARK, "timeout", 0.5)
+    file = root / "bench" / "systems" / "pond" / "system.toml"
+    file.write_text(file.read_text().replace('"fine"', f'"{fault}"'))
+    words = [command, "--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for named, code in (("lake,pond", 1), ("pond/first,lake", 1), ("lake", 0), ("", 0)):
+        assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code, named
+        told = capsys.readouterr()
+        assert "lake/last" in told.out
+        last = told.err.splitlines()[-1]
+        who = "pond/first" if "pond/first" in named else "pond"
+        said = f"teff: asked for by name and not measured, or not to the end: {who}"
+        assert (last == said) is (code == 1), last
+
+
+def test_who_was_named_and_is_not_here_is_told_by_the_exit_code(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tefflab.project_root", lambda: root)
+    broken(root, "exit 3")
+    words = ["metg", "--workers", "2", "--rounds", "2", "--minutes", "0.1", "--json"]
+    for named, code in (("pond,lake/last", 1), ("pond,lake", 0), ("", 0)):
+        assert teff(monkeypatch, *words, *(["--systems", named] if named else [])) == code, named
+        told = capsys.readouterr()
+        assert '"pond"' in told.out
+        assert (told.err.splitlines()[-1].endswith(": lake/last")) is (code == 1)
 
 
 def test_the_flag_is_one_of_the_command_line(

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tefflab.cli import completion, declared
 from tefflab.cli import main as cli
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.machine import read_revision
+from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import load_systems
 
 
@@ -278,6 +280,40 @@ def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
     assert told.err.startswith("teff: ")
     assert said in told.err
     assert told.err.count("\n") == 1
+
+
+CORE = """#!/bin/sh
+case "$*" in
+  --help) printf '  --width INT  points in a timestep\\n  -v,--verbose  show the graphs\\n' ;;
+  *widht*) echo "error: there is no flag '-widht'; see --help" >&2; exit 2 ;;
+  *) echo "error: there is no flag '-bogus'; see --help" >&2; exit 2 ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["metg", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff metg --help"),
+        (["sweep", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff sweep --help"),
+        (["metg", "--widht", "4"], "there is no flag '--widht' (did you mean -width?); see teff metg --help"),
+        (["metg", "--bogus"], "there is no flag '--bogus'; see teff metg --help"),
+        (["graph", "--svg", "x.svg", "-bogus"], "there is no flag '-bogus'; see teff graph --help"),
+    ],
+)
+def test_an_unknown_flag_leads_to_the_help_of_the_command_that_was_typed_and_to_the_flag_that_was_meant(
+    commanded: Path,
+    laboratory: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    said: str,
+) -> None:
+    core_program(laboratory(lake=(1e-6, "fine"))).write_text(CORE)
+    monkeypatch.setattr("tefflab.systems.setup.ensure", lambda *_, **__: SetupReport({}))
+    monkeypatch.chdir(commanded)
+    assert run(monkeypatch, *words) == BAD_INPUT
+    assert capsys.readouterr().err.splitlines()[-1] == f"teff: {said}"
 
 
 def test_json_is_alone_on_stdout(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,7 @@ def test_a_flag_that_is_not_the_users_is_named(words: list[str], says: str) -> N
 
 def test_a_flag_that_there_is_not_is_told_as_it_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Path, words: Sequence[str]) -> str:
-        raise TeffError(f"there is no flag '{words[1]}'; see teff graph --help", exit_code=2)
+        raise TeffError(f"there is no flag '{words[1]}'; see --help", exit_code=2)
 
     monkeypatch.setattr(configuration, "answer_of_core", refuse)
     for typed in (["--bogus", "3"], ["--bogus=3"]):

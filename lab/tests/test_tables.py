@@ -59,7 +59,7 @@ def headings(given: MeasuredCase) -> list[str]:
 def test_the_table_fits_the_terminal_and_loses_no_number(given: MeasuredCase, width: int) -> None:
     text = printed(given, width)
     assert max(cell_len(line) for line in text.splitlines()) <= width
-    assert "…" not in text
+    assert not any("…" in line for line in text.splitlines() if not line.startswith("1 failed: ")), "but for a reason"
     assert text.count("7.8 %") == sum(each.runs > 0 for each in given.rows)
 
 
@@ -144,7 +144,7 @@ def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
     noisy = tuple(replace(each, noisy_share=0.5) for each in troubled().rows)
     given = replace(troubled(), rows=noisy, others=(replace(case(1), round_trip=328e-9, share=0.1),))
     assert remarked(given) == [
-        "1 failed: kestrel; the report says why",
+        "1 failed: kestrel: the program ended with signal 11 before its first record; se…",
         "more minutes: 3 of 6 intervals are wider than ± 5 %",
         "a quieter machine: 50 % of the runs were noisy",
         "also measured: with cores 328 ns apart: see the report",
@@ -183,8 +183,18 @@ def test_how_a_system_failed_stands_below_the_table_where_it_fits() -> None:
     how = "was ended by signal 9 (SIGKILL) without answering"
     given = with_rows(case(0), [row(variants(1)[0], None, how)])
     assert remarked(given) == [f"1 failed: floor: {how}"]
-    assert remarked(given, 60) == ["1 failed: floor; the report says why"]
+    assert remarked(given, 60) == ["1 failed: floor: was ended by signal 9 (SIGKILL) without an…"]
+    assert remarked(given, 40) == ["1 failed: floor; the report says why"]
     assert re.search(r"^floor +failed ", printed(given), re.MULTILINE)
+
+
+def test_why_a_run_was_not_valid_is_said_as_far_as_the_line_goes() -> None:
+    how = "graph 0 timestep 3 point 5: its input 1 of 3 is that of point 4 at timestep 1, and should be at timestep 2"
+    (line,) = remarked(with_rows(case(0), [row(variants(1)[0], None, how)]))
+    assert line == "1 failed: floor: graph 0 timestep 3 point 5: its input 1 of 3 is that of point …"
+    assert cell_len(line) == 80
+    two = with_rows(case(0), [row(who, None, how) for who in variants(2)])
+    assert remarked(two)[0].startswith("2 failed: floor, swift: graph 0 timestep 3 point 5: its input")
 
 
 def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_needs_is() -> None:

@@ -62,7 +62,8 @@ GROUPS = {  # of the commands that are not a kind of benchmark's
 
 
 class Commands(TyperGroup):
-    """All commands, those that measure first. Each ends with one line where Ctrl-C ended it and it does not say so."""
+    """All commands, those that measure first. Each ends with one line where Ctrl-C ended it and it does not say so, and
+    where a program refuses its flags, the help that is to be seen is the command's."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*measuring_commands(), *super().list_commands(ctx)]
@@ -89,6 +90,10 @@ class Commands(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt:
             raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+        except TeffError as error:
+            command = f"{context.command_path} {context.invoked_subcommand}"
+            said = str(error).replace("see --help", f"see {command} --help")
+            raise TeffError(said, exit_code=error.exit_code) from None
 
 
 app = typer.Typer(

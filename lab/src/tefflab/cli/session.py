@@ -74,13 +74,21 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
         said = ",".join(map(str, options.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
     command.check(options.own, options.flags)
-    _measure(root, kind, options, command.name, lambda found: command.plan(request_of(root, options, found)))
+    _measure(
+        root,
+        kind,
+        options,
+        command.name,
+        lambda found: command.plan(request_of(root, options, found)),
+        named=options.systems,
+    )
 
 
 def experiment(root: Path, name: str, options: Options) -> None:
     """Measures and draws the experiment of this name; `options` without seconds or rounds take its own."""
     asked = find_experiment(root, name)
     kind = find_benchmark(asked.benchmark)
+    again, named = f"experiment {name}", options.systems
     options = replace(
         options,
         seconds=options.seconds or 60 * asked.minutes,
@@ -94,13 +102,13 @@ def experiment(root: Path, name: str, options: Options) -> None:
                 f"experiment {name}: no system is of the kind that its file names; name some with --systems"
             )
         options = replace(options, systems=taken)
-    again = f"experiment {name}"
     _measure(
         root,
         kind,
         options,
         again,
         lambda found: asked.plan(request_of(root, options, found)),
+        named=named,
         experiment=name,
     )
 
@@ -111,14 +119,18 @@ def _measure(
     options: Options,
     again: str,
     plan: Callable[[Sequence[Present]], Plan],
+    *,
+    named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
-    """`again` is the command that goes on with the sitting."""
+    """`again` is the command that goes on with the sitting; `named` are the systems that the user asks for by name:
+    TeffError where one of them was not measured, after all that was is shown."""
     name = checked_name(options.store)
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
     folder = root / RESULTS_FOLDER / name
+    chosen: list[Present] = []
     if options.resume:
         store = Store(folder)
         head = _unfinished(store, kind, experiment)
@@ -126,7 +138,7 @@ def _measure(
     else:
         store = Store.create(folder)
         prepare(root, kind, options.systems, all_variants=options.all_variants)
-        found = whoever_is_here(root, kind, options.systems)
+        found = whoever_is_here(root, kind, options.systems, all_ways=options.all_variants)
         chosen = found if options.all_variants else best_of_each(found, options.systems)
         others = tuple(each.variant.id for each in found if each not in chosen)
         head = begin(root, store, kind, plan(chosen).model_copy(update={"others": others}))
@@ -142,6 +154,21 @@ def _measure(
         raise typer.Exit(INTERRUPTED)
     if not estimates.has_values:
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
+    if missing := _unmeasured(store, kind, head, chosen, named):
+        raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _unmeasured(
+    store: Store, kind: AnyBenchmark, head: Sitting, chosen: Sequence[Present], named: Sequence[str]
+) -> list[str]:
+    """Which of the systems that are named were not here, failed, or had no turn."""
+    ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
+    good = ran - {failure.system_id for failure in store.failures(head.sitting)}
+    ids = {
+        name: [each.variant.id for each in chosen if name in (each.program.system_name, each.program.long_name)]
+        for name in named
+    }
+    return [name for name in named if not ids[name] or not good.issuperset(ids[name])]
 
 
 def checked_name(store: str) -> str:
@@ -179,36 +206,47 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
     return [each for each in known if (each.name in named if named else kind.programs(each))]
 
 
-def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Present]:
-    """Of those asked for, each in all of its ways; who was named and is not here is said, and why. Nobody else is
-    started to be asked."""
+def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
+    """Of those asked for, each in all of its ways; who was named and is not here is said, and why, and so is who stands
+    in for the best of its system unless `all_ways` are measured. Nobody else is started to be asked."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
-    for program, reason in _missed(root, kind, asked, systems, probes):
-        warn(progress(), program.id, reason)
     here = [each for each in asked if any(probes[one.id].found for one in kind.programs(each))]
     if systems:
         _offer([each for each in asked if each not in here and not each.is_installed(root)])
-    return present(root, kind, systems, probes)
+    found = present(root, kind, systems, probes)
+    for program, reason in _missed(root, kind, asked, systems, probes, all_ways=all_ways):
+        warn(progress(), program.id, reason)
+    return found
 
 
 def _missed(
-    root: Path, kind: AnyBenchmark, asked: Sequence[System], named: Sequence[str], probes: Mapping[str, Probe]
+    root: Path,
+    kind: AnyBenchmark,
+    asked: Sequence[System],
+    named: Sequence[str],
+    probes: Mapping[str, Probe],
+    *,
+    all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
     """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
-    named, the best of a system that is named and has none here, and whatever nothing builds. The set-up has said what
-    does not compile."""
+    named, the best of a system, and whatever nothing builds. The set-up has said what does not compile, but not who is
+    measured in the place of a best."""
     for system in asked:
         programs = kind.programs(system)
-        is_here = any(probes[each.id].found for each in programs)
-        for each in programs:
+        here = [each for each in programs if probes[each.id].found]
+        for each in (one for one in programs if not probes[one.id].found):
             reason = probes[each.id].reason or ""
-            is_system_named = system.name in named and not is_here and each is best_of(programs)
+            is_best = each is best_of(programs)
+            is_replaced = here and is_best and (system.name in named or not named) and not all_ways
+            is_system_named = system.name in named and not here and is_best
             is_expected = each.long_name in named or is_system_named or is_unexplained(reason)
-            is_offered = system.install.on_request and not is_here and not system.is_installed(root)
+            is_offered = system.install.on_request and not here and not system.is_installed(root)
             is_said = (root / BROKEN_FOLDER / each.identity).is_file() or is_offered
-            if not probes[each.id].found and is_expected and not is_said:
+            if is_replaced:
+                yield each, f"{reason}; {best_of(here).id} is measured instead"
+            elif is_expected and not is_said:
                 yield each, reason
 
 

@@ -57,8 +57,23 @@ def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Map
             if (not wanted or system.name in wanted or program.long_name in wanted) and probes[program.id].found
         ]
     if not chosen:
-        raise TeffError(f"none of the systems asked for is here: {' '.join(wanted)}; see `teff systems`")
+        raise TeffError(_nobody_here(systems, wanted, probes))
     return chosen
+
+
+def _nobody_here(
+    systems: Sequence[tuple[System, Sequence[Program]]], wanted: Sequence[str], probes: Mapping[str, Probe]
+) -> str:
+    """What to say where none of those asked for can be measured: of each that is named, why."""
+    if not wanted:
+        return "none of the systems is here; see `teff systems`"
+    why = [
+        f"{each.id}: {probes[each.id].reason}"
+        for system, programs in systems
+        for each in programs
+        if each.long_name in wanted or (system.name in wanted and each is best_of(programs))
+    ]
+    return f"none of the systems asked for can be measured: {'; '.join(why)}; see `teff systems`"
 
 
 def refuse_unknown(root: Path, kind: Benchmark[Any], wanted: Sequence[str]) -> None:

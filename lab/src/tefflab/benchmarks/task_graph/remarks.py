@@ -16,6 +16,8 @@ from tefflab.output.last_words import LINES
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
 from tefflab.output.readings import absent, heading_of, noisy_runs
 
+_TELLING = 25  # columns of a reason that say something of it
+
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
     """No line is wider than `width`, down to 60 columns. Where there are too many, the report has the last."""
@@ -38,7 +40,7 @@ def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
 
 
 def _missing(case: MeasuredCase, width: int) -> list[tuple[str, str]]:
-    """Who, as far as they fit in the line, and why: how one failed where that fits, too."""
+    """Who, as far as they fit in the line, and why, as far as that fits where it is one reason."""
     found: dict[str, dict[str, list[str]]] = {}
     for reason, those in absent(case).items():
         found.setdefault(heading_of(reason), {})[reason] = [each.id for each in those]
@@ -51,8 +53,10 @@ def _line(heading: str, reasons: Mapping[str, Sequence[str]], minutes: int | Non
     heading = f"{len(ids)} {heading}"
     if reason == NO_TURN:
         end = f"; about {counted_minutes(minutes)} more: --resume" if minutes else "; go on with --resume"
-    elif not others and cell_len(f"{heading}: {', '.join(ids)}: {reason}") <= width:
-        return heading, f"{', '.join(ids)}: {reason}"
+    elif not others and (room := width - cell_len(f"{heading}: {', '.join(ids)}: ")) >= min(_TELLING, cell_len(reason)):
+        why = Text(reason)
+        why.truncate(room, overflow="ellipsis")
+        return heading, f"{', '.join(ids)}: {why.plain}"
     else:
         end = "; the report says why"
     shown = list(ids)
