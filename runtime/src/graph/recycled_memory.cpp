@@ -62,19 +62,19 @@ class kept_blocks {
   std::size_t count_ = 0;
   bool ended_ = false;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local kept_blocks kept;
+[[gnu::tls_model("initial-exec")]] constinit thread_local kept_blocks of_this_thread;
 
 }  // namespace
 
 void* take_recycled(std::size_t bytes) {
   if (keeps_blocks && bytes <= most_bytes) {
-    if (void* const again = kept.take(bytes)) return again;
+    if (void* const again = of_this_thread.take(bytes)) return again;
   }
   return ::operator new(bytes, alignment);
 }
 
 void give_recycled(void* memory, std::size_t bytes) noexcept {
-  if (keeps_blocks && bytes <= most_bytes) memory = kept.keep(memory, bytes);
+  if (keeps_blocks && bytes <= most_bytes) memory = of_this_thread.keep(memory, bytes);
   if (memory != nullptr) ::operator delete(memory, alignment);
 }
 
