@@ -51,8 +51,7 @@ template <std::copyable Key, class Hash = key_hash<Key>>
 class task_graph {
  public:
   explicit task_graph(runtime& rt)
-      : graph_(std::allocate_shared<detail::keyed_graph<Key, Hash>>(
-            detail::recycling_allocator<detail::keyed_graph<Key, Hash>>(), rt.internals(), rt.workers())) {
+      : graph_(std::make_shared<detail::keyed_graph<Key, Hash>>(rt.internals(), rt.workers())) {
     detail::attach(rt.internals(), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that

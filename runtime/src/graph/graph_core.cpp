@@ -95,6 +95,13 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   for (const unsigned each : waiting_workers_) runtime_.gate().wake(each);
 }
 
+bool graph_core::finds_rest(unsigned worker) noexcept {
+  if (!at_rest()) return false;
+  // Relaxed: whoever begins to wait just now is told when this worker looks for rest again, as it leaves.
+  if (waiters_.load(std::memory_order_relaxed) != 0) look_for_rest(worker);
+  return true;
+}
+
 // They need not be told: they look.
 void graph_core::look_for_spinners() const noexcept {
   // Relaxed: a hint, where the worker learns for whom it works.

@@ -66,8 +66,8 @@ class graph_core : public source {
   // those who wait for that.
   void look_for_rest(unsigned worker) noexcept;
 
-  // Whether somebody waits who has to be told. Relaxed: look_for_rest() is called later, too.
-  [[nodiscard]] bool has_waiters() const noexcept { return waiters_.load(std::memory_order_relaxed) != 0; }
+  // The same, after some looks in vain. Returns whether the graph is at rest.
+  [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
 
   // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
   [[nodiscard]] bool enter(unsigned worker) noexcept;

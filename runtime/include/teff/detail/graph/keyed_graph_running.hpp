@@ -189,7 +189,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const unsigned most = nested ? 1 : here.tasks_a_run;
   const auto began = looks_elsewhere ? processor_clock::now() : 0;
   unsigned tasks = 0;
-  bool asks_at_once = account(worker).awaits;
+  // Rarely: the others write what at_rest() reads.
+  bool asks_at_once = account(worker).awaits && !nested;
   for (unsigned looks = 0; looks < looks_a_run;) {
     const bool has_ready = here.kept || here.ready.has_own();
     if (!has_ready || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
@@ -207,15 +208,11 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       execute(here, task);
       ++tasks;
       looks = 0;
-    } else if (tasks == 0 || looks_elsewhere || is_being_detached()) {
+    } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
+               (std::exchange(asks_at_once, false) && at_rest())) {
       break;
-    } else {
-      // Rarely: the others write what at_rest() reads.
-      const bool asks = ++looks % looks_between_rests == 0 || std::exchange(asks_at_once, false);
-      if (asks && !nested && at_rest()) {
-        if (has_waiters()) look_for_rest(worker);
-        break;
-      }
+    } else if (++looks % looks_between_rests == 0 && !nested && finds_rest(worker)) {
+      break;
     }
   }
   if (looks_elsewhere && tasks != 0 && !nested)
