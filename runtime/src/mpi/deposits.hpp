@@ -37,7 +37,7 @@ class deposits {
   // Fills a slot that was reserved.
   void write(std::size_t to, std::uint32_t number, std::span<const std::byte> bytes) noexcept;
   // Copies what lies in a slot from that rank, and frees it. The number has come in a packet that was sent
-  // after put().
+  // after put(), or by a release after write().
   void take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept;
   // Frees a slot of which the other rank is not told.
   void take_back(std::size_t to, std::uint32_t number) noexcept;

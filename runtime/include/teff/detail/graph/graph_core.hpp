@@ -66,7 +66,7 @@ class graph_core : public source {
   // those who wait for that.
   void look_for_rest(unsigned worker) noexcept;
 
-  // The same, after some looks in vain. Returns whether the graph is at rest.
+  // The same in the middle of run(), if somebody waits. Returns whether the graph is at rest.
   [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
 
   // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.

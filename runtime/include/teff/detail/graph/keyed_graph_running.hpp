@@ -189,7 +189,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const unsigned most = nested ? 1 : here.tasks_a_run;
   const auto began = looks_elsewhere ? processor_clock::now() : 0;
   unsigned tasks = 0;
-  // Rarely: the others write what at_rest() reads.
+  // Who waits asks when it first finds nothing. After that all ask rarely: the others write what at_rest()
+  // reads.
   bool asks_at_once = account(worker).awaits && !nested;
   for (unsigned looks = 0; looks < looks_a_run;) {
     const bool has_ready = here.kept || here.ready.has_own();
