@@ -1,5 +1,6 @@
 """What a sitting knows of a variant at each distance of the cores while it goes on."""
 
+import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from samples import run
 from simulated_program import ROUND_TRIP
 from simulated_sitting import Silent, begun, graphs, measured, plan, variant
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Ask, Launch, Question
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.measure.runner import Runner
@@ -52,6 +54,17 @@ def test_a_launch_in_which_the_cores_are_moved_counts_at_both_distances() -> Non
         assert values == [[[1], [None]], [[3], [1]], [[3], [2]]][number]
         assert [known[trip].rounds for trip in (NEAR, FAR)] == [[1, 0], [2, 1], [2, 2]][number]
     assert entry.launches == 3
+
+
+def test_few_rounds_show_no_interval() -> None:
+    question = Counting(Case(name="one", flags="", workers=2))
+    entry = Entry(Launch(variant("one"), 2, [question], "one"), PROGRAM)
+    shown = []
+    for number in range(FEWEST_ROUNDS):
+        question.add([run(round=number, round_trips=(NEAR, NEAR))])
+        entry.is_launched(seconds=1.0)
+        shown += [each.half_width for each in entry.at(NEAR).progress]
+    assert shown == [math.inf, math.inf, 0.1]
 
 
 def test_a_sitting_that_goes_on_knows_from_its_store_where_the_cores_were(laboratory: Callable[..., Path]) -> None:

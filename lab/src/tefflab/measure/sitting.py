@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from tefflab.analysis.distance import OFTEN, alike, is_at, places
+from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Launch
 from tefflab.errors import TeffError
 from tefflab.measure.batch import LateError
@@ -127,8 +128,10 @@ class Entry:
                 estimates.append(None)
                 continue
             foreseen = question.foreseen_half_width(seen, round_trip)
-            estimates.append(Estimate(seen.value, seen.low, seen.high, foreseen, question.rounds_behind(seen)))
-            progress.append(Progress(question.case.name, question.text(seen), seen.relative_half_width))
+            behind = question.rounds_behind(seen)
+            estimates.append(Estimate(seen.value, seen.low, seen.high, foreseen, behind))
+            spread = seen.relative_half_width if behind >= FEWEST_ROUNDS else math.inf
+            progress.append(Progress(question.case.name, question.text(seen), spread))
         return Known(round_trip, estimates, progress, len(rounds))
 
 
