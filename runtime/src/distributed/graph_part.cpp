@@ -74,6 +74,11 @@ bool graph_part::at_rest() noexcept {
   return true;
 }
 
+// Not within a task that waits: it would wait for the tasks above it on the stack, and these for others.
+void graph_part::follow_handlers() noexcept {
+  if (running_on.graph == nullptr) static_cast<void>(run_here(*tasks_));
+}
+
 std::uint64_t graph_part::left() noexcept {
   return tasks_->keys_left() + (leaves_ ? leaver : 0);
 }

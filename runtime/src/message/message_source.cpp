@@ -154,7 +154,9 @@ std::string message_source::state() {
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
-  return core_.work();
+  if (!core_.work()) return false;
+  if (part_ != nullptr) part_->follow_handlers();
+  return true;
 }
 
 bool message_source::sees_work(unsigned /*worker*/) noexcept {

@@ -75,6 +75,10 @@ bool communicator_core::receive_some() {
     auto came = channel_->receive();
     if (!came) return i != 0;
     receive_or_fail(came->from, came->bytes);
+    if (lone_ == nullptr || !lone_->has_value()) continue;
+    // The caller handles that first. Others are told what it leaves.
+    if (channel_->has_arrivals()) host_.work_came();
+    break;
   }
   return true;
 }

@@ -29,6 +29,9 @@ class epoch_part {
   virtual ~epoch_part() = default;
   // As in message_host. Whoever makes at_rest() true calls message_source::look_again() then.
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
+  // Called by a worker when handlers have run: it may run what they have made ready, before it looks at
+  // anything else.
+  virtual void follow_handlers() noexcept = 0;
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
   // In words, what goes on.
   [[nodiscard]] virtual std::string state() const = 0;
