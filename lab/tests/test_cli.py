@@ -252,6 +252,8 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["metg", "--systems", "std_thread/nope"], "no system is called 'std_thread/nope'; there are: "),
         (["profile", "--systems", "openmp/nope"], "no system is called 'openmp/nope'; there are: "),
         (["spawn", "--systems", "openmp,openmp/nope"], "no system is called 'openmp/nope'; there are: "),
+        (["run", "scalapack", "-type", "fft"], "scalapack has no adapter for task_graph; there is one for: "),
+        (["metg", "--systems", "scalapack"], "scalapack has no adapter for METG; there is one for: "),
         (["experiment", "fig7", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["profile", "--systems", ""], "Invalid value for '--systems': it names nothing"),
         (["metg", "--store", ""], "--store '': give the name of a folder below results/, or an absolute path"),

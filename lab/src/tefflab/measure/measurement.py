@@ -22,7 +22,7 @@ from tefflab.records.run import Failure, Sitting
 from tefflab.records.store import Store, new_sitting_name
 from tefflab.systems.naming import owner_of
 from tefflab.systems.probing import Probe
-from tefflab.systems.systems import Program, System, best_of, load_systems, no_such_system
+from tefflab.systems.systems import Program, System, best_of, load_systems, no_adapter, no_such_system
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,7 @@ def refuse_unknown(root: Path, kind: Benchmark[Any], wanted: Sequence[str]) -> N
         if name in known:
             continue
         if name in {system.name for system in every}:
-            there = " ".join(owners)
-            raise TeffError(
-                f"{name} has no adapter for {kind.measured}; there is one for: {there}", exit_code=BAD_INPUT
-            )
+            raise no_adapter(name, kind.measured, owners)
         if ways := [program.long_name for program in programs if program.system_name == owner_of(name)]:
             raise TeffError(f"no system is called {name!r}; there are: {' '.join(ways)}", exit_code=BAD_INPUT)
         raise no_such_system(name, list(owners))

@@ -17,7 +17,7 @@ from tefflab.host.terminal import progress
 from tefflab.host.waiting import LOOK, Waiting
 from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, best_of, load_systems, no_such_system, usable_cores
+from tefflab.systems.systems import Program, best_of, load_systems, no_adapter, no_such_system, usable_cores
 
 EXIT_CODES = (0, FAILED, BAD_INPUT)  # of a program of bench/
 _CHUNK = 1 << 16
@@ -26,11 +26,14 @@ _CHUNK = 1 << 16
 def find_program(root: Path, benchmark: str, name: str) -> Program:
     """The program of this kind of benchmark with this id, or this `SYSTEM/NAME`; of a system's name alone its best.
     TeffError where there is none."""
-    systems = {each.name: programs for each in load_systems(root, [name]) if (programs := each.programs_for(benchmark))}
+    known = load_systems(root, [name])
+    systems = {each.name: programs for each in known if (programs := each.programs_for(benchmark))}
     every = [each for programs in systems.values() for each in programs]
     found = next((each for each in every if name in (each.id, each.long_name)), None)
     if found is None and name in systems:
         return best_of(systems[name])
+    if found is None and name in {each.name for each in known}:
+        raise no_adapter(name, benchmark, systems)
     if found is None:
         raise no_such_system(name, [each.id for each in every])
     return found

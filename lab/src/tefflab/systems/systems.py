@@ -375,6 +375,11 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
+    """What to say of a system that this can't be measured on: who else is there."""
+    return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
+
+
 def no_such_system(name: str, there: Sequence[str]) -> TeffError:
     """What to say of a name that nobody has: whom it was meant to be, else who is there."""
     near = difflib.get_close_matches(name, there, 1)
