@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <numeric>
 #include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "teff/bench/failure.hpp"
 
@@ -16,6 +20,31 @@ namespace {
 [[nodiscard]] bool is_flag(const std::string& word) {
   return word.size() >= 2 && word[0] == '-' &&
          (word[1] == '-' || std::isalpha(static_cast<unsigned char>(word[1])));
+}
+
+/// So many letters have to be put in, left out or changed to make one word the other (Levenshtein).
+[[nodiscard]] std::size_t distance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() +
+                               1);  // from the letters of `one` so far to each beginning of `other`
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (const char letter : one) {
+    std::size_t before = std::exchange(row[0], row[0] + 1);
+    for (std::size_t i = 0; i < other.size(); ++i) {
+      const std::size_t changed = before + (letter == other[i] ? 0 : 1);
+      before = row[i + 1];
+      row[i + 1] = std::min({changed, row[i] + 1, before + 1});
+    }
+  }
+  return row.back();
+}
+
+/// " (did you mean -width?)", where less than half of a flag's letters differ; else nothing.
+[[nodiscard]] std::string meant_by(const CLI::App& app, const std::string& name) {
+  std::string nearest;
+  for (const CLI::Option* const each : app.get_options())
+    for (const std::string& known : each->get_lnames())
+      if (distance(name, known) < std::min(distance(name, nearest), (known.size() + 1) / 2)) nearest = known;
+  return nearest.empty() ? "" : fmt::format(" (did you mean -{}?)", nearest);
 }
 
 }  // namespace
@@ -32,8 +61,10 @@ flags rewritten(const CLI::App& app, std::span<const std::string> given) {
     if (!is_flag(word))
       throw usage_error(fmt::format("'{}' is not a flag; flags begin with a dash, see --help", word));
     const std::string body = word.substr(std::min(word.find_first_not_of('-'), word.size()));
-    const CLI::Option* const option = app.get_option_no_throw("--" + body.substr(0, body.find('=')));
-    if (option == nullptr) throw usage_error(fmt::format("there is no flag '{}'; see --help", word));
+    const std::string name = body.substr(0, body.find('='));
+    const CLI::Option* const option = app.get_option_no_throw("--" + name);
+    if (option == nullptr)
+      throw usage_error(fmt::format("there is no flag '{}'{}; see --help", word, meant_by(app, name)));
     if (option->get_items_expected_max() == 0 || body.find('=') != std::string::npos) {
       words.push_back("--" + body);
     } else {

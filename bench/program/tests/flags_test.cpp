@@ -1,0 +1,43 @@
+#include "teff/bench/flags.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+
+#include "teff/bench/failure.hpp"
+
+namespace teff::bench {
+namespace {
+
+std::string refusal(const std::string& word) {
+  CLI::App app;
+  app.add_option("--width");
+  app.add_option("--steps,--timesteps");
+  app.add_flag("-v,--verbose");
+  const flags words{word, "4"};
+  try {
+    static_cast<void>(rewritten(app, words));
+  } catch (const usage_error& why) {
+    return why.what();
+  }
+  return "";
+}
+
+TEST(flags, that_are_unknown_lead_to_the_one_that_was_meant) {
+  for (const auto& [word, meant] :
+       {std::pair{"-widht", "-width"}, std::pair{"--widht=4", "-width"}, std::pair{"-stepss", "-steps"},
+        std::pair{"-timestep", "-timesteps"}, std::pair{"-verbos", "-verbose"}}) {
+    EXPECT_EQ(refusal(word),
+              "there is no flag '" + std::string(word) + "' (did you mean " + meant + "?); see --help");
+  }
+}
+
+TEST(flags, that_are_like_no_other_lead_to_the_help) {
+  for (const std::string word : {"-bogus", "-x", "--quiet"})
+    EXPECT_EQ(refusal(word), "there is no flag '" + word + "'; see --help");
+}
+
+}  // namespace
+}  // namespace teff::bench
