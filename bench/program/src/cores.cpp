@@ -1,6 +1,10 @@
 #include "teff/bench/cores.hpp"
 
+#include <fmt/format.h>
+
 #include <sched.h>
+
+#include "teff/bench/failure.hpp"
 
 namespace teff::bench {
 namespace {
@@ -22,6 +26,13 @@ const cpu_set_t& process_mask() {
 int usable_cores() {
   const int cores = CPU_COUNT(&process_mask());
   return cores == 0 ? 1 : cores;  // a mask too large for cpu_set_t can't be read
+}
+
+int no_more_than_cores(int workers, const char* system) {
+  if (const int cores = usable_cores(); workers > cores)
+    throw usage_error(
+        fmt::format("{} workers: {} has no more workers than cores, {} here", workers, system, cores));
+  return workers;
 }
 
 void bind_to_core(int index) {

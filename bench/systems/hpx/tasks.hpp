@@ -2,23 +2,18 @@
 // task_group where there are many, a for_loop whose iterations are threads of their own.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <hpx/algorithm.hpp>
 #include <hpx/execution.hpp>
 #include <hpx/experimental/task_group.hpp>
 #include <hpx/future.hpp>
-#include <hpx/hpx_start.hpp>
 #include <hpx/runtime.hpp>
-#include <hpx/version.hpp>
-#include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "teff/bench/start_barrier.hpp"
 #include "teff/spawn/null_task.hpp"
 #include "teff/spawn/task_system.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -34,35 +29,11 @@ hpx::launch::async_policy own() {
                                                       hpx::threads::thread_execution_hint::run_as_child));
 }
 
-class task_system {
+class task_system : public threads {
  public:
-  /// No more workers than cores: HPX refuses them.
-  explicit task_system(int workers) : workers_(std::min(workers, teff::bench::usable_cores())) {
-    char name[] = "hpx";  // its own flags: those of this program are not for HPX
-    char* flags[] = {name, nullptr};
-    hpx::init_params with;
-    with.cfg = {"hpx.os_threads=" + std::to_string(workers_), "hpx.use_process_mask!=1"};
-    if (!hpx::start(nullptr, 1, flags, with)) throw std::runtime_error("HPX does not start");
-  }
-  ~task_system() {
-    hpx::post([] { hpx::finalize(); });
-    hpx::stop();
-  }
-  task_system(const task_system&) = delete;
-  task_system& operator=(const task_system&) = delete;
+  using threads::threads;
 
-  [[nodiscard]] teff::bench::identity describe() const {
-    return {
-        .system = "hpx", .variant = "async", .version = hpx::full_version_as_string(), .workers = workers_};
-  }
-
-  template <class Body>
-  void run(Body body) {
-    hpx::async([&] {
-      wake_all();
-      body();
-    }).get();
-  }
+  [[nodiscard]] teff::bench::identity describe() const { return threads::describe("async"); }
 
   class tasks {
    public:
@@ -118,18 +89,6 @@ class task_system {
         hpx::execution::par.on(threads).with(hpx::execution::experimental::static_chunk_size(1));
     hpx::experimental::for_loop(policy, std::int64_t{0}, count, function);
   }
-
- private:
-  /// Returns when all workers are awake, or may not be: HPX promises no task a worker of its own.
-  void wake_all() const {
-    teff::bench::start_barrier all(workers_);
-    std::vector<hpx::future<void>> others;
-    for (int i = 1; i < workers_; ++i) others.push_back(hpx::async([&] { all.arrive_and_wait(); }));
-    all.arrive_and_wait();
-    hpx::wait_all(others);
-  }
-
-  int workers_;
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "teff/bench/cores.hpp"
-#include "teff/bench/failure.hpp"
 
 /// As pkg-config says it: nOS-V itself does not.
 inline std::string nosv_release() {
@@ -31,10 +30,7 @@ inline int this_worker() {
 class first_cores {
  public:
   explicit first_cores(int workers) {
-    if (const int cores = teff::bench::usable_cores(); workers > cores)
-      throw teff::bench::usage_error(std::to_string(workers) +
-                                     " workers: nOS-V has no more workers than cores, " +
-                                     std::to_string(cores) + " here");
+    workers = teff::bench::no_more_than_cores(workers, "nOS-V");
     sched_getaffinity(0, sizeof(all_), &all_);
     cpu_set_t first;
     CPU_ZERO(&first);

@@ -6,11 +6,10 @@
 #include <qthread/sinc.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
+#include "session.hpp"
+#include "teff/bench/cores.hpp"
 #include "teff/spawn/task_system.hpp"
 
 namespace {
@@ -24,26 +23,11 @@ aligned_t call(void* function) {
 
 class task_system {
  public:
-  /// A shepherd a worker: workers that share one hand the thread of main() around, which only the first may
-  /// run. No more of them than cores: a spin lock is handed on in order of arrival, to a worker that has lost
-  /// its core, too.
-  explicit task_system(int workers) {
-    const std::string count = std::to_string(std::min(workers, teff::bench::usable_cores()));
-    setenv("QT_NUM_SHEPHERDS", count.c_str(), 1);
-    setenv("QT_NUM_WORKERS_PER_SHEPHERD", "1", 1);
-    setenv("QT_HWPAR", count.c_str(), 1);
-    if (qthread_initialize() != QTHREAD_SUCCESS) throw std::runtime_error("Qthreads does not start");
-  }
-  ~task_system() { qthread_finalize(); }
-  task_system(const task_system&) = delete;
-  task_system& operator=(const task_system&) = delete;
+  /// No more workers than cores: a spin lock is handed on in order of arrival, to a worker that has lost its
+  /// core, too.
+  explicit task_system(int workers) : session_(std::min(workers, teff::bench::usable_cores())) {}
 
-  [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "qthreads",
-            .variant = "sinc",
-            .version = QTHREAD_VERSION,
-            .workers = static_cast<int>(qthread_num_workers())};
-  }
+  [[nodiscard]] static teff::bench::identity describe() { return session::describe("sinc"); }
 
   template <class Body>
   static void run(Body body) {
@@ -61,9 +45,8 @@ class task_system {
     template <class Function>
     void spawn(Function function) {
       qt_sinc_expect(&running_, 1);
-      if (qthread_spawn(call<Function>, &function, sizeof(function), &running_, 0, nullptr, NO_SHEPHERD,
-                        QTHREAD_SPAWN_RET_SINC_VOID) != QTHREAD_SUCCESS)
-        throw std::runtime_error("Qthreads does not take a task");
+      check(qthread_spawn(call<Function>, &function, sizeof(function), &running_, 0, nullptr, NO_SHEPHERD,
+                          QTHREAD_SPAWN_RET_SINC_VOID));
     }
     void wait() {
       qt_sinc_submit(&running_, nullptr);
@@ -86,12 +69,14 @@ class task_system {
     decltype(first()) a;
     auto task = [&a, &first] { a = first(); };
     aligned_t done = 0;
-    if (qthread_fork(call<decltype(task)>, &task, &done) != QTHREAD_SUCCESS)
-      throw std::runtime_error("Qthreads does not take a task");
+    check(qthread_fork(call<decltype(task)>, &task, &done));
     auto b = second();
     qthread_readFF(nullptr, &done);
     return std::pair(a, b);
   }
+
+ private:
+  session session_;
 };
 
 }  // namespace

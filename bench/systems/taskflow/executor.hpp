@@ -9,6 +9,7 @@
 
 #include "teff/bench/cores.hpp"
 #include "teff/bench/identity.hpp"
+#include "teff/bench/start_barrier.hpp"
 
 /// Binds each worker to its core.
 class pinned final : public tf::WorkerInterface {
@@ -65,6 +66,13 @@ class executor {
             .variant = std::move(variant),
             .version = tf::version(),
             .workers = static_cast<int>(executor_.num_workers())};
+  }
+
+  void wake_all() {
+    teff::bench::start_barrier all(static_cast<int>(executor_.num_workers()));
+    for (std::size_t i = 0; i < executor_.num_workers(); ++i)
+      executor_.silent_async([&all] { all.arrive_and_wait(); });
+    executor_.wait_for_all();
   }
 
   static inline tf::Executor* here = nullptr;  ///< whose tasks a scope has: this program has one

@@ -1,0 +1,69 @@
+// Threads of HPX that count: the last predecessor of a task to finish goes on with it, or posts a thread that
+// does. Nobody has a future of them: the last to end opens the latch that who began waits at.
+#include <atomic>
+#include <cstdint>
+#include <hpx/latch.hpp>
+#include <memory>
+
+#include "teff/graphs/adapter.hpp"
+#include "teff/graphs/counted_tasks.hpp"
+#include "threads.hpp"
+
+namespace {
+
+using namespace teff::bench;
+using namespace teff::graphs;
+
+/// A workload while it runs.
+class execution {
+ public:
+  explicit execution(workload& work) : tasks_(work) {}
+
+  void run() {
+    tasks_.spawn_first([this](task_name first) { post(first); });
+    end();
+    finished_.wait();
+  }
+
+ private:
+  void post(task_name first) {
+    running_.fetch_add(1, std::memory_order_relaxed);  // who posts runs, too: it does not come to 0 meanwhile
+    hpx::post([this, first] {
+      tasks_.run_from(
+          first, [] { return static_cast<int>(hpx::get_worker_thread_num()); },
+          [this](task_name ready) { post(ready); });
+      end();
+    });
+  }
+
+  void end() {
+    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
+    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.count_down(1);
+  }
+
+  counted_tasks tasks_;
+  std::atomic<std::int64_t> running_ = 1;  ///< threads, and run() until it waits
+  hpx::latch finished_{1};
+};
+
+class post final : public adapter, private threads {
+ public:
+  explicit post(int workers) : threads(no_more_than_cores(workers, "HPX")) {}
+
+  [[nodiscard]] identity describe() const override { return threads::describe("post"); }
+
+  void run(workload& work) override {
+    execution all(work);
+    threads::run([&] {
+      work.start();
+      all.run();
+      work.stop();
+    });
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, [](int workers) { return std::make_unique<post>(workers); });
+}
