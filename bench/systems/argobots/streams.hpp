@@ -37,8 +37,12 @@ class streams {
     }
   }
   ~streams() {
-    for (std::size_t i = 1; i < streams_.size(); ++i) ABT_xstream_free(&streams_[i]);  // joins
-    ABT_finalize();
+    for (std::size_t i = 1; i < streams_.size(); ++i) {
+      return_to_first();  // who waits here may be stolen, and no stream joins itself
+      check(ABT_xstream_free(&streams_[i]));
+    }
+    return_to_first();
+    check(ABT_finalize());
   }
   streams(const streams&) = delete;
   streams& operator=(const streams&) = delete;
@@ -60,6 +64,10 @@ class streams {
   [[nodiscard]] static ABT_pool pool_of(int stream) { return pools[static_cast<std::size_t>(stream)]; }
 
  private:
+  static void return_to_first() {
+    while (here() != 0) check(ABT_self_yield());
+  }
+
   static inline std::vector<ABT_pool> pools;  ///< by stream
   std::vector<ABT_xstream> streams_;
 };
