@@ -5,14 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <vector>
 
 #include "teff/bench/cores.hpp"
 #include "teff/graphs/adapter.hpp"
-#include "teff/graphs/columns.hpp"
-#include "teff/graphs/kept_outputs.hpp"
+#include "teff/graphs/timesteps.hpp"
 
 namespace {
 
@@ -32,17 +29,13 @@ class parallel_for final : public adapter {
   }
 
   void run(workload& work) override {
-    const std::vector<column> columns = columns_of(work);
-    std::deque<kept_outputs> all = keep_outputs(work, 2);
-    const std::int64_t steps = work.steps();
+    timesteps all(work);
     pool_.parallelFor<citor::StaticHints>(0, pool_.participants(), [](std::size_t, std::size_t) {});
     work.start();
-    for (std::int64_t timestep = 0; timestep < steps; ++timestep)
-      pool_.parallelFor<citor::StaticHints>(0, columns.size(), [&](std::size_t first, std::size_t end) {
+    for (std::int64_t timestep = 0; timestep < all.count(); ++timestep)
+      pool_.parallelFor<citor::StaticHints>(0, all.columns(), [&](std::size_t first, std::size_t end) {
         const int worker = static_cast<int>(citor::ThreadPool::workerIndex());
-        for (std::size_t i = first; i < end; ++i)
-          if (const column& of = columns[i]; work.table(of.graph).points(timestep).contains(of.point))
-            execute(work, all[of.graph], of.graph, timestep, of.point, worker);
+        for (std::size_t column = first; column < end; ++column) all.execute(timestep, column, worker);
       });
     work.stop();
   }

@@ -3,8 +3,7 @@
 // order of their spawning.
 #pragma once
 
-#include <lace.h>
-
+#include "library.hpp"
 #include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
@@ -71,17 +70,9 @@ namespace {
 
 class task_system {
  public:
-  explicit task_system(int workers) { lace_start(static_cast<unsigned>(workers), deque_size); }
-  ~task_system() { lace_stop(); }
-  task_system(const task_system&) = delete;
-  task_system& operator=(const task_system&) = delete;
+  explicit task_system(int workers) : library_(workers, deque_size) {}
 
-  [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "lace",
-            .variant = "macros",
-            .version = TEFF_LACE_VERSION,
-            .workers = static_cast<int>(lace_workers())};
-  }
+  [[nodiscard]] static teff::bench::identity describe() { return library::describe("macros"); }
 
   template <class Body>
   static void run(Body body) {
@@ -108,6 +99,9 @@ class task_system {
     LACE_VARS
     return CALL(below, &of, &from, -1);
   }
+
+ private:
+  library library_;
 };
 
 }  // namespace

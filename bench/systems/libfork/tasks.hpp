@@ -2,9 +2,7 @@
 // the rest of the parent. Coroutines are no plain calls, so the patterns are given whole.
 #pragma once
 
-#include <libfork.hpp>
-#include <string>
-
+#include "pool.hpp"
 #include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
@@ -67,21 +65,13 @@ constexpr auto below = [](auto below, const tree* of, node from) LF_STATIC_CALL 
 
 class task_system {
  public:
-  explicit task_system(int workers) : workers_(workers), pool_(static_cast<std::size_t>(workers)) {
-    here = &pool_;
-  }
+  explicit task_system(int workers) : pool_(workers) { here = &pool_.get(); }
 
-  [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "libfork",
-            .variant = TEFF_VARIANT,
-            .version = std::to_string(LF_VERSION_MAJOR) + "." + std::to_string(LF_VERSION_MINOR) + "." +
-                       std::to_string(LF_VERSION_PATCH),
-            .workers = workers_};
-  }
+  [[nodiscard]] teff::bench::identity describe() const { return pool_.describe(TEFF_VARIANT); }
 
   template <class Body>
   void run(Body body) {
-    for (int i = 0; i < workers_; ++i) lf::sync_wait(pool_, null_of_nothing);  // whoever slept is awake
+    pool_.wake_all();
     body();
   }
 
@@ -94,11 +84,9 @@ class task_system {
   }
 
  private:
-  static constexpr auto null_of_nothing = [](auto) LF_STATIC_CALL -> lf::task<> { co_return; };
   static inline TEFF_POOL* here = nullptr;  ///< where the patterns run: this program has one
 
-  int workers_;
-  TEFF_POOL pool_;
+  pool<TEFF_POOL> pool_;
 };
 
 }  // namespace

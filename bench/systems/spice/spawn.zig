@@ -3,6 +3,7 @@
 const std = @import("std");
 const builtin = @import("builtin");
 const spice = @import("spice");
+const pool = @import("pool.zig");
 
 const Tree = opaque {};
 const Node = extern struct { state: [5]u32, depth: i32 };
@@ -13,24 +14,9 @@ extern fn teff_spawn_children(tree: *const Tree, of: *const Node) i32;
 extern fn teff_spawn_child(tree: *const Tree, of: *const Node, index: i32, child: *Node) i32;
 extern fn teff_spawn_pin(worker: i32) void;
 
-const Cores = [128]u8; // a set of cores, as the kernel takes it
-extern fn pthread_self() std.c.pthread_t;
-extern fn pthread_getaffinity_np(thread: std.c.pthread_t, size: usize, cores: *Cores) c_int;
-extern fn pthread_setaffinity_np(thread: std.c.pthread_t, size: usize, cores: *const Cores) c_int;
-
-var pool: spice.ThreadPool = undefined;
-
-/// The thread that calls is a worker, too. Spice binds none of its own, and tells them nothing when they begin.
+/// The thread that calls is a worker, too.
 export fn teff_spawn_start(workers: i32) bool {
-    pool = spice.ThreadPool.init(std.heap.c_allocator);
-    pool.start(.{ .background_worker_count = @intCast(workers - 1) });
-    for (pool.background_threads.items, 1..) |thread, worker| {
-        var cores: Cores = undefined;
-        teff_spawn_pin(@intCast(worker));
-        if (pthread_getaffinity_np(pthread_self(), @sizeOf(Cores), &cores) == 0)
-            _ = pthread_setaffinity_np(thread.getHandle(), @sizeOf(Cores), &cores);
-    }
-    teff_spawn_pin(0);
+    pool.start(workers, teff_spawn_pin);
     return true;
 }
 
@@ -40,23 +26,23 @@ export fn teff_spawn_run(body: *const fn (?*anyopaque) callconv(.C) void, contex
 }
 
 export fn teff_spawn_serial(tasks: i64) void {
-    _ = pool.call(bool, inARow, tasks);
+    _ = pool.threads.call(bool, inARow, tasks);
 }
 
 export fn teff_spawn_parallel(tasks: i64) void {
-    _ = pool.call(bool, halves, Range{ .first = 0, .end = tasks });
+    _ = pool.threads.call(bool, halves, Range{ .first = 0, .end = tasks });
 }
 
 export fn teff_spawn_fibonacci_both(n: i32) i64 {
-    return pool.call(i64, fibBoth, n);
+    return pool.threads.call(i64, fibBoth, n);
 }
 
 export fn teff_spawn_fibonacci_one(n: i32) i64 {
-    return pool.call(i64, fibOne, n);
+    return pool.threads.call(i64, fibOne, n);
 }
 
 export fn teff_spawn_search_tree(tree: *const Tree, from: *const Node, found: *Counts) void {
-    found.* = pool.call(Counts, search, Search{
+    found.* = pool.threads.call(Counts, search, Search{
         .tree = tree,
         .node = from.*,
         .children = teff_spawn_children(tree, from),
