@@ -74,7 +74,7 @@ bool graph_part::at_rest() noexcept {
   return true;
 }
 
-// Not within a task that waits: it would wait for the tasks above it on the stack, and these for others.
+// Not on top of a task that waits: it could not go on before they have returned, and they may wait in turn.
 void graph_part::follow_handlers() noexcept {
   if (running_on.graph == nullptr) static_cast<void>(run_here(*tasks_));
 }

@@ -139,9 +139,8 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   // Before a handler can send: that this rank is not sealed any more.
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   // The caller is about to run one handler itself; others are told if there is more.
-  const bool takes_lone = lone_ != nullptr && !lone_->has_value();
-  const bool more = !arrived_.empty() || ordered_.waiting() || (lone_ != nullptr && !takes_lone);
-  if (takes_lone && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
+  const bool more = !arrived_.empty() || ordered_.waiting();
+  if (lone_ != nullptr && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});
     if (more) host_.work_came();
     return;

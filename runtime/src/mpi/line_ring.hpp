@@ -58,12 +58,6 @@ class ring_producer {
   void starve() noexcept { shared_.starved.store(1, std::memory_order_seq_cst); }
 
   [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
-  // The next lines are to come to this core, as they would when they are written. The consumer has looked at
-  // the first one while it waited: publish() then takes as long as a line from the other core. Any thread may
-  // ask.
-  void fetch_next() noexcept {
-    for (std::size_t i = 0; i < 2; ++i) __builtin_prefetch(&line_at(i), 1);
-  }
   // Where in the ring the next piece begins.
   [[nodiscard]] std::size_t next() const noexcept {
     return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) & (lines_ - 1));

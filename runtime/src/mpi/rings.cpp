@@ -274,7 +274,6 @@ void rings::deliver(inbox& in, channel::arrival came) {
 // Takes a piece from a ring. Under the lock.
 std::optional<rings::taken> rings::take(std::size_t from) {
   auto& in = *inbound_[from];
-  outbound_[from]->ring.fetch_next();  // what has come is often answered
   piece_header head;
   std::memcpy(&head, in.ring.at(0).data(), sizeof head);
   if (head.channel == passed_over) [[unlikely]] {
