@@ -286,6 +286,7 @@ def test_a_bad_command_line_is_told_in_one_line_before_anything_is_set_up(
 
 CORE = """#!/bin/sh
 case "$*" in
+  *--widht*) echo "error: there is no flag '--widht' (did you mean -width?); see --help" >&2; exit 2 ;;
   *widht*) echo "error: there is no flag '-widht' (did you mean -width?); see --help" >&2; exit 2 ;;
   *--bogus*) echo "error: there is no flag '--bogus'; see --help" >&2; exit 2 ;;
   *) echo "error: there is no flag '-bogus'; see --help" >&2; exit 2 ;;
@@ -298,6 +299,7 @@ esac
     [
         (["metg", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff metg --help"),
         (["sweep", "-widht", "4"], "there is no flag '-widht' (did you mean -width?); see teff sweep --help"),
+        (["metg", "--widht", "4"], "there is no flag '--widht' (did you mean -width?); see teff metg --help"),
         (["metg", "--bogus"], "there is no flag '--bogus'; see teff metg --help"),
         (["graph", "--svg", "x.svg", "-bogus"], "there is no flag '-bogus'; see teff graph --help"),
     ],
