@@ -24,8 +24,8 @@ namespace {
 
 /// So many letters have to be put in, left out or changed to make one word the other (Levenshtein).
 [[nodiscard]] std::size_t distance(std::string_view one, std::string_view other) {
-  std::vector<std::size_t> row(other.size() +
-                               1);  // from the letters of `one` so far to each beginning of `other`
+  // From the letters of `one` so far to each beginning of `other`.
+  std::vector<std::size_t> row(other.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (const char letter : one) {
     std::size_t before = std::exchange(row[0], row[0] + 1);

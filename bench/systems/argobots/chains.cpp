@@ -3,7 +3,6 @@
 // stack. Nobody joins them: the last to end sets the eventual that who began waits for.
 #include <abt.h>
 
-#include <atomic>
 #include <memory>
 
 #include "streams.hpp"
@@ -36,8 +35,7 @@ class execution {
   };
 
   void create(task_name first) {
-    running_.fetch_add(1,
-                       std::memory_order_relaxed);  // who creates runs, too: it does not come to 0 meanwhile
+    running_.begin_one();
     check(ABT_task_create(streams::pool_of(streams::here()), run_chain, new chain{this, first}, nullptr));
   }
 
@@ -48,12 +46,11 @@ class execution {
   }
 
   void end() {
-    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) check(ABT_eventual_set(finished_, nullptr, 0));
+    if (running_.end_one()) check(ABT_eventual_set(finished_, nullptr, 0));
   }
 
   counted_tasks tasks_;
-  std::atomic<std::int64_t> running_ = 1;  ///< tasklets, and run() until it waits
+  running_chains running_;
   ABT_eventual finished_ = ABT_EVENTUAL_NULL;
 };
 

@@ -1,12 +1,9 @@
 // citor's parallelFor over the points of each timestep, whose end is the dependence.
-#include <citor/hints.h>
-#include <citor/thread_pool.h>
-#include <citor/version.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "pool.hpp"
 #include "teff/bench/cores.hpp"
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/timesteps.hpp"
@@ -18,22 +15,16 @@ using namespace teff::graphs;
 
 class parallel_for final : public adapter {
  public:
-  explicit parallel_for(int workers)
-      : pool_(static_cast<std::size_t>(no_more_than_cores(workers, "citor"))) {}
+  explicit parallel_for(int workers) : pool_(no_more_than_cores(workers, "citor")) {}
 
-  [[nodiscard]] identity describe() const override {
-    return {.system = "citor",
-            .variant = "parallel_for",
-            .version = CITOR_VERSION_STRING,
-            .workers = static_cast<int>(pool_.participants())};
-  }
+  [[nodiscard]] identity describe() const override { return pool_.describe("parallel_for"); }
 
   void run(workload& work) override {
     timesteps all(work);
-    pool_.parallelFor<citor::StaticHints>(0, pool_.participants(), [](std::size_t, std::size_t) {});
+    pool_.wake_all();
     work.start();
     for (std::int64_t timestep = 0; timestep < all.count(); ++timestep)
-      pool_.parallelFor<citor::StaticHints>(0, all.columns(), [&](std::size_t first, std::size_t end) {
+      pool_.get().parallelFor<citor::StaticHints>(0, all.columns(), [&](std::size_t first, std::size_t end) {
         const int worker = static_cast<int>(citor::ThreadPool::workerIndex());
         for (std::size_t column = first; column < end; ++column) all.execute(timestep, column, worker);
       });
@@ -41,7 +32,7 @@ class parallel_for final : public adapter {
   }
 
  private:
-  citor::ThreadPool pool_;
+  pool pool_;
 };
 
 }  // namespace

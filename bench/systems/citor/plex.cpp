@@ -1,13 +1,10 @@
 // citor's plex, a phase a timestep: each worker has the same columns in all phases, and the end of a phase is
 // the dependence. Workers spin from phase to phase and are not dispatched again.
-#include <citor/hints.h>
-#include <citor/thread_pool.h>
-#include <citor/version.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "pool.hpp"
 #include "teff/bench/cores.hpp"
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/timesteps.hpp"
@@ -19,20 +16,15 @@ using namespace teff::graphs;
 
 class plex final : public adapter {
  public:
-  explicit plex(int workers) : pool_(static_cast<std::size_t>(no_more_than_cores(workers, "citor"))) {}
+  explicit plex(int workers) : pool_(no_more_than_cores(workers, "citor")) {}
 
-  [[nodiscard]] identity describe() const override {
-    return {.system = "citor",
-            .variant = "plex",
-            .version = CITOR_VERSION_STRING,
-            .workers = static_cast<int>(pool_.participants())};
-  }
+  [[nodiscard]] identity describe() const override { return pool_.describe("plex"); }
 
   void run(workload& work) override {
     timesteps all(work);
-    pool_.parallelFor<citor::StaticHints>(0, pool_.participants(), [](std::size_t, std::size_t) {});
+    pool_.wake_all();
     work.start();
-    pool_.runPlex<citor::StaticHints>(
+    pool_.get().runPlex<citor::StaticHints>(
         static_cast<std::size_t>(all.count()), all.columns(),
         [&](std::size_t timestep, std::uint32_t worker, std::size_t first, std::size_t end) {
           for (std::size_t column = first; column < end; ++column)
@@ -42,7 +34,7 @@ class plex final : public adapter {
   }
 
  private:
-  citor::ThreadPool pool_;
+  pool pool_;
 };
 
 }  // namespace

@@ -3,12 +3,9 @@
 // at run time, which is what forkJoinAll is for.
 #pragma once
 
-#include <citor/hints.h>
-#include <citor/thread_pool.h>
-#include <citor/version.h>
-
 #include <utility>
 
+#include "pool.hpp"
 #include "teff/spawn/spawn_patterns.hpp"
 
 namespace {
@@ -18,14 +15,9 @@ using hints = citor::CcdLocalForkJoinHints;
 
 class task_system {
  public:
-  explicit task_system(int workers) : pool_(static_cast<std::size_t>(workers)) { here = &pool_; }
+  explicit task_system(int workers) : pool_(workers) { here = &pool_.get(); }
 
-  [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "citor",
-            .variant = "fork_join",
-            .version = CITOR_VERSION_STRING,
-            .workers = static_cast<int>(pool_.participants())};
-  }
+  [[nodiscard]] teff::bench::identity describe() const { return pool_.describe("fork_join"); }
 
   /// Its patterns start in the thread that made the pool, which is a worker while they run.
   template <class Body>
@@ -65,7 +57,7 @@ class task_system {
 
  private:
   static inline citor::ThreadPool* here = nullptr;  ///< where the patterns run: this program has one
-  citor::ThreadPool pool_;
+  pool pool_;
 };
 
 }  // namespace

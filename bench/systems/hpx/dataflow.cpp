@@ -1,8 +1,7 @@
 // HPX's dataflow: a task begins when the futures of those before it are ready. One thread makes them all.
-#include <hpx/async_combinators/when_all.hpp>
+#include <hpx/future.hpp>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "teff/graphs/adapter.hpp"

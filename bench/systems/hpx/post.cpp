@@ -1,7 +1,5 @@
 // Threads of HPX that count: the last predecessor of a task to finish goes on with it, or posts a thread that
 // does. Nobody has a future of them: the last to end opens the latch that who began waits at.
-#include <atomic>
-#include <cstdint>
 #include <hpx/latch.hpp>
 #include <memory>
 
@@ -27,7 +25,7 @@ class execution {
 
  private:
   void post(task_name first) {
-    running_.fetch_add(1, std::memory_order_relaxed);  // who posts runs, too: it does not come to 0 meanwhile
+    running_.begin_one();
     hpx::post([this, first] {
       tasks_.run_from(
           first, [] { return static_cast<int>(hpx::get_worker_thread_num()); },
@@ -37,12 +35,11 @@ class execution {
   }
 
   void end() {
-    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.count_down(1);
+    if (running_.end_one()) finished_.count_down(1);
   }
 
   counted_tasks tasks_;
-  std::atomic<std::int64_t> running_ = 1;  ///< threads, and run() until it waits
+  running_chains running_;
   hpx::latch finished_{1};
 };
 

@@ -1,7 +1,6 @@
 // Threads of MassiveThreads that count: the last predecessor of a task to finish goes on with it, or creates
 // a thread that does. A thread that is created runs at once, and others steal the rest of who created it. So
 // there are never more threads than tasks that are ready. Nobody joins them: the last to end wakes who began.
-#include <atomic>
 #include <memory>
 
 #include "library.hpp"
@@ -23,7 +22,7 @@ class execution {
 
   void run() {
     tasks_.spawn_first([this](task_name first) { create(first); });
-    if (!ends_last()) myth_uncond_wait(&finished_);
+    if (!running_.end_one()) myth_uncond_wait(&finished_);
   }
 
  private:
@@ -33,8 +32,7 @@ class execution {
   };
 
   void create(task_name first) {
-    running_.fetch_add(1,
-                       std::memory_order_relaxed);  // who creates runs, too: it does not come to 0 meanwhile
+    running_.begin_one();
     myth_detach(myth_create(run_chain, new chain{this, first}));
   }
 
@@ -42,17 +40,12 @@ class execution {
     const chain own = *std::unique_ptr<chain>(static_cast<chain*>(given));
     own.all->tasks_.run_from(own.first, myth_get_worker_num,
                              [&own](task_name first) { own.all->create(first); });
-    if (own.all->ends_last()) myth_uncond_signal(&own.all->finished_);
+    if (own.all->running_.end_one()) myth_uncond_signal(&own.all->finished_);
     return nullptr;
   }
 
-  [[nodiscard]] bool ends_last() {
-    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
-    return running_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
-
   counted_tasks tasks_;
-  std::atomic<std::int64_t> running_ = 1;  ///< chains, and run() until it waits
+  running_chains running_;
   myth_uncond_t finished_;
 };
 

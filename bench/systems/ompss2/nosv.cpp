@@ -89,7 +89,7 @@ class execution {
 
   template <class Body>
   void submit(const task_type<Body>& type, const Body& body) {
-    running_.fetch_add(1, std::memory_order_relaxed);  // not from 0: who submits runs, too
+    running_.begin_one();
     type.submit(body);
   }
 
@@ -107,14 +107,12 @@ class execution {
   }
   void leave() {
     const nosv_task_t waiting = waiting_;
-    // Releases what this task wrote, and acquires what the others wrote, for the one who waits.
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      check(nosv_submit(waiting, NOSV_SUBMIT_UNLOCKED));
+    if (running_.end_one()) check(nosv_submit(waiting, NOSV_SUBMIT_UNLOCKED));
   }
   void wait() {
     leave();
     check(nosv_pause(NOSV_PAUSE_NONE));  // until the last has left
-    running_.store(1, std::memory_order_relaxed);
+    running_.begin_one();
   }
 
   int workers_;
@@ -122,7 +120,7 @@ class execution {
   task_type<waker> wakers_;
   task_type<chain> chains_;
   nosv_task_t waiting_ = nosv_self();
-  std::atomic<std::int64_t> running_ = 1;  ///< tasks, and the one that waits for them until it does
+  running_chains running_;  ///< and tasks that wake
 };
 
 class nosv final : public adapter {

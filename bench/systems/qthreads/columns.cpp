@@ -4,15 +4,12 @@
 // of those that wait for it.
 #include <qthread/qthread.h>
 
+#include <cstdint>
 #include <deque>
-#include <functional>
-#include <vector>
 
 #include "session.hpp"
 #include "teff/graphs/adapter.hpp"
-#include "teff/graphs/kept_outputs.hpp"
-#include "teff/graphs/task_order.hpp"
-#include "teff/graphs/task_rows.hpp"
+#include "teff/graphs/linked_columns.hpp"
 
 namespace {
 
@@ -25,71 +22,7 @@ struct alignas(64) word {
   syncvar_t value{};
 };
 
-/// Whom a task waits for, and who waits for it.
-struct row {
-  std::vector<syncvar_t*> empty;
-  std::vector<syncvar_t*> fill;
-};
-
-/// A graph as qthreads run it, one a column.
-class columns {
- public:
-  columns(workload& work, std::size_t index)
-      : work_(work),
-        index_(index),
-        table_(work.table(index)),
-        outputs_(table_, kept),
-        order_(table_),
-        words_(static_cast<std::size_t>(width() * width())),
-        rows_(table_, {0, width() - 1}, kept, std::bind_front(&columns::look_up, this)) {}
-
-  [[nodiscard]] std::int64_t width() const { return table_.graph().width; }
-
-  /// Executes the tasks of a point. Called in its qthread.
-  void run(std::int64_t point) {
-    row scratch;
-    const std::int64_t steps = table_.graph().steps;
-    for (std::int64_t timestep = 0; timestep < steps; ++timestep) {
-      if (!table_.points(timestep).contains(point)) continue;
-      const row& task = rows_.at(timestep, point, scratch, std::bind_front(&columns::look_up, this));
-      for (syncvar_t* each : task.empty) check(qthread_syncvar_readFE(nullptr, each));
-      execute(timestep, point);
-      if (timestep + 1 < steps)
-        for (syncvar_t* each : task.fill) check(qthread_syncvar_writeEF_const(each, 1));
-    }
-  }
-
- private:
-  static constexpr std::int64_t kept = 2;  ///< timesteps whose outputs are kept
-
-  /// Not inline: between two calls a qthread may move to another thread, and what is its thread's with it.
-  [[gnu::noinline]] void execute(std::int64_t timestep, std::int64_t point) {
-    teff::graphs::execute(work_, outputs_, index_, timestep, point, qthread_worker(nullptr));
-  }
-
-  void look_up(std::int64_t timestep, std::int64_t point, row& task) {
-    task.empty.clear();
-    task.fill.clear();
-    order_.for_each_predecessor(timestep, point, [&](std::int64_t from) {
-      if (from != point) task.empty.push_back(&between(from, point));
-    });
-    order_.for_each_successor(timestep, point, [&](std::int64_t to) {
-      if (to != point) task.fill.push_back(&between(point, to));
-    });
-  }
-
-  [[nodiscard]] syncvar_t& between(std::int64_t from, std::int64_t to) {
-    return words_[static_cast<std::size_t>(from * width() + to)].value;
-  }
-
-  workload& work_;
-  std::size_t index_;
-  const dependence_table& table_;
-  kept_outputs outputs_;
-  task_order order_;
-  std::vector<word> words_;  ///< for each pair of columns
-  task_rows<row> rows_;
-};
+using columns = linked_columns<word>;
 
 /// What a qthread starts with.
 struct column {
@@ -102,7 +35,10 @@ struct column {
 aligned_t run_column(void* given) {
   const column& own = *static_cast<column*>(given);
   check(qthread_readFF(nullptr, own.begin));
-  own.graph->run(own.point);
+  own.graph->run(
+      own.point, [] { return static_cast<int>(qthread_worker(nullptr)); },
+      [](word& from) { check(qthread_syncvar_readFE(nullptr, &from.value)); },
+      [](word& to, std::int64_t) { check(qthread_syncvar_writeEF_const(&to.value, 1)); });
   return 0;
 }
 

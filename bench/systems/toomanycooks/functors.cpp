@@ -1,6 +1,5 @@
 // Functors on TooManyCooks' executor that count: the last predecessor of a task to finish goes on with it, or
 // posts a functor that does. The last to end sets the event that the first coroutine awaits.
-#include <atomic>
 #include <memory>
 
 #include "executor.hpp"
@@ -27,7 +26,7 @@ class execution {
 
  private:
   void post(task_name first) {
-    running_.fetch_add(1, std::memory_order_relaxed);  // who posts runs, too: it does not come to 0 meanwhile
+    running_.begin_one();
     tmc::post(tmc::cpu_executor(), [this, first] {
       tasks_.run_from(
           first, [] { return static_cast<int>(tmc::current_thread_index()); },
@@ -37,13 +36,12 @@ class execution {
   }
 
   void end() {
-    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.set();
+    if (running_.end_one()) finished_.set();
   }
 
   workload& work_;
   counted_tasks tasks_;
-  std::atomic<std::int64_t> running_ = 1;  ///< functors, and run() until it waits
+  running_chains running_;
   tmc::manual_reset_event finished_;
 };
 

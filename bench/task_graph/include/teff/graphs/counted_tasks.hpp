@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +17,22 @@ struct task_name {
   std::size_t graph;
   std::int64_t timestep;
   std::int64_t point;
+};
+
+/// How many chains of counted_tasks run, on a system that does not count them. At first one does: whoever
+/// spawns the first ones, until it waits.
+class running_chains {
+ public:
+  /// Called before a chain is spawned, by one that runs: so the count does not come to 0 meanwhile.
+  void begin_one() { running_.fetch_add(1, std::memory_order_relaxed); }
+  /// Whether none runs any more. Only the last is told so.
+  [[nodiscard]] bool end_one() {
+    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
+    return running_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+ private:
+  std::atomic<std::int64_t> running_ = 1;
 };
 
 /// Runs a workload on a system whose tasks can spawn tasks, but know no dependences: the last predecessor of
