@@ -1,5 +1,7 @@
 #include "teff/apps/cholesky.hpp"
 
+#include <algorithm>
+
 namespace teff::apps {
 
 cholesky::cholesky(const setting& at)
@@ -22,6 +24,21 @@ void cholesky::execute(const task& which) const {
     kernels::subtract_square(a_.at(row, step), own);
   else
     kernels::subtract_product(a_.at(row, step), a_.at(column, step), own);
+}
+
+std::vector<int> cholesky::readers_elsewhere(int row, int column) const {
+  std::vector<int> ranks;
+  readers(row, column, [&](const task& reader) {
+    const int rank = owner(reader);
+    if (rank != at_.rank && std::ranges::find(ranks, rank) == ranks.end()) ranks.push_back(rank);
+  });
+  return ranks;
+}
+
+std::int64_t cholesky::own_tasks() const {
+  std::int64_t all = 0;
+  a_.visit_own([&](int row, int column) { all += row >= column ? column + 1 : 0; });
+  return all;
 }
 
 void cholesky::reset() {

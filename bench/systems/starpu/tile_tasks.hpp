@@ -49,8 +49,6 @@ class tile_tasks : public teff::apps::system {
   teff::apps::counts run(teff::apps::cholesky& factors, teff::bench::region_meter& region) final {
     using teff::apps::cholesky;
     const tiles a(*this, factors.at(), factors.a(), 0, part::lower);
-    std::int64_t own_tasks = 0;
-    factors.a().visit_own([&](int row, int column) { own_tasks += row >= column ? column + 1 : 0; });
     timed(region, [&] {
       for (int step = 0; step < factors.tiles(); ++step)
         for (int column = step; column < factors.tiles(); ++column)
@@ -68,7 +66,7 @@ class tile_tasks : public teff::apps::system {
                      {own, {a.at(row, step), STARPU_R}, {a.at(column, step), STARPU_R}}, priority);
           }
     });
-    return {.tasks = own_tasks};
+    return {.tasks = factors.own_tasks()};
   }
 
  protected:

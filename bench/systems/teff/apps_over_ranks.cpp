@@ -7,15 +7,14 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "routes_of_inputs.hpp"
 #include "teff/apps/drive_ranks.hpp"
+#include "teff/apps/routes_of_tiles.hpp"
 #include "tiles_over_ranks.hpp"
 
 namespace {
@@ -34,9 +33,7 @@ class ranks_system final : public system {
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
     using task = gemm::task;
-    const routes_of_inputs routes(product);
-    std::vector<const tiled_matrix*> matrices{&product.a(), &product.b()};
-    for (int layer = 1; layer < product.layers(); ++layer) matrices.push_back(&product.sum(layer));
+    const routes_of_tiles routes(product);
 
     teff::task_graph<task> graph(runtime_);
     // Beside what all systems wait for, the inputs that are other ranks'.
@@ -44,14 +41,10 @@ class ranks_system final : public system {
       return -t.column;  // a column of B stays in the cache, step after step
     });
     const auto arrived = [&](tile_messages& messages, int matrix, int row, int column) {
-      if (matrix > routes_of_inputs::b) {
-        graph.fulfill({product.tiles() + layer_of(matrix) - 1, row, column});
-        return;
-      }
-      routes.pass_on(messages, matrix, row, column);
+      routes.pass_on(messages.sender(), matrix, row, column);
       routes.visit_readers(matrix, row, column, [&](task reader) { graph.fulfill(reader); });
     };
-    return on_all_ranks(graph, std::move(matrices), product.own_tasks(), arrived, region,
+    return on_all_ranks(graph, routes.matrices(), product.own_tasks(), arrived, region,
                         [&](tile_messages& messages, tasks_left& left) {
                           graph.body([&](task t) {
                             product.execute(t);
@@ -59,21 +52,17 @@ class ranks_system final : public system {
                               if (product.is_here(*next))
                                 graph.fulfill(*next);
                               else
-                                messages.send(product.owner(*next), matrix_of(product.layer(t)), t.row,
-                                              t.column);
+                                routes.send_sum(messages.sender(), t, *next);
                             }
                             left.one_done();
                           });
-                          routes.send_own(messages);
+                          routes.send_own(messages.sender());
                           product.visit_first([&](task first) { graph.fulfill(first); });
                         });
   }
 
   counts run(cholesky& factors, teff::bench::region_meter& region) override {
     using task = cholesky::task;
-    const process_grid grid = factors.at().grid;
-    const int rank = factors.at().rank;
-    const auto owner = [&](task t) { return grid.owner(t.row, t.column); };
 
     teff::task_graph<task> graph(runtime_);
     graph.dense(static_cast<std::size_t>(factors.tasks()), [&](task t) { return factors.number(t); })
@@ -81,18 +70,16 @@ class ranks_system final : public system {
         .priority([](task t) { return cholesky::priority(t); });
     const auto is_final = [&](int row, int column) {
       factors.readers(row, column, [&](task reader) {
-        if (owner(reader) == rank) graph.fulfill(reader);
+        if (factors.is_here(reader)) graph.fulfill(reader);
       });
     };
     const auto arrived = [&](tile_messages&, int /*matrix*/, int row, int column) { is_final(row, column); };
-    std::int64_t own = 0;
-    factors.a().visit_own([&](int row, int column) { own += row >= column ? column + 1 : 0; });
-    return on_all_ranks(graph, {&factors.a()}, own, arrived, region,
+    return on_all_ranks(graph, {&factors.a()}, factors.own_tasks(), arrived, region,
                         [&](tile_messages& messages, tasks_left& left) {
                           graph.body([&](task t) {
                             factors.execute(t);
                             if (cholesky::makes_final(t)) {
-                              for (const int each : readers_elsewhere(factors, t))
+                              for (const int each : factors.readers_elsewhere(t.row, t.column))
                                 messages.send(each, 0, t.row, t.column);
                               is_final(t.row, t.column);
                             } else {
@@ -100,7 +87,7 @@ class ranks_system final : public system {
                             }
                             left.one_done();
                           });
-                          if (rank == 0) graph.fulfill({0, 0, 0});
+                          if (factors.is_here({0, 0, 0})) graph.fulfill({0, 0, 0});
                         });
   }
 
@@ -123,21 +110,6 @@ class ranks_system final : public system {
     graph.wait();  // until the last task has returned
     region.stop();
     return {.tasks = own, .bytes_sent = messages.bytes()};
-  }
-
-  /// The sums of the layers but the first are matrices behind A and B.
-  static int matrix_of(int layer) { return routes_of_inputs::b + layer; }
-  static int layer_of(int matrix) { return matrix - routes_of_inputs::b; }
-
-  /// The other ranks that read a final tile.
-  static std::vector<int> readers_elsewhere(const cholesky& factors, cholesky::task t) {
-    std::vector<int> ranks;
-    factors.readers(t.row, t.column, [&](cholesky::task reader) {
-      const int owner = factors.at().grid.owner(reader.row, reader.column);
-      if (owner != factors.at().rank && std::ranges::find(ranks, owner) == ranks.end())
-        ranks.push_back(owner);
-    });
-    return ranks;
   }
 
   way how_;

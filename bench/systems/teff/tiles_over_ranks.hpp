@@ -48,6 +48,11 @@ class tile_messages {
       small_.send(to, matrix, row, column, values);
   }
 
+  /// send() as a function of its own.
+  [[nodiscard]] auto sender() {
+    return [this](int to, int matrix, int row, int column) { send(to, matrix, row, column); };
+  }
+
   /// Only a sum, which is read when all has ended.
   [[nodiscard]] std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
 

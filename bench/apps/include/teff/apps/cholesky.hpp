@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "teff/apps/kernels.hpp"
 #include "teff/apps/residual.hpp"
@@ -53,6 +54,11 @@ class cholesky {
     const int own = row == column ? step : row;  // the column of the tasks that read it from below it
     for (int i = row + 1; i < tiles(); ++i) visit(task{step, i, own});
   }
+  /// The rank that executes it, and has its tile.
+  [[nodiscard]] int owner(const task& which) const { return at_.grid.owner(which.row, which.column); }
+  [[nodiscard]] bool is_here(const task& which) const { return owner(which) == at_.rank; }
+  /// The other ranks that read a final tile of this one.
+  [[nodiscard]] std::vector<int> readers_elsewhere(int row, int column) const;
   /// Columns in their order: the longest path goes from diagonal tile to diagonal tile. By its exact length
   /// (step + row + column) it was slower with tiles of 64 rows.
   [[nodiscard]] static int priority(const task& which) { return -which.column; }
@@ -65,6 +71,8 @@ class cholesky {
 
   /// Of all ranks.
   [[nodiscard]] std::int64_t tasks() const { return pyramid(tiles()); }
+  /// Of this rank.
+  [[nodiscard]] std::int64_t own_tasks() const;
   [[nodiscard]] double flops() const {
     const double n = at_.size;
     return n * (n + 1) * (2 * n + 1) / 6;

@@ -1,0 +1,45 @@
+// The mini-apps on TaskTorrent, in one process: no tile is sent.
+#include "pinned_pool.hpp"
+#include "teff/apps/drive.hpp"
+#include "tile_flows.hpp"
+
+namespace {
+
+using teff::apps::counts;
+
+class taskflow_system final : public teff::apps::system {
+ public:
+  explicit taskflow_system(int workers) : workers_(workers) {}
+
+  [[nodiscard]] teff::bench::identity describe() const override {
+    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = workers_};
+  }
+  counts run(teff::apps::gemm& product, teff::bench::region_meter& region) override {
+    return timed<gemm_flow>(product, region);
+  }
+  counts run(teff::apps::cholesky& factors, teff::bench::region_meter& region) override {
+    return timed<cholesky_flow>(factors, region);
+  }
+
+ private:
+  template <class Flow, class App>
+  counts timed(const App& app, teff::bench::region_meter& region) const {
+    pinned_pool<ttor::Threadpool> threads(workers_, 0, "Wk_", false);
+    Flow flow(app, threads.pool(), {});
+    threads.gather();
+    region.start();
+    threads.open();
+    flow.begin();
+    threads.pool().join();
+    region.stop();
+    return {.tasks = flow.own_tasks()};
+  }
+
+  int workers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return teff::apps::drive<taskflow_system>(argc, argv);
+}
