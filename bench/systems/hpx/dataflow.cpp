@@ -2,6 +2,7 @@
 #include <hpx/future.hpp>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "teff/graphs/adapter.hpp"
@@ -23,21 +24,22 @@ class dataflow final : public adapter, private threads {
 
   void run(workload& work) override {
     named_predecessors<done> tasks(work);
-    const auto wait = [](const done& one) {
-      if (one.valid()) one.wait();
-    };
     threads::run([&] {
       work.start();
-      tasks.make_all(
-          [&](task_name task, std::span<const done> after) -> done {
+      tasks.run_all(
+          [&](task_name task, std::span<done* const> after) -> done {
+            std::vector<done> inputs;
+            inputs.reserve(after.size());
+            for (const done* each : after) inputs.push_back(*each);
             return hpx::dataflow(
                 [&tasks, task](const std::vector<done>&) {
                   tasks.execute(task, static_cast<int>(hpx::get_worker_thread_num()));
                 },
-                std::vector<done>(after.begin(), after.end()));
+                std::move(inputs));
           },
-          wait);
-      tasks.wait_for_last(wait);
+          [](const done& one) {
+            if (one.valid()) one.wait();
+          });
       work.stop();
     });
   }

@@ -21,16 +21,15 @@ class dependent_async final : public adapter, private executor {
     named_predecessors<tf::AsyncTask> tasks(work);
     wake_all();
     work.start();
-    executor_.silent_async([&] {
-      tasks.make_all(
-          [&](task_name task, std::span<tf::AsyncTask> after) {
+    executor::run([&] {
+      tasks.run_all(
+          [&](task_name task, std::span<tf::AsyncTask* const> after) {
             return executor_.silent_dependent_async(
                 [this, &tasks, task] { tasks.execute(task, executor_.this_worker_id()); }, after.begin(),
                 after.end());
           },
-          [this](const tf::AsyncTask& old) { executor_.corun_until([&] { return old.is_done(); }); });
+          [this](const tf::AsyncTask& one) { executor_.corun_until([&] { return one.is_done(); }); });
     });
-    executor_.wait_for_all();
     work.stop();
   }
 };
