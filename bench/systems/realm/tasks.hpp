@@ -21,8 +21,17 @@
 
 namespace {
 
-/// Of the task that runs on this thread.
+/// Of tasks that the one on this thread spawns.
 thread_local int depth_here = 0;
+
+/// While it lives, what is spawned here goes before the tasks spawned until then, which may be this task's
+/// own: who searches a tree calls the search below a node's last child itself.
+struct deeper {
+  deeper() { ++depth_here; }
+  ~deeper() { --depth_here; }
+  deeper(const deeper&) = delete;
+  deeper& operator=(const deeper&) = delete;
+};
 
 enum : Realm::Processor::TaskFuncID { call_task = Realm::Processor::TASK_ID_FIRST_AVAILABLE };
 
@@ -47,8 +56,7 @@ Realm::Event spawn(Realm::Processor place, const Function& function) {
   static_assert(std::is_trivially_copyable_v<Function>, "Realm copies the bytes");
   using own = call_arguments<Function>;
   const own arguments{
-      {[](const task_arguments& given) { static_cast<const own&>(given).function(); }, depth_here + 1},
-      function};
+      {[](const task_arguments& given) { static_cast<const own&>(given).function(); }, depth_here}, function};
   return place.spawn(call_task, &arguments, sizeof arguments, Realm::Event::NO_EVENT, arguments.depth);
 }
 
@@ -110,6 +118,7 @@ class task_system {
 
   template <class Body>
   static void scope(Body body) {
+    const deeper here;
     tasks all;
     body(all);
     all.wait();
@@ -117,6 +126,7 @@ class task_system {
 
   template <class First, class Second>
   static auto fork2(First first, Second second) {
+    const deeper here;
     decltype(first()) a;
     const Realm::Event done = ::spawn(everywhere_, [&a, &first] { a = first(); });
     auto b = second();
@@ -126,6 +136,7 @@ class task_system {
 
   template <class First, class Second>
   static auto fork_both(First first, Second second) {
+    const deeper here;
     decltype(first()) a;
     decltype(second()) b;
     const Realm::Event done[] = {::spawn(everywhere_, [&a, &first] { a = first(); }),
@@ -145,6 +156,7 @@ class task_system {
   /// does.
   template <class Function>
   static void call_each(std::int64_t first, std::int64_t end, Function function) {
+    const deeper here;
     while (end - first > 1) {
       const std::int64_t middle = first + (end - first) / 2;
       Realm::Processor::add_finish_event_precondition(
