@@ -5,6 +5,7 @@
 #include <nodes/bootstrap.h>
 #include <nodes/dependencies.h>
 #include <nodes/library-mode.h>
+#include <nodes/loop.h>
 #include <nodes/task-info-registration.h>
 #include <nodes/task-instantiation.h>
 #include <nodes/taskwait.h>
@@ -29,6 +30,17 @@ class task_type {
     std::size_t accesses = 0;
     if constexpr (depends) accesses = arguments.accesses();
     nanos6_create_task(&info_, &invocation_, nullptr, sizeof(Arguments), &block, &task, 0, accesses);
+    new (block) Arguments(arguments);
+    nanos6_submit_task(task);
+  }
+  /// `#pragma oss taskiter` around a loop of so many iterations. Its body is arguments(), which runs once:
+  /// from then on the tasks that it has submitted run again by themselves.
+  static void submit_iterations(const Arguments& arguments, std::size_t iterations) {
+    static_cast<void>(&enrolled_);
+    void* block = nullptr;
+    void* task = nullptr;
+    nanos6_create_iter(&info_, &invocation_, nullptr, sizeof(Arguments), &block, &task, nanos6_taskiter_task,
+                       0, 0, iterations, 1);
     new (block) Arguments(arguments);
     nanos6_submit_task(task);
   }
@@ -75,6 +87,11 @@ class task_type {
 template <class Arguments>
 void submit(const Arguments& arguments) {
   task_type<Arguments>::submit(arguments);
+}
+
+template <class Arguments>
+void submit_iterations(const Arguments& arguments, std::size_t iterations) {
+  task_type<Arguments>::submit_iterations(arguments, iterations);
 }
 
 /// `#pragma oss taskwait`: returns when all tasks that the calling task has submitted are done.

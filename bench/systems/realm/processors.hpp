@@ -40,6 +40,7 @@ class processors {
   processors& operator=(const processors&) = delete;
 
   [[nodiscard]] int count() const { return static_cast<int>(all_.size()); }
+  [[nodiscard]] const std::vector<Realm::Processor>& all() const { return all_; }
   [[nodiscard]] Realm::Processor of(int worker) const { return all_[static_cast<std::size_t>(worker)]; }
 
   /// Makes a function known to all processors. It is given the worker's number as its user data.
