@@ -2,6 +2,8 @@
 // buffers they name.
 #include <omp.h>
 
+#include <vector>
+
 #include "runtime.hpp"
 #include "teff/graphs/adapter.hpp"
 #include "teff/graphs/kept_outputs.hpp"
@@ -14,6 +16,15 @@ using namespace teff::graphs;
 // A task that overwrites an output waits for those who read it. With two timesteps kept, that are the tasks
 // just created; with eight they are done by then, and an edge to what is done costs less.
 constexpr std::int64_t kept = 8;
+
+// The runtimes bound those tasks only that are ready to run: thousands wait for others, and libgomp's time to
+// create one grows with them. So the creating thread waits after so many tasks a worker, at most each so many
+// timesteps, and leaves the last ones to the others meanwhile. Of a wide timestep, with so many points a
+// worker, enough are ready.
+constexpr std::int64_t created_ahead = 16;
+constexpr std::int64_t wide = 128;
+constexpr std::int64_t left_ahead = 4;
+static_assert(left_ahead < kept);
 
 class tasks final : public adapter {
  public:
@@ -30,12 +41,19 @@ class tasks final : public adapter {
 #pragma omp barrier
 #pragma omp single
       {
+        std::vector<std::int64_t> created(work.graphs());
         work.start();
         for (std::int64_t timestep = 0; timestep < steps; ++timestep)
           for (std::size_t index = 0; index < work.graphs(); ++index) {
             const interval points = work.table(index).points(timestep);
             for (std::int64_t point = points.first; point <= points.last; ++point)
               create(work, all[index], index, timestep, point);
+            created[index] += points.size();
+            if (timestep % left_ahead > 0 || created[index] < created_ahead * workers_ ||
+                points.size() > wide * workers_)
+              continue;
+            wait(work, all[index], index, timestep - left_ahead);
+            created[index] = 0;
           }
 #pragma omp taskwait
         work.stop();
@@ -58,6 +76,16 @@ class tasks final : public adapter {
 #pragma omp task depend(iterator(std::size_t i = 0 : count), in : *first[i].data()) depend(out : *output) \
     firstprivate(load, outputs, index, timestep, point)
     execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
+  }
+
+  /// Executes tasks until those of the timestep have ended, whose outputs are not overwritten yet.
+  static void wait(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep) {
+    const interval points = work.table(index).points(timestep);
+    const std::int64_t first = points.first;
+    const std::int64_t after = points.last + 1;
+    kept_outputs* const outputs = &all;
+#pragma omp taskwait depend(iterator(std::int64_t point = first : after), \
+                                in : *outputs->at(timestep, point).data())
   }
 
   int workers_;
