@@ -49,7 +49,7 @@ class tasks final : public adapter {
             for (std::int64_t point = points.first; point <= points.last; ++point)
               create(work, all[index], index, timestep, point);
             created[index] += points.size();
-            if (timestep % left_ahead > 0 || created[index] < created_ahead * workers_ ||
+            if (timestep == 0 || timestep % left_ahead > 0 || created[index] < created_ahead * workers_ ||
                 points.size() > wide * workers_)
               continue;
             wait(work, all[index], index, timestep - left_ahead);
