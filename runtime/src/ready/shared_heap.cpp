@@ -22,4 +22,10 @@ ready_node* shared_heap::take(const ready_node* rival) noexcept {
   return task;
 }
 
+bool shared_heap::has_above(int priority) noexcept {
+  if (empty()) return false;
+  const std::lock_guard lock(mutex_);
+  return !heap_.empty() && heap_.front().priority > priority;
+}
+
 }  // namespace teff::detail

@@ -75,6 +75,7 @@ struct alignas(64) graph_worker {
   key_table<Key> placed;
   ready_tasks ready;             // those placed here are its own, the others are shared
   std::optional<Key> kept;       // where counters count, the task to run next here: it needs no node
+  int kept_priority = 0;         // if the graph has priorities
   const Key* running = nullptr;  // key of the innermost body that runs
   // Nodes for keys without a place: made, less those that have run or were merged with others. Read by who
   // asks whether the table is crowded.

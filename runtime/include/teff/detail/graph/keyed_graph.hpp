@@ -172,8 +172,10 @@ class keyed_graph final : public graph_core {
   void ready_unplaced(worker_state& here, ready_node* ready);
   void share(worker_state& here, ready_node* ready);
   [[nodiscard]] bool keeps_next(const worker_state& here) const noexcept {
-    return (here.running != nullptr || here.runs_what_it_receives) && !functions.priority;
+    return here.running != nullptr || here.runs_what_it_receives;
   }
+  void keep_or_share(worker_state& here, const Key& key);
+  void compare_kept(worker_state& here) noexcept;
   void send(worker_state& here, unsigned place, const Key& key);
 
   void count_arrived(worker_state& here, const Key& key);

@@ -74,7 +74,7 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
   if (now == outcome::over) [[unlikely]]
     return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
   if (now == outcome::ready) here.count_unplaced(-1);
-  if (!here.kept && keeps_next(here)) {
+  if (!here.kept && keeps_next(here) && !functions.priority) {
     here.kept = key;
   } else {
     ready_numbered(here, key);
@@ -84,8 +84,20 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
   if (!keeps_next(here)) return share_numbered(here, key);
+  if (functions.priority) return keep_or_share(here, key);
   const Key before = *std::exchange(here.kept, key);
   share_numbered(here, before);
+}
+
+// Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::keep_or_share(worker_state& here, const Key& key) {
+  int priority = 0;
+  undo_if_thrown([&] { priority = priority_of(key); }, [this] { fail(std::current_exception()); });
+  if (here.kept && here.kept_priority > priority) return share_numbered(here, key);
+  const auto before = std::exchange(here.kept, key);
+  here.kept_priority = priority;
+  if (before) share_numbered(here, *before);
 }
 
 // The fulfilment has been counted, so if this throws, the task would be missing: the graph fails.
@@ -145,11 +157,13 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
   }
 }
 
-// Of the tasks that a body makes ready, the last one is kept to run next, and the others are shared. With
-// priorities all are shared, since any of them may not be the best to run next.
+// Of the tasks that a body makes ready, the one with the highest priority is kept to run next, of equal ones
+// the last; the others are shared.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
-  if (keeps_next(here)) ready = here.ready.keep_next(ready);
+  const ready_node* const kept = here.ready.kept();
+  if (keeps_next(here) && (kept == nullptr || kept->priority <= ready->priority))
+    ready = here.ready.keep_next(ready);
   if (ready != nullptr) share(here, ready);
 }
 

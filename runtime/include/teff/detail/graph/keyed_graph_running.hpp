@@ -168,6 +168,23 @@ void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
   this_core.leave();
 }
 
+// With priorities: what is kept goes where others find it, if another task is to run before. There may be one
+// that is in no queue yet.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::compare_kept(worker_state& here) noexcept {
+  const ready_node* const kept = here.ready.kept();
+  if (!here.kept && kept == nullptr) return;
+  leave_if_forked();
+  receive_outside(here);
+  if (!here.ready.has_before(here.kept ? here.kept_priority : kept->priority)) return;
+  try_count([&] {
+    if (here.kept)
+      share_numbered(here, *std::exchange(here.kept, std::nullopt));
+    else
+      share(here, here.ready.keep_next(nullptr));
+  });
+}
+
 // Runs a task that lies ready here, if there is one.
 template <class Key, class Hash>
 bool keyed_graph<Key, Hash>::run_next(worker_state& here) noexcept {
@@ -195,6 +212,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   for (unsigned looks = 0; looks < looks_a_run;) {
     const bool has_ready = here.kept || here.ready.has_own();
     if (!has_ready || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
+    if (functions.priority) [[unlikely]]
+      compare_kept(here);
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
@@ -232,6 +251,8 @@ bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const bool received = receive(here);
+  if (functions.priority) [[unlikely]]
+    compare_kept(here);
   bool ran = true;
   if (here.kept) {
     execute_kept(here);

@@ -27,9 +27,16 @@ class ready_tasks {
       shared_.push(task);
     }
   }
-  // Keeps a task that any worker might run, to be run next here. Returns the task that was kept before. Not
-  // for tasks with priorities.
+  // Keeps a task that any worker might run, to be run next here. Returns the task that was kept before.
   [[nodiscard]] ready_node* keep_next(ready_node* task) noexcept { return std::exchange(next_, task); }
+  // The task that is kept, or null.
+  [[nodiscard]] const ready_node* kept() const noexcept { return next_; }
+  // Whether one in the queues is to run before a kept task of this priority: of equal ones, one that this
+  // worker alone may run.
+  [[nodiscard]] bool has_before(int priority) noexcept {
+    const ready_node* const own = own_.front();
+    return (own != nullptr && own->priority >= priority) || shared_heap_.has_above(priority);
+  }
 
   // The task to run next, or null. `look_for_more()` is called before a choice by priority: there may be a
   // higher one that is not in any queue yet.

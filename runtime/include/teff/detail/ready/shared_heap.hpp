@@ -22,6 +22,9 @@ class shared_heap {
   // is none, or none above `rival`, where that is not null.
   [[nodiscard]] ready_node* take(const ready_node* rival = nullptr) noexcept;
 
+  // Whether take() would give one above this priority.
+  [[nodiscard]] bool has_above(int priority) noexcept;
+
   // Acquire: orders nothing by itself; the lock does. The sleeper's last look is ordered by fences.
   [[nodiscard]] bool empty() const noexcept { return size_.load(std::memory_order_acquire) == 0; }
 
