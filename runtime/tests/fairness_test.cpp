@@ -2,7 +2,10 @@
 // do.
 #include "workers.hpp"
 
+#include <teff/detail/scheduler/source.hpp>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -99,6 +102,34 @@ TEST(fairness, a_request_begins_while_every_worker_waits_within_one) {
     });
     for (auto& each : waiting) each.get();
   });
+}
+
+// As messages do, which come while a graph has tasks that are ready.
+TEST(fairness, a_graph_waits_for_a_few_tasks_of_another_one_only) {
+  runtime rt{{.workers = 1}};
+  constexpr int tasks = 200;
+  struct {
+    int ran = 0;
+    int before = -1;  // as many when the other graph's task ran
+  } seen;
+  task_graph<int> many{rt};
+  many.indegree([](int) { return 1; }).body([&](int) {
+    using clock = std::chrono::steady_clock;
+    for (const auto until = clock::now() + std::chrono::microseconds(20); clock::now() < until;) continue;
+    ++seen.ran;
+  });
+  task_graph<int> one{rt};
+  one.indegree([](int) { return 1; }).body([&](int) { seen.before = seen.ran; });
+  rt.run([&] {
+    for (int i = 0; i < tasks; ++i) many.fulfill(i);
+    one.fulfill(0);
+    // A worker that waits for a graph serves that one first.
+    detail::help_until([](const void* what) { return static_cast<const decltype(seen)*>(what)->before >= 0; },
+                       &seen, nullptr);
+    many.wait();
+    one.wait();
+  });
+  EXPECT_LT(seen.before, tasks / 2);
 }
 
 }  // namespace

@@ -31,6 +31,10 @@ std::string sentence_about(const std::vector<std::string>& names, std::size_t co
 
 graph_core::graph_core(scheduler& runtime, unsigned workers) : runtime_(runtime), accounts_(workers) {}
 
+bool graph_core::is_one_of_several() const noexcept {
+  return runtime_.sources().may_be_several();
+}
+
 void graph_core::fail(std::exception_ptr error) noexcept {
   if (runtime_.is_of_parent()) return cancelled_.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);

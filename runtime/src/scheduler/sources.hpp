@@ -65,6 +65,9 @@ class sources {
   // seq_cst: after the caller has said that it sleeps, against add().
   [[nodiscard]] bool empty() const noexcept { return end_.load(std::memory_order_seq_cst) == 0; }
 
+  // Whether there may be more than one. A hint.
+  [[nodiscard]] bool may_be_several() const noexcept { return end_.load(std::memory_order_relaxed) > 1; }
+
   // Calls visit(source) for each, from the place after the one where `next` was on, until it returns true;
   // returns whether it did, and leaves in `next` where to go on. `visit` may look again.
   template <class Visit>

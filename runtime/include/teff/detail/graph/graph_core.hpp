@@ -69,6 +69,9 @@ class graph_core : public source {
   // The same in the middle of run(), if somebody waits. Returns whether the graph is at rest.
   [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
 
+  // Whether the runtime's workers may have other sources to look at. A hint.
+  [[nodiscard]] bool is_one_of_several() const noexcept;
+
   // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
   [[nodiscard]] bool enter(unsigned worker) noexcept;
   void leave(unsigned worker) noexcept;

@@ -29,13 +29,13 @@ struct alignas(64) graph_worker {
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, std::span<std::atomic<ring*>> rings_from, unsigned most_tasks_a_run,
+  graph_worker(unsigned worker, std::span<std::atomic<ring*>> rings_from, unsigned first_tasks_a_run,
                node_exchange<node>& nodes)
       : index(worker),
         alone(rings_from.size() == 1),
         pool(nodes),
         ready(worker),
-        tasks_a_run(most_tasks_a_run),
+        tasks_a_run(first_tasks_a_run),
         from(rings_from) {}
   graph_worker(const graph_worker&) = delete;
   graph_worker& operator=(const graph_worker&) = delete;

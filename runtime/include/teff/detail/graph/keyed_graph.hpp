@@ -48,7 +48,7 @@ class keyed_graph final : public graph_core {
                 [this](worker_state* at, std::size_t i) {
                   const std::size_t count = this->workers();
                   std::construct_at(at, static_cast<unsigned>(i), std::span(rings_).subspan(i * count, count),
-                                    tasks_a_run, nodes_);
+                                    first_tasks_a_run, nodes_);
                 }),
         ready_(workers) {
     for (auto& each : states_.all()) ready_.add(each.ready);
@@ -222,8 +222,10 @@ class keyed_graph final : public graph_core {
   static constexpr unsigned looks_a_run = 128;
   // After so many looks in vain it looks whether the graph rests.
   static constexpr unsigned looks_between_rests = 16;
-  // Where they look elsewhere, after so many nanoseconds of tasks, about: as often as that is worth its cost.
+  // Where there is another source, after so many nanoseconds of tasks, about: as often as that is worth its
+  // cost.
   static constexpr std::int64_t time_a_run = 2000;
+  static constexpr unsigned first_tasks_a_run = 8;  // while nothing is known of how long they take
   // Of equal priority, before it looks for messages (src/graph/README.md).
   static constexpr unsigned tasks_between_looks = 8;
 

@@ -155,7 +155,7 @@ void keyed_graph<Key, Hash>::settle_items(worker_state& here) noexcept {
 template <class Key, class Hash>
 unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept {
   const auto time = processor_clock::in(time_a_run);
-  if (took > time) return std::max(most / 2, 1U);
+  if (took > time) return static_cast<unsigned>(std::max<std::int64_t>(tasks * time / took, 1));
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
@@ -203,8 +203,10 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   const bool nested = here.running != nullptr;
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
-  const unsigned most = nested ? 1 : here.tasks_a_run;
-  const auto began = looks_elsewhere ? processor_clock::now() : 0;
+  // Others wait meanwhile: messages of a communicator, or tasks of another graph.
+  const bool is_timed = looks_elsewhere || is_one_of_several();
+  const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
+  const auto began = is_timed ? processor_clock::now() : 0;
   unsigned tasks = 0;
   // Who waits asks when it first finds nothing. After that all ask rarely: the others write what at_rest()
   // reads.
@@ -235,7 +237,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
       break;
     }
   }
-  if (looks_elsewhere && tasks != 0 && !nested)
+  if (is_timed && tasks != 0 && !nested)
     here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
   running_on = outer;
   if (!nested) this->leave(worker);
