@@ -155,7 +155,7 @@ void graph_core::wait_for_rest_on(unsigned worker) {
   const bool outer = std::exchange(awaits, true);
   // Nobody else need know that it waits as long as it finds work itself.
   bool rest = at_rest();
-  while (!rest && run_here(*this)) rest = at_rest();
+  for (bool ran = true; !rest && ran; rest = at_rest()) ran = run_here(*this);
   if (rest) {
     look_for_rest(worker);  // others may wait, too
   } else {

@@ -48,7 +48,7 @@ class named_predecessors {
 
  private:
   /// So many timesteps that workers find tasks while others take longer. With 4, 32 or 128 of them, times of
-  /// empty tasks on Taskflow and HPX differed by no more than noise: of stencils, trees and nearest.
+  /// empty tasks differed by no more than noise: of stencils, trees and nearest.
   static constexpr std::int64_t kept = 8;
 
   struct graph {

@@ -173,7 +173,9 @@ void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::compare_kept(worker_state& here) noexcept {
   const ready_node* const kept = here.ready.kept();
-  if (!here.kept && kept == nullptr) return;
+  // In this order: a graph that has no task yet may be about to be given its functions.
+  if ((!here.kept && kept == nullptr) || !functions.priority) [[likely]]
+    return;
   leave_if_forked();
   receive_outside(here);
   if (!here.ready.has_before(here.kept ? here.kept_priority : kept->priority)) return;
@@ -214,8 +216,7 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
   for (unsigned looks = 0; looks < looks_a_run;) {
     const bool has_ready = here.kept || here.ready.has_own();
     if (!has_ready || tasks % tasks_between_looks == 0 || functions.priority) receive(here);
-    if (functions.priority) [[unlikely]]
-      compare_kept(here);
+    compare_kept(here);
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
@@ -253,8 +254,7 @@ bool keyed_graph<Key, Hash>::run_own(unsigned worker) noexcept {
   if (!nested && !this->enter(worker)) return false;
   const auto outer = std::exchange(running_on, {this, &here});
   const bool received = receive(here);
-  if (functions.priority) [[unlikely]]
-    compare_kept(here);
+  compare_kept(here);
   bool ran = true;
   if (here.kept) {
     execute_kept(here);
