@@ -136,6 +136,13 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
+  if (slot == nullptr && limit == may_run::everything && all_.has_work_from_outside()) {
+    // Whoever has brought it may have brought a source something before, since the look above or while quiet
+    // sources were left alone: that is not to wait for a call that may wait for it.
+    next_look_at_sources_ = 0;
+    const auto of_sources = run_sources(limit, searching);
+    if (of_sources != found::nothing) return of_sources == found::work;
+  }
   if (slot == nullptr && limit == may_run::everything &&
       (run_job_of(all_.jobs(), searching) || run_request(searching))) {
     return true;
