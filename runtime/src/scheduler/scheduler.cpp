@@ -134,7 +134,18 @@ void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
-  if (job.is_awaited || !run_as_guest(*this, job, among::vacant)) {
+  // A worker that gives way to a guest leaves to it what has come to a graph just now, and the call may wait
+  // for that.
+  struct call_after_sources : detail::job {
+    detail::job* call;
+  } as_guest;
+  as_guest.run = [](detail::job& this_job) noexcept {
+    worker::run_each_source();
+    auto& call = *static_cast<call_after_sources&>(this_job).call;
+    call.run(call);
+  };
+  as_guest.call = &job;
+  if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant)) {
     job.is_awaited = true;
     submit(job);
     wait_until_set(job.ended, job.submitter);
