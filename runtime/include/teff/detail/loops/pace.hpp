@@ -74,8 +74,8 @@ class loop_pace {
   void look(std::int64_t done) noexcept {
     if (given_) return;
     unmeasured_ += done;
-    if (unread_ != 0) {
-      --unread_;
+    if (settled_) {  // every second block is measured
+      settled_ = false;
       return;
     }
     const auto now = Clock::now();
@@ -118,7 +118,6 @@ class loop_pace {
  private:
   static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
   static constexpr double trust = 64;
-  static constexpr unsigned most_unread = 7;
   // A shorter time may be that of a cold cache, of empty iterations, or of reading the clock: what is
   // remembered counts for more. Where nothing is, a few iterations do.
   static constexpr std::int64_t few = 16;
@@ -127,8 +126,7 @@ class loop_pace {
   void adapt(std::int64_t done, std::int64_t took) noexcept {
     const auto pace = in_a_block(done, took);
     const auto block = static_cast<double>(block_);
-    settled_ = pace < 2 * block && pace > block / 2 ? std::min(2 * settled_ + 1, most_unread) : 0;
-    unread_ = settled_;
+    settled_ = pace < 2 * block && pace > block / 2;
     double next = std::min(pace, 2 * block);
     if (took >= Clock::in(cold_nanoseconds) || (remembered_ == 0 && done >= few)) {
       pace_ = pace;
@@ -144,8 +142,7 @@ class loop_pace {
   }
 
   bool given_;
-  unsigned settled_ = 0;  // so many blocks may go by without a look at the clock
-  unsigned unread_ = 0;   // and so many are left of them
+  bool settled_ = false;
   double remembered_ = 0;
   double pace_ = 0;  // what is thought of the iterations to come
   std::int64_t looked_ = 0;
