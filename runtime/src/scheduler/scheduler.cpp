@@ -145,7 +145,8 @@ void scheduler::run_and_wait(awaited_job& job) {
     call.run(call);
   };
   as_guest.call = &job;
-  if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant)) {
+  detail::job& of_guest = sources_.empty() ? static_cast<detail::job&>(job) : as_guest;
+  if (job.is_awaited || !run_as_guest(*this, of_guest, among::vacant)) {
     job.is_awaited = true;
     submit(job);
     wait_until_set(job.ended, job.submitter);

@@ -137,6 +137,10 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
 
 bool worker::run_something(may_run limit, awaited_work awaited, bool& searching) noexcept {
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
+  // What came from outside is taken only if it was there before the look at the sources, all of which are
+  // looked at then: who brought it may have brought a source something before, and it may wait for that.
+  const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
+  if (from_outside) next_look_at_sources_ = 0;
   if (limit != may_run::awaited_thief) {
     const auto of_sources = run_sources(limit, searching);
     if (of_sources != found::nothing) return of_sources == found::work;
@@ -144,17 +148,8 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
-  if (slot == nullptr && limit == may_run::everything && all_.has_work_from_outside()) {
-    // Whoever has brought it may have brought a source something before, since the look above or while quiet
-    // sources were left alone: that is not to wait for a call that may wait for it.
-    next_look_at_sources_ = 0;
-    const auto of_sources = run_sources(limit, searching);
-    if (of_sources != found::nothing) return of_sources == found::work;
-  }
-  if (slot == nullptr && limit == may_run::everything &&
-      (run_job_of(all_.jobs(), searching) || run_request(searching))) {
+  if (slot == nullptr && from_outside && (run_job_of(all_.jobs(), searching) || run_request(searching)))
     return true;
-  }
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(victim);
     if (slot == nullptr && (slot = take_oldest_of_own()) != nullptr) victim = this;
