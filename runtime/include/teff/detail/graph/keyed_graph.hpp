@@ -174,7 +174,6 @@ class keyed_graph final : public graph_core {
   [[nodiscard]] bool keeps_next(const worker_state& here) const noexcept {
     return here.running != nullptr || here.runs_what_it_receives;
   }
-  void keep_or_share(worker_state& here, const Key& key);
   void compare_kept(worker_state& here) noexcept;
   void send(worker_state& here, unsigned place, const Key& key);
 

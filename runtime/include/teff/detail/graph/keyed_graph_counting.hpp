@@ -81,17 +81,10 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
   }
 }
 
+// Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
   if (!keeps_next(here)) return share_numbered(here, key);
-  if (functions.priority) return keep_or_share(here, key);
-  const Key before = *std::exchange(here.kept, key);
-  share_numbered(here, before);
-}
-
-// Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
-template <class Key, class Hash>
-void keyed_graph<Key, Hash>::keep_or_share(worker_state& here, const Key& key) {
   int priority = 0;
   undo_if_thrown([&] { priority = priority_of(key); }, [this] { fail(std::current_exception()); });
   if (here.kept && here.kept_priority > priority) return share_numbered(here, key);
