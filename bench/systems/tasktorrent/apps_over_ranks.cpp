@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "pinned_pool.hpp"
 #include "teff/apps/drive_ranks.hpp"
@@ -32,18 +33,20 @@ class ranks_system final : public teff::apps::system {
     pinned_pool<ttor::Threadpool> threads(1, &messages, 0, "Wk_", false);
     ttor::ActiveMsg<int, int, int>* message = nullptr;
     std::atomic<std::int64_t> bytes = 0;
-    const auto place = [&](const tile_flow& flow, int matrix, int row, int column) {
-      return flow.matrices()[static_cast<std::size_t>(matrix)]->at(row, column).elements();
+    std::vector<const teff::apps::tiled_matrix*> matrices;
+    const auto place = [&](int matrix, int row, int column) {
+      return matrices[static_cast<std::size_t>(matrix)]->at(row, column).elements();
     };
     Flow flow(app, threads.pool(), [&](int rank, int matrix, int row, int column) {
-      const auto elements = place(flow, matrix, row, column);
+      const auto elements = place(matrix, row, column);
       bytes.fetch_add(static_cast<std::int64_t>(elements.size_bytes()), std::memory_order_relaxed);
       ttor::view<double> tile(elements.data(), elements.size());
       message->send_large(rank, tile, matrix, row, column);
     });
+    matrices = flow.matrices();
     message = messages.make_large_active_msg(
         [&](int& matrix, int& row, int& column) { flow.arrived(matrix, row, column); },
-        [&](int& matrix, int& row, int& column) { return place(flow, matrix, row, column).data(); },
+        [&](int& matrix, int& row, int& column) { return place(matrix, row, column).data(); },
         [](int&, int&, int&) {});  // nobody writes to a tile that was sent
 
     threads.gather();
