@@ -355,6 +355,21 @@ TEST(guests, what_the_worker_was_called_for_begins_before_a_call_of_run) {
   }
 }
 
+TEST(guests, what_a_worker_was_called_for_may_wait_for_a_call_of_run) {
+  runtime rt{{.workers = 2}};
+  for (int round = 0; round < 200; ++round) {
+    wait_until_vacant(rt);
+    std::atomic<bool> begun{false};
+    task_graph<int> graph{rt};
+    graph.indegree([](int) { return 1; }).body([&](int) {
+      while (!begun) std::this_thread::yield();
+    });
+    graph.fulfill(0);
+    rt.run([&] { begun = true; });
+    graph.wait();
+  }
+}
+
 // Many threads at once, most of which find the worker called and not yet up, or another thread in it.
 TEST(guests, requests_and_graphs_of_many_threads_get_done_by_few_workers) {
   for (const unsigned workers : {1U, 2U}) {

@@ -134,19 +134,21 @@ void scheduler::run_and_wait(awaited_job& job) {
   begin_call();
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
-  // A worker that gives way to a guest leaves to it what has come to a graph just now, and the call may wait
-  // for that.
-  struct call_after_sources : detail::job {
-    detail::job* call;
+  // A worker that gives way to a guest leaves to it what a source was brought just now. The call may wait for
+  // that, or that for the call, so neither is run before the other on this thread: then the call is
+  // submitted.
+  struct call_unless_work_is_left : detail::job {
+    detail::job* call = nullptr;
+    bool ran = false;
   } as_guest;
-  as_guest.run = [](detail::job& this_job) noexcept {
-    worker::run_each_source();
-    auto& call = *static_cast<call_after_sources&>(this_job).call;
-    call.run(call);
+  as_guest.run = [](detail::job& self_job) noexcept {
+    auto& mine = static_cast<call_unless_work_is_left&>(self_job);
+    if (worker::this_one_sees_source_work()) return;
+    mine.ran = true;
+    mine.call->run(*mine.call);
   };
   as_guest.call = &job;
-  detail::job& of_guest = sources_.empty() ? static_cast<detail::job&>(job) : as_guest;
-  if (job.is_awaited || !run_as_guest(*this, of_guest, among::vacant)) {
+  if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant) || !as_guest.ran) {
     job.is_awaited = true;
     submit(job);
     wait_until_set(job.ended, job.submitter);

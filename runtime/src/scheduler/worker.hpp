@@ -68,8 +68,8 @@ class worker {
   void leave_search() noexcept;
   // Runs the job on the stack for guests. False: that can't be had.
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
-  // On a worker: has each source that has work run some of it.
-  static void run_each_source() noexcept;
+  // On a worker: whether a source has work that it may do.
+  [[nodiscard]] static bool this_one_sees_source_work() noexcept;
   // Leaves; when this returns the worker is another's.
   void end_guest() noexcept;
   // After no deque of the calling thread is this worker's any more, and every thread has executed a fence:

@@ -111,6 +111,10 @@ bool worker::sees_source_work(may_run limit) noexcept {
   return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
 }
 
+bool worker::this_one_sees_source_work() noexcept {
+  return current()->sees_source_work(may_run::everything);
+}
+
 bool worker::sees_inviting_work() noexcept {
   if (!inbox_.empty()) return true;
   return all_.sources().any_of(index_, next_source_, [&](source& each) {

@@ -78,14 +78,6 @@ bool worker::run_source(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
-void worker::run_each_source() noexcept {
-  auto& me = *current();
-  me.all_.sources().any_of(me.index_, me.next_source_, [&](source& each) {
-    if (each.sees_work(me.index_)) me.run_source(each, may_run::everything);
-    return false;
-  });
-}
-
 // Who waits for the source keeps it alive.
 bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   if (searching) {
