@@ -182,8 +182,10 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
     assert words[-4:] == ["--workers", "1000", "-steps", "3"]
     words, _ = command_of(tmp_path, wide, ["-workers", "6"], 3)
     assert words[:3] == ["start", "3", "6"]
-    with pytest.raises(TeffError, match=r"^lake/narrow runs in one process, or starts as many as it wants$"):
+    with pytest.raises(TeffError, match=r"^lake/narrow takes no --ranks: .*; these take them: lake$"):
         command_of(tmp_path, narrow, [], 2)
+    with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: each rank has a worker; say --workers 3, or"):
+        command_of(tmp_path, wide, ["--workers", "2"], 3)
 
 
 @pytest.fixture
@@ -213,5 +215,5 @@ def test_a_graph_too_large_to_draw_is_refused_before_its_tasks_are_listed(tmp_pa
 
 
 def test_wrong_flags_of_a_graph_are_answered_in_the_cores_words(core: Path) -> None:
-    with pytest.raises(TeffError, match="there is no 'stensil'; choose one of trivial"):
+    with pytest.raises(TeffError, match=r"there is no 'stensil' \(did you mean stencil_1d\?\); choose one of trivial"):
         describe_graphs(core, ["-type", "stensil"])

@@ -309,7 +309,7 @@ def test_a_sitting_goes_on_only_as_what_it_was(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "results" / "test")
     wanted = Plan(title="T", variants=(), cases=(), experiment="one")
     store.append("sittings", sitting(benchmark="spawn").model_copy(update={"plan": wanted.model_dump(mode="json")}))
-    with pytest.raises(TeffError, match="leave out slow"):
+    with pytest.raises(TeffError, match="--resume goes on with what its sitting measures; leave out --systems"):
         spawn(tmp_path, **AGAIN, systems=("slow",))
     with pytest.raises(TeffError, match=r"by \./teff experiment one --resume"):
         spawn(tmp_path, **AGAIN)

@@ -30,8 +30,8 @@ int usable_cores() {
 
 int no_more_than_cores(int workers, const char* system) {
   if (const int cores = usable_cores(); workers > cores)
-    throw usage_error(
-        fmt::format("{} workers: {} has no more workers than cores, {} here", workers, system, cores));
+    throw usage_error(fmt::format("{} workers: {} has no more workers than cores; say --workers {} at most",
+                                  workers, system, cores));
   return workers;
 }
 

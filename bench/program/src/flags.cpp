@@ -38,16 +38,21 @@ namespace {
   return row.back();
 }
 
-/// " (did you mean -width?)", where less than half of a flag's letters differ; else nothing.
 [[nodiscard]] std::string meant_by(const CLI::App& app, const std::string& name) {
-  std::string nearest;
+  flags known;
   for (const CLI::Option* const each : app.get_options())
-    for (const std::string& known : each->get_lnames())
-      if (distance(name, known) < std::min(distance(name, nearest), (known.size() + 1) / 2)) nearest = known;
-  return nearest.empty() ? "" : fmt::format(" (did you mean -{}?)", nearest);
+    std::ranges::copy(each->get_lnames(), std::back_inserter(known));
+  return did_you_mean("-", name, known);
 }
 
 }  // namespace
+
+std::string did_you_mean(std::string_view before, std::string_view word, std::span<const std::string> known) {
+  std::string_view nearest;
+  for (const std::string_view each : known)
+    if (distance(word, each) < std::min(distance(word, nearest), (each.size() + 1) / 2)) nearest = each;
+  return nearest.empty() ? "" : fmt::format(" (did you mean {}{}?)", before, nearest);
+}
 
 flags words_of(const std::string& line) {
   std::istringstream stream(line);

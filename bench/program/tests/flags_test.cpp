@@ -39,5 +39,11 @@ TEST(flags, that_are_like_no_other_lead_to_the_help) {
     EXPECT_EQ(refusal(word), "there is no flag '" + word + "'; see --help");
 }
 
+TEST(flags, values_lead_to_the_one_that_was_meant) {
+  const flags patterns{"trivial", "stencil_1d", "fft"};
+  EXPECT_EQ(did_you_mean("", "stencil", patterns), " (did you mean stencil_1d?)");
+  EXPECT_EQ(did_you_mean("", "foo", patterns), "");
+}
+
 }  // namespace
 }  // namespace teff::bench

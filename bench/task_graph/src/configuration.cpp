@@ -53,7 +53,8 @@ CLI::Validator one_of(const Range& choices, Name name) {
   return CLI::Validator(
       [names](std::string& text) {
         if (std::ranges::find(names, text) != names.end()) return std::string{};
-        return fmt::format("there is no '{}'; choose one of {}", text, fmt::join(names, ", "));
+        return fmt::format("there is no '{}'{}; choose one of {}", text, bench::did_you_mean("", text, names),
+                           fmt::join(names, ", "));
       },
       "");
 }

@@ -10,7 +10,7 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.output.table import Column, Table
 from tefflab.systems.installing import absent, install, offered, remove, report
-from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems
+from tefflab.systems.systems import INSTALLED_FOLDER, System, load_systems, no_such_system
 from tefflab.systems.versions import VERSIONS_FOLDER
 
 
@@ -77,8 +77,7 @@ def _chosen(root: Path, names: Sequence[str], *, why_not: Callable[[System], str
                 exit_code=BAD_INPUT,
             )
         if name not in known:
-            there = " ".join(offers) or "none"
-            raise TeffError(f"no system is called {name!r}; on request there are: {there}", exit_code=BAD_INPUT)
+            raise no_such_system(name, list(known))
         if name not in offers:
             raise TeffError(why_not(known[name]), exit_code=BAD_INPUT)
     return [offers[name] for name in dict.fromkeys(names)]

@@ -40,7 +40,7 @@ from tefflab.systems.systems import (
 
 INTERRUPTED = 130
 REPORT = "report.html"
-_ALL_VARIANTS = ("--all-variants",)
+_ALL_VARIANTS = "--all-variants"
 _LOOK = 0.5  # seconds for which other programs are watched before measuring
 _BUSY = 0.2  # cores that they may use
 
@@ -64,12 +64,10 @@ class Options:
 
 def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
     """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
-    beside = [*options.systems, *options.flags, *map(str, options.workers), *_ALL_VARIANTS[: options.all_variants]]
-    beside += [
-        str(value) for each in command.options if (value := options.own.get(each.name, each.default)) != each.default
-    ]
-    if options.resume and beside:
-        raise TeffError(f"--resume goes on with the plan it had; leave out {' '.join(beside)}", exit_code=BAD_INPUT)
+    if options.resume and (beside := _said_of_the_plan(command, options)):
+        raise TeffError(
+            f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}", exit_code=BAD_INPUT
+        )
     if command.takes_one_number and len(options.workers) > 1:
         said = ",".join(map(str, options.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)
@@ -82,6 +80,13 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
         lambda found: command.plan(request_of(root, options, found)),
         named=options.systems,
     )
+
+
+def _said_of_the_plan(command: Command, options: Options) -> list[str]:
+    """The options, and the words of flags, that say what is measured."""
+    shared = {"--systems": options.systems, "--workers": options.workers, _ALL_VARIANTS: options.all_variants}
+    own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
+    return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
 
 
 def experiment(root: Path, name: str, options: Options) -> None:
@@ -277,7 +282,7 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
             console.print()
         if number := len(estimates.plan.others):
             ways = f"{number} other{'s are' if number > 1 else ' is'}"
-            console.print(f"The best way of each system; {ways} here, too: {_ALL_VARIANTS[0]}", highlight=False)
+            console.print(f"The best way of each system; {ways} here, too: {_ALL_VARIANTS}", highlight=False)
             console.print()
         if versions := [each for each in estimates.plan.variants if parsed(each.id).version]:
             width = max(len(each.id) for each in versions)

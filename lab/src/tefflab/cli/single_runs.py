@@ -90,9 +90,21 @@ def command_of(
     not spread over ranks.
     """
     if ranks is not None and not program.command_for_ranks:
-        raise TeffError(f"{program.id} runs in one process, or starts as many as it wants", exit_code=BAD_INPUT)
+        spread = [
+            each.id for system in load_systems(root) for each in BENCHMARK.programs(system) if each.command_for_ranks
+        ]
+        raise TeffError(
+            f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
+            f"these take them: {' '.join(spread)}",
+            exit_code=BAD_INPUT,
+        )
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
     workers = int(said) if said.isdigit() and int(said) else max(usable_cores(), ranks or 1)
+    if ranks is not None and ranks > workers:
+        raise TeffError(
+            f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out",
+            exit_code=BAD_INPUT,
+        )
     told = [] if said else ["--workers", str(workers)]
     return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
 
