@@ -24,7 +24,7 @@ struct execution {
   std::latch open{1};
 };
 
-enum : Realm::Processor::TaskFuncID { gate_task = Realm::Processor::TASK_ID_FIRST_AVAILABLE, point_task };
+enum : Realm::Processor::TaskFuncID { gate_task = processors::first_free_task, point_task };
 
 /// What the task of a point is given: Realm copies it.
 struct task_arguments {

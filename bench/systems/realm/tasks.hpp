@@ -33,7 +33,7 @@ struct deeper {
   deeper& operator=(const deeper&) = delete;
 };
 
-enum : Realm::Processor::TaskFuncID { call_task = Realm::Processor::TASK_ID_FIRST_AVAILABLE };
+enum : Realm::Processor::TaskFuncID { call_task = processors::first_free_task };
 
 /// What every task is given: Realm copies it. The function that is to be called follows.
 struct task_arguments {

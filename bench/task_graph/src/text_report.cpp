@@ -82,8 +82,8 @@ std::string to_report(const record& run) {
   if (!run.error.empty())
     fmt::format_to(out, "NOT VALID: {}\n", run.error);
   else
-    fmt::format_to(out, "{} with {} worker{}: {}\n", run.who.system, run.who.workers,
-                   run.who.workers == 1 ? "" : "s",
+    fmt::format_to(out, "{}{}{} with {} worker{}: {}\n", run.who.system, run.who.variant.empty() ? "" : "/",
+                   run.who.variant, run.who.workers, run.who.workers == 1 ? "" : "s",
                    run.work.validate ? "every task and dependence validated" : "not validated, as asked for");
   return result;
 }

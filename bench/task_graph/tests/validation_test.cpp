@@ -69,7 +69,7 @@ TEST(validation, passes_a_right_run_of_every_pattern) {
 
 TEST(validation, is_told_in_the_report_with_the_system) {
   const std::string good = to_report(run_serially(stencil(), [](task&) {}));
-  EXPECT_TRUE(good.ends_with("test with 1 worker: every task and dependence validated\n")) << good;
+  EXPECT_TRUE(good.ends_with("test/serial with 1 worker: every task and dependence validated\n")) << good;
   const std::string bad = to_report(run_serially(stencil(), [](task& each) {
     if (is_middle(each)) each.inputs.pop_back();
   }));
