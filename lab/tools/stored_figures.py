@@ -52,12 +52,13 @@ def _estimates(folder: Path) -> list[dict[str, Any]]:
 
 
 def _last(lines: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Those with a value, of the last sitting that has one of the same row and case."""
-    known = [line for line in lines if _value(line)]
-    last: dict[tuple[str, ...], str] = {}
-    for line in known:
-        last[_measured(line)] = max(line["sitting"], last.get(_measured(line), ""))
-    return (line for line in known if line["sitting"] == last[_measured(line)])
+    """Those with a value: of each row and case the last of its last sitting, which has one more each time that it is
+    gone on with."""
+    last: dict[tuple[str, ...], dict[str, Any]] = {}
+    for line in filter(_value, lines):
+        if line["sitting"] >= last.setdefault(_measured(line), line)["sitting"]:
+            last[_measured(line)] = line
+    yield from last.values()
 
 
 def _measured(line: dict[str, Any]) -> tuple[str, ...]:
