@@ -170,7 +170,7 @@ def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
         "1 failed: kestrel: the program ended with signal 11 before its first record; se…",
         "more minutes: 3 of 6 intervals are wider than ± 5 %",
         "a quieter machine: 50 % of the runs were noisy",
-        "also measured: with cores 328 ns apart: see the report",
+        "left out: runs with cores 328 ns apart: see the report",
     ]
     assert remarked(replace(given, others=()))[-1].startswith("< and >: the value lies beyond")
 

@@ -131,9 +131,12 @@ def _measure(
         bring_missing(root, usual, progress())
     folder = root / RESULTS_FOLDER / name
     chosen: list[Present] = []
+    rounds_before = None
     if options.resume:
         store = Store(folder)
         head = _unfinished(root, store, kind, experiment)
+        rounds_before = _rounds_made(store, kind, head)
+        progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
         store = Store.create(folder)
@@ -148,14 +151,28 @@ def _measure(
     estimates, interrupted = measured_live(root, store, kind, head, options)
     file = publish(root, store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
+    rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"./teff {again} --resume{_of_store(options.store)}"
-        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
+        progress().print(f"teff: interrupted; what is measured is kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
+    if options.resume:
+        progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
+    """Those that were cut off among them: a run counts, whatever became of its launch."""
+    return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
+
+
+def _rounds(made: int, before: int | None = None) -> str:
+    """So many; how many of them are new, where some were made before."""
+    new = "" if before is None else f", {made - before or 'none'} of them new"
+    return f"{made} round{'s' * (made != 1)}, all systems together{new}"
 
 
 def _unmeasured(
