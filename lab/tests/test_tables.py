@@ -230,6 +230,27 @@ def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_ne
     )
 
 
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (1e-9, 1e-3)])
+def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: tuple[float, float]) -> None:
+    wild = replace(row(variants(1)[0], estimate(1e-6, low=ends[0], high=ends[1])), rounds=32)
+    assert wild.metg is not None
+    few = replace(row(variants(2)[1], replace(wild.metg, rounds=2)), rounds=32)
+    given = with_rows(case(0), [wild, few])
+    assert "too few runs" not in printed(given)
+    assert re.search(r"^floor +1.00 µs \? +unknown ", printed(given), re.MULTILINE)
+    assert remarked(given) == ["unknown: floor: 32 rounds differ too much, swift: 2 of 32 rounds count"]
+    assert remarked(given, 60) == ["unknown: floor: 32 rounds differ too much and others"]
+    assert headings(given) == ["unknown interval", "drift"]
+    assert (
+        "floor (32 rounds differ too much), swift (2 of 32 rounds count): only rounds with calm"
+        in caveats(given)[0].text
+    )
+    assert [command for command, _ in advice(given, "./teff metg", "default")] == [
+        "./teff doctor",
+        "./teff metg --resume --minutes 15",
+    ]
+
+
 def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
     unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
     given = with_rows(case(0), [row(who, each) for who, each in zip(variants(2), unknown, strict=True)])

@@ -11,7 +11,7 @@ from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.readings import noisy_runs
+from tefflab.output.readings import noisy_runs, why_unknown
 
 Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, round by round, as `teff compare` has it
 
@@ -98,7 +98,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     """Commands, each with what it does, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
-    if runs and noisy / runs > MUCH_NOISE:
+    if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
         yield "./teff doctor", "what else runs on this machine"
     if any(row.note == NO_TURN for row in case.rows):
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
