@@ -18,6 +18,7 @@ from tefflab.analysis.comparison import Answer, Side, beside_others, compare, co
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, Observation, metg, overhead
 from tefflab.benchmarks.benchmark import benchmarks
+from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.comparing import answer
 from tefflab.errors import TeffError
@@ -269,6 +270,32 @@ def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: 
         answer(root, "before", "after", None)
     with pytest.raises(TeffError, match=r"has both: add --store after:one-of-after \(METG\); not in after:two-"):
         answer(root, "quick", "slow", "after")
+
+
+@pytest.mark.parametrize("place", ["default", "below/another", "{root}/else/where", "{root}/else/results/where"])
+def test_a_store_is_called_what_finds_it_again(laboratory: Callable[..., Path], place: str) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    place = place.format(root=root)
+    sat(root, plan("quick", "slow"), Silent(), rounds=2, name=place)
+    _repeat_without(Store.open(root / "results" / place), "slow")
+    with pytest.raises(TeffError, match=r"^'slow': no system \(there are: quick\); an earlier sitting has ") as refused:
+        answer(root, "quick", "slow", place)
+    (earlier,) = re.findall(r"add --store (\S+) ", str(refused.value))
+    answer(root, "quick", "slow", earlier)
+    (labelled,) = answer(root, place, earlier, None).answers
+    (again,) = answer(root, labelled.a, labelled.b, None).answers
+    assert (again.a, again.b) == (labelled.a, earlier)
+
+
+def _repeat_without(store: Store, system: str) -> None:
+    """The runs of its sitting once more, an hour later, without this system."""
+    head = store.sitting()
+    kept = [each for each in head.plan["variants"] if each["id"] != system]
+    later = {"sitting": "later", "started_at": head.started_at + timedelta(hours=1)}
+    store.append("sittings", head.model_copy(update=later | {"plan": head.plan | {"variants": kept}}))
+    for run in list(store.runs(GraphRecord, head.sitting)):
+        store.append("runs", run.model_copy(update={"sitting": "later"}))
+    store.close()
 
 
 @pytest.mark.parametrize("stranger", ["slow", "nobody"])

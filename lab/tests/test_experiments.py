@@ -201,7 +201,11 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     assert again.splitlines()[:-1] == out.splitlines()
 
     session.experiment(root, "one", options(resume=True, as_json=True))
-    told = json.loads(capsys.readouterr().out)
+    out, errors = capsys.readouterr()
+    assert "teff: the sitting now has 4 rounds, all systems together, none of them new\n" in errors, (
+        "of both cases each"
+    )
+    told = json.loads(out)
     assert [each["name"] for each in told] == ["radix 1", "radix 5"]
     assert {row["rounds"] for each in told for row in each["rows"]} == {2}
     written(root, ONE, "two")

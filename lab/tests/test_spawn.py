@@ -288,9 +288,14 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
     with pytest.raises(typer.Exit) as left:
         spawn(tmp_path)
     assert left.value.exit_code == 130
-    assert "to go on: ./teff spawn --resume --store test" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "what is measured is kept: 7 rounds, all systems together; to go on: ./teff spawn --resume --store" in told
     spawn(tmp_path, **AGAIN)
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    told, errors = capsys.readouterr()
+    assert "teff: goes on with a sitting of 7 rounds, all systems together\n" in errors
+    made = len({(run.round, run.system_id, run.workers) for run in runs_of(tmp_path) if run.role == "system"})
+    assert errors.endswith(f"teff: the sitting now has {made} rounds, all systems together, {made - 7} of them new\n")
+    rows = [json.loads(line) for line in told.splitlines()]
     assert {row["rounds"] for row in rows if row["system_id"] != "mortal"} == {4}
     runs = runs_of(tmp_path)
     launches = [(run.round, run.system_id, run.workers) for run in runs if run.role == "probe"]

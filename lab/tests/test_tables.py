@@ -4,7 +4,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +14,22 @@ from rich.console import Console, RenderableType
 
 from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
+from simulated_sitting import Silent, plan, sat
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase
 from tefflab.analysis.statistics import Interval
-from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions, sentence, suggestions
+from tefflab.benchmarks.task_graph.closing import (
+    Closing,
+    Ratio,
+    curve_sentence,
+    curve_suggestions,
+    sentence,
+    suggestions,
+)
 from tefflab.benchmarks.task_graph.heading import Heading
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.cli.comparing import answer
 from tefflab.host.machine import Revision
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats, ceiling_spread, sitting_caveats
@@ -34,6 +43,20 @@ from tefflab.records.store import Damage
 def advice(given: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]:
     """As much of it as is shown."""
     return LastWords("", suggestions(given, again, store)).suggestions
+
+
+def by_ends(given: MeasuredCase) -> Ratio:
+    """Ratios of which no more is known than the two intervals say."""
+    known = {each.variant.id: each.metg for each in given.rows if each.metg}
+
+    def ratio(a: str, b: str) -> Interval:
+        return Interval(known[a].value / known[b].value, known[a].low / known[b].high, known[a].high / known[b].low)
+
+    return ratio
+
+
+def last_sentence(given: MeasuredCase) -> str:
+    return sentence(given, by_ends(given))
 
 
 def printed(given: MeasuredCase, width: int = 100, colored: bool = False) -> str:
@@ -147,7 +170,7 @@ def test_what_a_reader_can_do_takes_at_most_four_lines() -> None:
         "1 failed: kestrel: the program ended with signal 11 before its first record; se…",
         "more minutes: 3 of 6 intervals are wider than ± 5 %",
         "a quieter machine: 50 % of the runs were noisy",
-        "also measured: with cores 328 ns apart: see the report",
+        "left out: runs with cores 328 ns apart: see the report",
     ]
     assert remarked(replace(given, others=()))[-1].startswith("< and >: the value lies beyond")
 
@@ -207,6 +230,27 @@ def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_ne
     )
 
 
+@pytest.mark.parametrize("ends", [(0.0, math.inf), (1e-9, 1e-3)])
+def test_an_unknown_interval_of_many_rounds_is_not_said_to_be_of_too_few(ends: tuple[float, float]) -> None:
+    wild = replace(row(variants(1)[0], estimate(1e-6, low=ends[0], high=ends[1])), rounds=32)
+    assert wild.metg is not None
+    few = replace(row(variants(2)[1], replace(wild.metg, rounds=2)), rounds=32)
+    given = with_rows(case(0), [wild, few])
+    assert "too few runs" not in printed(given)
+    assert re.search(r"^floor +1.00 µs \? +unknown ", printed(given), re.MULTILINE)
+    assert remarked(given) == ["unknown: floor: 32 rounds differ too much, swift: 2 of 32 rounds count"]
+    assert remarked(given, 60) == ["unknown: floor: 32 rounds differ too much and others"]
+    assert headings(given) == ["unknown interval", "drift"]
+    assert (
+        "floor (32 rounds differ too much), swift (2 of 32 rounds count): only rounds with calm"
+        in caveats(given)[0].text
+    )
+    assert [command for command, _ in advice(given, "./teff metg", "default")] == [
+        "./teff doctor",
+        "./teff metg --resume --minutes 15",
+    ]
+
+
 def test_an_unknown_interval_is_said_to_be_of_too_few_runs() -> None:
     unknown = [estimate(1e-6, low=0.0, high=math.inf), estimate(1e-6, low=1e-9, high=1e-3)]
     given = with_rows(case(0), [row(who, each) for who, each in zip(variants(2), unknown, strict=True)])
@@ -225,7 +269,7 @@ def test_an_interval_of_two_rounds_is_unknown_however_narrow_it_is(rounds: int) 
     assert re.search(r"^swift +2.00 µs +1.92 – 2.08 µs ", printed(given), re.MULTILINE)
     assert re.search(r"^ +floor +1.00 µs \? +too few runs ", shown(series_table([given])), re.MULTILINE)
     assert f"more minutes: 1 of 2 intervals is unknown; {4 - rounds} rounds more may tell" in printed(given)
-    assert sentence(given) == (
+    assert last_sentence(given) == (
         "Give swift tasks of at least 2.00 µs: with these it keeps the cores half busy; "
         "too little is known yet of floor."
     )
@@ -251,25 +295,46 @@ def closed(rows: Sequence[tuple[float, float]]) -> str:
     """The sentence on systems of these METGs with so wide intervals."""
     people = [replace(who, id=name) for who, name in zip(variants(len(rows)), "abcde", strict=False)]
     made = [row(who, estimate(*each)) for who, each in zip(people, rows, strict=True)]
-    return sentence(with_rows(case(0), made))
+    return last_sentence(with_rows(case(0), made))
 
 
 def test_the_last_sentence_sets_the_best_beside_the_median() -> None:
     first = "On this machine a keeps the cores half busy with tasks of 1.00 µs"
     assert closed([(1e-6, 0.05), (2e-6, 0.05), (24e-6, 0.05), (1e-3, 0.05), (2e-3, 0.05)]) == (
-        f"{first}; c, the median of 5, needs 24.0 µs, 22 to 26 times as long."
+        f"{first}; c, the median of 5, needs 24.0 µs, 21.8 to 26.5 times as long."
     )
-    assert closed([(1e-6, 0.05), (2e-6, 0.05)]) == f"{first}; b needs 2.00 µs, 1.8 to 2.2 times as long."
+    assert closed([(1e-6, 0.05), (2e-6, 0.05)]) == f"{first}; b needs 2.00 µs, 1.81 to 2.21 times as long."
     assert closed([(1e-6, 0.05)]) == "Give a tasks of at least 1.00 µs: with these it keeps the cores half busy."
+
+
+def test_the_last_sentence_says_what_the_rounds_say_and_not_what_the_two_intervals_would() -> None:
+    given = with_rows(
+        case(0), [row(who, estimate(each, 0.6)) for who, each in zip(variants(2), (1e-6, 2e-6), strict=True)]
+    )
+    assert " (so may swift)." in last_sentence(given)
+    assert sentence(given, lambda _a, _b: Interval(2.0, 1.46, 2.74)).endswith(
+        "; swift needs 2.00 µs, 1.46 to 2.74 times as long."
+    )
+    assert " (so may swift)." in sentence(given, lambda _a, _b: Interval(2.0, 0.9, 4.4))
+
+
+def test_the_last_sentence_has_the_ratio_that_compare_prints(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
+    estimates = sat(root, plan("quick", "slow"), Silent(), rounds=4, name="default")
+    ((found,),) = (each.comparisons for each in answer(root, "slow", "quick", None).answers)
+    ends = f"{quantities.digits(found.ratio.low)} to {quantities.digits(found.ratio.high)} times as long"
+    last_words = estimates.closing("metg", "default")
+    assert last_words is not None
+    assert ends in " ".join(shown(last_words).split())
 
 
 def test_the_last_sentence_says_who_may_be_as_good_and_what_is_not_known() -> None:
     rows = [(1e-6, 0.05), (1.02e-6, 0.05), (24e-6, 0.05)]
     assert closed(rows).endswith(" with tasks of 1.00 µs (so may b).")
-    assert sentence(with_rows(case(0), [])) == "No system has a value yet."
+    assert last_sentence(with_rows(case(0), [])) == "No system has a value yet."
     bound = row(variants(1)[0], estimate(1e-6, relation=">"))
-    assert sentence(with_rows(case(0), [bound])).startswith("No system was seen")
-    assert "75 % busy" in sentence(replace(case(2), threshold=0.75))
+    assert last_sentence(with_rows(case(0), [bound])).startswith("No system was seen")
+    assert "75 % busy" in last_sentence(replace(case(2), threshold=0.75))
 
 
 @pytest.mark.parametrize("ends", [(0.0, math.inf), (0.9e-6, math.inf), (1e-9, 1e-3)])
@@ -277,17 +342,17 @@ def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[floa
     one, two, three = variants(3)
     quick, slow = row(two, estimate(2e-6)), row(three, estimate(24e-6))
     unsure = row(one, replace(estimate(1e-6), low=ends[0], high=ends[1]))
-    assert sentence(with_rows(case(0), [unsure])) == (
+    assert last_sentence(with_rows(case(0), [unsure])) == (
         "Too little is known yet of floor to say how small a task may be."
     )
     first = "On this machine swift keeps the cores half busy with tasks of 2.00 µs"
     doubt = "; too little is known yet of floor."
     alone = "Give swift tasks of at least 2.00 µs: with these it keeps the cores half busy"
-    assert sentence(with_rows(case(0), [unsure, quick])) == f"{alone}{doubt}"
+    assert last_sentence(with_rows(case(0), [unsure, quick])) == f"{alone}{doubt}"
     bound = row(three, replace(estimate(1e-7, relation="<"), low=0.0, high=math.inf))
-    assert sentence(with_rows(case(0), [bound, unsure])).startswith("Too little is known yet of 2 systems")
-    assert sentence(with_rows(case(0), [unsure, quick, slow])) == (
-        f"{first}; swift/other_1 needs 24.0 µs, 11 to 13 times as long{doubt}"
+    assert last_sentence(with_rows(case(0), [bound, unsure])).startswith("Too little is known yet of 2 systems")
+    assert last_sentence(with_rows(case(0), [unsure, quick, slow])) == (
+        f"{first}; swift/other_1 needs 24.0 µs, 10.9 to 13.2 times as long{doubt}"
     )
 
 
@@ -303,7 +368,7 @@ def test_what_to_try_next_suits_what_was_seen() -> None:
     one, two = variants(2)
     sound = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, estimate(2e-6, 0.04))])
     assert [command for command, _ in advice(sound, "./teff metg", "default")] == [
-        "./teff compare floor swift",
+        "./teff compare swift floor",
         "./teff sweep --systems floor,swift",
     ]
     wide = with_rows(sound, [row(who, estimate(1e-6, 0.3)) for who in variants(2)])
@@ -316,7 +381,7 @@ def test_what_to_try_next_suits_what_was_seen() -> None:
 def test_the_last_words_fit_the_terminal() -> None:
     people = [replace(who, id=f"{who.id}/of_a_rather_long_name") for who in variants(3)]
     given = with_rows(case(0), [row(who, estimate(1e-6, 0.04)) for who in people])
-    lines = shown(Closing(given, "./teff metg", "default"), 80).splitlines()
+    lines = shown(Closing(given, by_ends(given), "./teff metg", "default"), 80).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert lines[-3].startswith("Try next:")
 

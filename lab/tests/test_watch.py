@@ -20,7 +20,7 @@ from tefflab.analysis.statistics import Interval, Observation, metg, metg_ratios
 from tefflab.benchmarks.task_graph.sides import metg_side
 from tefflab.cli.watching import SLOWER, UNKNOWN
 from tefflab.errors import BAD_INPUT, FAILED
-from tefflab.output.pairs_table import to_table
+from tefflab.output.pairs_table import Effort, sentence, to_table
 from test_json_reference import ENDS, paths, said
 
 # What the launches of three systems measured in three sittings on a virtual machine, its cores near to each other:
@@ -29,6 +29,9 @@ LAUNCHES = Path(__file__).parent / "data" / "launches.json"
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 THRESHOLD = 0.05
 LOOKS = (25, 50, 100)  # rounds after which a test looks; the command looks after each
+
+OF_TIME = Effort(62.0, 60.0, 100, interrupted=False)  # one that ended with its time,
+OF_ROUNDS = Effort(30.0, 300.0, 20, interrupted=False)  # and one with its rounds
 
 Launch = list[Observation]
 
@@ -164,10 +167,64 @@ def test_without_a_round_that_both_have_there_is_no_ratio() -> None:
     one = Interval(1.0, 0.9, 1.1)
     pair = Pair("here", one, one, paired_ratio([]), 0, THRESHOLD)
     text = io.StringIO()
-    Console(file=text, width=100).print(to_table([pair], "METG(50 %)", "mine", "usual"))
+    Console(file=text, width=100).print(to_table([pair], "METG(50 %)", "mine", "usual", OF_TIME))
     (row,) = (line for line in text.getvalue().splitlines() if line.startswith("here"))
     assert row.split() == ["here", "1.00", "s", "1.00", "s", "-", "-", "unknown", "0"]
     assert pair.to_json()["ratio"] is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "pairs", "effort", "said"),
+    [
+        (
+            Interval(1.3, 1.2, 1.4),
+            6,
+            OF_TIME,
+            "can't be told: 6 rounds can be compared, and 10 are needed. About 10 rounds may tell: --minutes 2; or",
+        ),
+        (Interval(1.3, 0.0, math.inf), 0, OF_TIME, "no round can be compared, and 10 are needed. About 10 rounds"),
+        (
+            Interval(1.0, 0.9, 1.2),
+            20,
+            OF_TIME,
+            "the interval, 0.900 – 1.20, holds a slowdown of 10 % as well as no slowdown. "
+            "About 74 rounds may tell: --minutes 4; or",
+        ),
+        (Interval(1.0, 0.9, 1.2), 20, OF_ROUNDS, "About 74 rounds may tell: --rounds 74; or"),
+        (Interval(1.0, 0.8, 1.25), 20, OF_TIME, "About 110 rounds may tell: --minutes 6 --rounds 110; or"),
+        (Interval(1.04, 1.01, 1.12), 20, OF_TIME, "holds a slowdown of 10 % as well as one that does not count. About"),
+        (Interval(1.1, 0.9, 1.3), 20, OF_ROUNDS, "About 89 rounds may tell: --rounds 89; or"),
+        (Interval(1.049, 0.5, 2.1), 20, OF_TIME, "More rounds will hardly tell: try a quieter machine"),
+        (
+            Interval(1.0, 0.9, 1.2),
+            20,
+            replace(OF_TIME, interrupted=True),
+            "It was interrupted: let it go on to its end",
+        ),
+    ],
+)
+def test_where_nothing_can_be_told_the_reason_is_named_and_what_may_help(
+    ratio: Interval, pairs: int, effort: Effort, said: str
+) -> None:
+    one = Interval(1.0, 1.0, 1.0)
+    assert said in sentence([Pair("here", one, one, ratio, pairs, THRESHOLD)], "mine", "usual", effort)
+
+
+def test_of_several_places_the_one_that_lacks_most_says_what_may_help() -> None:
+    one = Interval(1.0, 1.0, 1.0)
+    fine = Pair("a", one, one, Interval(1.0, 0.99, 1.01), 20, THRESHOLD)
+    wide = replace(fine, place="b", ratio=Interval(1.0, 0.9, 1.2))
+    wider = replace(fine, place="c", ratio=Interval(1.0, 0.8, 1.25))
+    assert "told: at c: the interval, 0.800 – 1.25, holds" in sentence([fine, wide, wider], "mine", "usual", OF_TIME)
+
+
+def test_a_bound_has_no_ratio_and_is_said_to_be_one() -> None:
+    launches = [launch for pair in noises()[1] for launch in pair]
+    baseline = [each for number, launch in enumerate(launches) for each in slowed(launch, number, 1.0)]
+    beyond = [replace(each, efficiency=each.efficiency / 100) for each in baseline]
+    (found,) = pairs_of([side("mine", beyond), side("baseline", baseline)], "mine", "baseline", THRESHOLD)
+    said = sentence([found], "mine", "baseline", OF_TIME)
+    assert "told: the value of mine lies beyond the tasks measured. Measure longer (--minutes 2), or" in said
 
 
 # --- the command
@@ -210,7 +267,9 @@ def test_too_few_rounds_say_nothing(
     lab(laboratory, commanded, mine=(2e-6, "fine"), usual=(1e-6, "fine"))
     words = ("watch", "--system", "mine", "--against", "usual", "--workers", "2", "--rounds", "4", "--json")
     assert teff(monkeypatch, *words) == UNKNOWN
-    found = json.loads(capsys.readouterr().out)
+    out, errors = capsys.readouterr()
+    assert "4 rounds can be compared, and 10 are needed. About 10 rounds may tell: --rounds 10; or a qu" in errors
+    found = json.loads(out)
     assert found["verdict"] == "unknown"
     assert found["pairs"][0]["rounds"] == 4
     assert set(paths(found)) - {f"pairs.{side}.{end}" for side in ("a", "b", "ratio") for end in ENDS} == said("watch")

@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special
 
 from tefflab.analysis.comparison import ByRound, Quantity, Side, compare_systems
+from tefflab.analysis.crossing import Relation
 from tefflab.analysis.statistics import Interval
 
 Verdict = Literal["slower", "not slower", "unknown"]
@@ -40,6 +41,7 @@ class Pair:
     ratio: Interval
     pairs: int
     threshold: float
+    relations: tuple[Relation, Relation] = ("=", "=")  # of each to its value: a bound has no ratio in any round
 
     @property
     def verdict(self) -> Verdict:
@@ -56,6 +58,20 @@ class Pair:
         """Whether more rounds are in vain: all of the interval lies on one side of the threshold. To look again after
         every round finds no slowdown where there is none, as far as the threshold lies from 1."""
         return self.pairs >= FEWEST_PAIRS and not self.ratio.low <= 1 + self.threshold <= self.ratio.high
+
+    @property
+    def rounds_wanted(self) -> int | None:
+        """After about how many rounds a verdict can be had where there is none, if the interval narrows as the root of
+        their number; None where one side is a bound, which more rounds may leave so."""
+        if self.relations != ("=", "="):
+            return None
+        if self.pairs < FEWEST_PAIRS:
+            return FEWEST_PAIRS
+        value, low, high = (math.log(each) for each in (self.ratio.value, self.ratio.low, self.ratio.high))
+        counts, excluded = math.log1p(self.threshold), math.log1p(2 * self.threshold)
+        too_wide = [(high - value) / (excluded - value)] if value < excluded else []
+        too_wide += [(value - low) / value] if value > counts else []
+        return max(self.pairs + 1, math.ceil(self.pairs * min(too_wide) ** 2))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -75,7 +91,9 @@ def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pa
     for each in compare_systems(sides, a, b):
         left, right = each.a.quantity, each.b.quantity
         ratios = _ratios(left, right)
-        pair = Pair(each.place, left.interval, right.interval, paired_ratio(ratios), len(ratios), threshold)
+        relations = left.relation, right.relation
+        ratio = paired_ratio(ratios)
+        pair = Pair(each.place, left.interval, right.interval, ratio, len(ratios), threshold, relations)
         known = most.get(each.a.question)
         if known is None or known.pairs < pair.pairs:
             most[each.a.question] = pair

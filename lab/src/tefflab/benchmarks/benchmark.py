@@ -8,7 +8,7 @@ each case that their programs list, again and again: they derive from `tefflab.b
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -264,6 +264,10 @@ class Benchmark(ABC, Generic[AnyRecord]):
     @abstractmethod
     def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
         """All that is to be launched, round after round."""
+
+    def launch_of(self, run: Run[AnyRecord]) -> Hashable:
+        """Equal of the runs that one launch made."""
+        return run.system_id, run.round
 
     @abstractmethod
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> Estimates:

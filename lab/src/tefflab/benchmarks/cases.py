@@ -7,7 +7,7 @@ who is first, level or behind. A kind that derives from this says how to read th
 import json
 import statistics
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -396,6 +396,9 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             for variant in plan.variants
             if asks(variant, case)
         ]
+
+    def launch_of(self, run: Run[AnyRecord]) -> Hashable:
+        return run.system_id, run.round, run.configuration, run.workers
 
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> CaseEstimates:
         return CaseEstimates(self, head, self.plan_of(head), runs, failures)

@@ -70,8 +70,10 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
     a, b = (_only_way(each, known) for each in (a, b))
     if unknown := [each for each in (a, b) if each not in known]:
         nowhere = [] if store else [each for each in unknown if not _is_store(root, each)]
+        earlier = _earlier_of_both(root, a, b, sources)
         raise TeffError(
-            _unknown(root, nowhere or unknown, list(sources.values()), as_stores=bool(nowhere)), exit_code=BAD_INPUT
+            _unknown(root, nowhere or unknown, list(sources.values()), earlier, as_stores=bool(nowhere)),
+            exit_code=BAD_INPUT,
         )
     answers, lacking = [], {}
     for kind, source in sources.items():
@@ -84,15 +86,18 @@ def answer(root: Path, a: str, b: str, store: str | None, against: str | None = 
 
 def _not_of_both(root: Path, a: str, b: str, lacking: Mapping[AnyBenchmark, _Source]) -> str:
     """That these sittings do not have both systems, and where they can be had."""
-    older = (
-        f"add --store {each.name} ({kind.measured})"
-        for kind, source in lacking.items()
-        for each in _before(root, kind, source)
-        if compare_systems(each.sides, a, b)
-    )
-    way_out = next(older, f"measure them in one, with --systems {a},{b}")
+    way_out = _earlier_of_both(root, a, b, lacking) or f"measure them in one, with --systems {a},{b}"
     where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
     return f"{a} and {b} are compared where one sitting has both: {way_out}; not in {where}"
+
+
+def _earlier_of_both(root: Path, a: str, b: str, sources: Mapping[AnyBenchmark, _Source]) -> str:
+    """How an earlier sitting that has both systems is named; empty where there is none."""
+    for kind, source in sources.items():
+        for each in _before(root, kind, source, a, b):
+            if compare_systems(each.sides, _only_way(a, each.systems), _only_way(b, each.systems)):
+                return f"add --store {each.name} ({kind.measured})"
+    return ""
 
 
 def _some(names: Sequence[str]) -> str:
@@ -107,8 +112,9 @@ def _only_way(name: str, known: Iterable[str]) -> str:
     return ways[0] if len(ways) == 1 else name
 
 
-def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as_stores: bool) -> str:
-    """That these are no systems of the sources and, where that was looked for, no stores."""
+def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], earlier: str, *, as_stores: bool) -> str:
+    """That these are no systems of the sources and, where that was looked for, no stores. `earlier` names a sitting
+    that has both."""
     what = []
     if sources:
         systems = dict.fromkeys(system for source in sources for system in source.systems)
@@ -116,7 +122,10 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], *, as
     if as_stores:
         there = " ".join(stores_in(root / RESULTS_FOLDER))
         what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
-    way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
+    if earlier:
+        way_out = f"; an earlier sitting has both: {earlier}"
+    else:
+        way_out = f"; what is measured with --store {names[0]} is kept in a store of that name" if as_stores else ""
     where = f"; looked in {_some([each.name for each in sources])}" if sources else ""
     return f"{' and '.join(map(repr, names))}: {' and '.join(what)}{way_out}{where}"
 
@@ -165,12 +174,15 @@ def _older(root: Path, kind: AnyBenchmark, one: _Source, other: _Source, against
     return ""
 
 
-def _before(root: Path, kind: AnyBenchmark, last: _Source) -> Iterator[_Source]:
-    """The sittings of its kind before the last one of a store, the newest first."""
+def _before(root: Path, kind: AnyBenchmark, last: _Source, *systems: str) -> Iterator[_Source]:
+    """The sittings of its kind before the last one of a store, the newest first, of those that planned these systems:
+    to estimate one takes time."""
     store, _ = open_sittings(root, last.name)
     known = store.sittings(kind.name)
     for head in reversed(known[: [each.sitting for each in known].index(last.sitting)]):
-        yield _source(store, kind, head)
+        planned = _planned(kind, head)
+        if all(_only_way(each, planned) in planned for each in systems):
+            yield _source(root, store, kind, head)
 
 
 def _answer(
@@ -203,11 +215,15 @@ def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
         for sentence in store.unreadable():
             say(sentence)
     return [
-        {kind: _source(store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
+        {kind: _source(root, store, kind, sittings[kind.name]) for kind in benchmarks() if kind.name in sittings}
         for store, sittings in opened
     ]
 
 
-def _source(store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
-    systems = tuple(each.id for each in kind.plan_of(head).variants)
-    return _Source(full_name(store, head), head.sitting, systems, tuple(estimated(store, kind, head).sides()))
+def _source(root: Path, store: Store, kind: AnyBenchmark, head: Sitting) -> _Source:
+    sides = tuple(estimated(store, kind, head).sides())
+    return _Source(full_name(root, store, head), head.sitting, _planned(kind, head), sides)
+
+
+def _planned(kind: AnyBenchmark, head: Sitting) -> tuple[str, ...]:
+    return tuple(each.id for each in kind.plan_of(head).variants)

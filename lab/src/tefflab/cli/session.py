@@ -21,7 +21,7 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
 from tefflab.records.store import RESULTS_FOLDER, Store
-from tefflab.records.stored import open_sitting
+from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
 from tefflab.systems.naming import owner_of, parsed
@@ -136,9 +136,12 @@ def _measure(
         bring_missing(root, usual, progress())
     folder = root / RESULTS_FOLDER / name
     chosen: list[Present] = []
+    rounds_before = None
     if options.resume:
         store = Store(folder)
-        head = _unfinished(store, kind, experiment)
+        head = _unfinished(root, store, kind, experiment)
+        rounds_before = _rounds_made(store, kind, head)
+        progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
     else:
         store = Store.create(folder)
@@ -151,16 +154,30 @@ def _measure(
             here = {each.program.system_name for each in found}
             _offer([each for each in asked_for(root, kind, ()) if each.name not in here])
     estimates, interrupted = measured_live(root, store, kind, head, options)
-    file = publish(store, estimates, output(), options.as_json, again)
+    file = publish(root, store, estimates, output(), options.as_json, again)
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
+    rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"./teff {again} --resume{_of_store(options.store)}"
-        progress().print(f"teff: interrupted; everything measured is kept; to go on: {resume}", soft_wrap=True)
+        progress().print(f"teff: interrupted; what is measured is kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
+    if options.resume:
+        progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
     if not estimates.has_values:
         raise TeffError(f"no system could be measured; {path_text(file, root)} says why")
     if missing := _unmeasured(store, kind, head, chosen, named):
         raise TeffError(f"asked for by name and not measured, or not to the end: {', '.join(missing)}")
+
+
+def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
+    """Those that were cut off among them: a run counts, whatever became of its launch."""
+    return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
+
+
+def _rounds(made: int, before: int | None = None) -> str:
+    """So many; how many of them are new, where some were made before."""
+    new = "" if before is None else f", {made - before or 'none'} of them new"
+    return f"{made} round{'s' * (made != 1)}, all systems together{new}"
 
 
 def _unmeasured(
@@ -267,11 +284,11 @@ def report(root: Path, name: str, *, as_json: bool) -> None:
     kind = find_benchmark(head.benchmark)
     planned = kind.plan_of(head).experiment
     again = f"experiment {planned}" if planned else kind.commands[0].name
-    file = publish(store, estimated(store, kind, head), output(), as_json, again)
+    file = publish(root, store, estimated(store, kind, head), output(), as_json, again)
     (progress() if as_json else output()).print(path_text(file, root), soft_wrap=True)
 
 
-def publish(store: Store, estimates: Estimates, console: Console, as_json: bool, again: str) -> Path:
+def publish(root: Path, store: Store, estimates: Estimates, console: Console, as_json: bool, again: str) -> Path:
     """Prints tables or JSON on `console` and writes pictures and report; returns the report's path. `again` is the
     command that measures it."""
     if as_json:
@@ -289,7 +306,7 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
             for each in versions:
                 console.print(f"{each.id:{width}} said it is {each.version or '?'}", highlight=False, soft_wrap=True)
             console.print()
-        if closing := estimates.closing(again, _name(store)):
+        if closing := estimates.closing(again, store_name(root, store)):
             console.print(closing)
             console.print()
     for sentence in store.unreadable():
@@ -303,14 +320,9 @@ def publish(store: Store, estimates: Estimates, console: Console, as_json: bool,
         why = failure.strerror or str(failure)
         raise TeffError(
             f"report and pictures can't be written to {folder} ({why}); what was measured is kept; mend that, then "
-            f"./teff report {_name(store)}"
+            f"./teff report {store_name(root, store)}"
         ) from None
     return folder / REPORT
-
-
-def _name(store: Store) -> str:
-    """As --store takes it."""
-    return store.folder.name if store.folder.parent.name == RESULTS_FOLDER.name else str(store.folder)
 
 
 def _of_store(name: str) -> str:
@@ -350,7 +362,7 @@ def request_of(root: Path, options: Options, found: Sequence[Present]) -> Reques
     )
 
 
-def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
+def _unfinished(root: Path, store: Store, kind: AnyBenchmark, experiment: str | None) -> Sitting:
     """The store's last sitting of this kind, to go on with. TeffError where it is of another experiment."""
     if not store.sittings(kind.name):
         raise store.no_sitting(f"sitting of {kind.measured} to go on with", "leave out --resume to begin one")
@@ -359,7 +371,7 @@ def _unfinished(store: Store, kind: AnyBenchmark, experiment: str | None) -> Sit
         again = f"experiment {was}" if was else kind.commands[0].name
         raise TeffError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
-            f"./teff {again} --resume{_of_store(_name(store))}, or leave out --resume to begin another",
+            f"./teff {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
             exit_code=BAD_INPUT,
         )
     return head

@@ -1,6 +1,7 @@
 """`teff watch`: measures two systems in turns, and says by its exit code whether one is slower."""
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from tefflab.cli.session import (
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.measure.measurement import Present, begin
-from tefflab.output.pairs_table import sentence, to_table
+from tefflab.output.pairs_table import Effort, sentence, to_table
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.systems.systems import best_of
 
@@ -52,15 +53,17 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     def is_clear(known: Estimates) -> bool:
         return are_clear(pairs_of(known.sides(), a, b, threshold))
 
+    began = time.monotonic()
     estimates, interrupted = measured_live(root, store, kind, head, options, is_clear)
+    effort = Effort(time.monotonic() - began, options.seconds, options.rounds, interrupted)
     _refuse_failed(store, head.sitting)
     pairs = pairs_of(estimates.sides(), a, b, threshold)
     if options.as_json:
         said = {"kind": command.name, "a": a, "b": b, "threshold": threshold, "verdict": verdict(pairs)}
         typer.echo(json.dumps(said | {"pairs": [each.to_json() for each in pairs]}, ensure_ascii=False))
-        progress().print(f"teff: {sentence(pairs, a, b)}", soft_wrap=True, markup=False)
+        progress().print(f"teff: {sentence(pairs, a, b, effort)}", soft_wrap=True, markup=False)
     else:
-        output().print(to_table(pairs, _quantity(estimates, kind), a, b))
+        output().print(to_table(pairs, _quantity(estimates, kind), a, b, effort))
     raise typer.Exit(INTERRUPTED if interrupted else _EXIT_CODES[verdict(pairs)])
 
 

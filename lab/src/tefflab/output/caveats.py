@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.output import quantities
-from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs
+from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs, why_unknown
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
 
@@ -65,8 +65,17 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
     found += _on(
         rows,
         "few rounds",
-        _is_of_few_rounds,
+        lambda row: _is_of_few_rounds(row) and not why_unknown(row),
         f"fewer than {FEWEST_ROUNDS} launches say too little of the next, so there is no interval",
+    )
+    found += _on(
+        rows,
+        "unknown interval",
+        lambda row: bool(why_unknown(row)),
+        f"only rounds with calm runs near the crossing of {share} count, and where those differ much the interval "
+        "reaches beyond what was measured or over a factor of 100; a quieter machine (`./teff doctor`) will help more "
+        "than further rounds",
+        why_unknown,
     )
     found += _on(
         rows,
@@ -142,7 +151,7 @@ def _on(
 
 def is_uncertain(row: MetgRow) -> bool:
     """Whether more rounds are wanted: its interval is open, wide, or of too few rounds to be believed."""
-    return _is_of_few_rounds(row) or _is_unknown(row) or _is_open(row) or _is_wide(row)
+    return _is_of_few_rounds(row) or _is_unknown(row) or bool(why_unknown(row)) or _is_open(row) or _is_wide(row)
 
 
 def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
@@ -175,8 +184,8 @@ def _is_open(row: MetgRow) -> bool:
 
 
 def _is_unknown(row: MetgRow) -> bool:
-    """Of rounds enough; fewer are a caveat of their own."""
-    return row.metg is not None and not row.metg.is_told and not _is_of_few_rounds(row)
+    """Of neither too few rounds nor so many that it lacks something else: both are caveats of their own."""
+    return row.metg is not None and not (row.metg.is_told or _is_of_few_rounds(row) or why_unknown(row))
 
 
 def _is_wide(row: MetgRow) -> bool:

@@ -31,8 +31,8 @@ class Progress:
 
 
 class LiveTable:
-    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch. Those that the
-    store has are only counted."""
+    """Observes a sitting. On a terminal a table, which is gone in the end; elsewhere a line a launch, but for those
+    that the store has."""
 
     def __init__(self, console: Console, variants: Sequence[Variant], time_left: Callable[[], str]) -> None:
         self._console = console
@@ -40,8 +40,6 @@ class LiveTable:
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
         self._rounds = dict.fromkeys(self._state, 0)
-        self._stored = 0  # rounds that the store has, of which nothing is said yet
-        self._is_measured = False  # any round that the store did not have
         self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 
     def __enter__(self) -> Self:
@@ -54,7 +52,6 @@ class LiveTable:
     ) -> None:
         if self._live:
             self._live.__exit__(kind, failure, trace)
-        self._say_stored("" if self._is_measured else "; no other was measured")
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
         self._rounds[variant_id] = number
@@ -66,10 +63,6 @@ class LiveTable:
         self._rounds[variant_id] += 1
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
-        self._stored += is_from_store
-        if not is_from_store:
-            self._is_measured = True
-            self._say_stored()
         if self._live is None and not is_from_store:
             where = f" of {known[0].case}" if len(known) == 1 else ""
             text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {summary(known)}"
@@ -81,12 +74,6 @@ class LiveTable:
         what = f"{variant_id}, {case}" if case else variant_id
         self._console.print(f"teff: {what}: {reason}", style="yellow", soft_wrap=True, markup=False)
         self._draw()
-
-    def _say_stored(self, end: str = "") -> None:
-        if self._stored:
-            rounds = "1 round is" if self._stored == 1 else f"{self._stored} rounds are"
-            self._console.print(f"teff: {rounds} in the store{end}", soft_wrap=True)
-        self._stored = 0
 
     def _draw(self) -> None:
         if self._live:

@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable, Sequence
 
 from tefflab.analysis.results import BUSY, ELSEWHERE, NO_TURN, Curve, CurvePoint, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.analysis.statistics import FEWEST_ROUNDS, LEAST_ROUNDS, Interval, MetgEstimate
 from tefflab.output import quantities
 from tefflab.records.plan import Variant
 
 _HEADINGS = {NO_TURN: "no turn", ELSEWHERE: "not measured", BUSY: "too busy"}
+_TRIED = 2 * LEAST_ROUNDS  # rounds after which it is not rounds that an interval lacks which says nothing
 _NAMED = 3  # cases at most where someone is missing
 
 
@@ -28,6 +29,22 @@ def value_text(row: MetgRow) -> str:
         return heading_of(row.note)
     value = quantities.bound(row.metg.relation, quantities.duration(row.metg.value))
     return quantities.doubtful(value, is_known=row.metg.is_told)
+
+
+def metg_interval_text(row: MetgRow) -> str:
+    """As `interval_text`; `unknown` where it is not more runs that are needed, and `-` without a value."""
+    if row.metg is None:
+        return "-"
+    return "unknown" if why_unknown(row) else interval_text(row.metg)
+
+
+def why_unknown(row: MetgRow) -> str:
+    """Why an interval says nothing, in few words, where there were so many rounds that a few more will not help."""
+    if row.metg is None or row.metg.is_told or row.rounds <= _TRIED:
+        return ""
+    if row.metg.rounds < FEWEST_ROUNDS:
+        return f"{row.metg.rounds} of {row.rounds} rounds count"
+    return f"{row.rounds} rounds differ too much"
 
 
 def overhead_text(row: MetgRow, absent: str) -> str:

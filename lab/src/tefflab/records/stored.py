@@ -27,9 +27,14 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
     return opened, chosen
 
 
-def full_name(store: Store, sitting: Sitting) -> str:
+def store_name(root: Path, store: Store) -> str:
+    """What `--store` takes: of a folder in `results/` its name, of another its path."""
+    return store.folder.name if store.folder.parent == root / RESULTS_FOLDER else str(store.folder)
+
+
+def full_name(root: Path, store: Store, sitting: Sitting) -> str:
     """What `open_sitting` takes."""
-    return f"{store.folder.name}:{sitting.sitting}"
+    return f"{store_name(root, store)}:{sitting.sitting}"
 
 
 def _with_floors(root: Path, head: Sitting) -> Sitting:

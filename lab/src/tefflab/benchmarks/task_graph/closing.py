@@ -1,17 +1,19 @@
 """The last words after a METG table: what it means to the reader in one sentence, and what to try next."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
-from tefflab.analysis.statistics import MetgEstimate
+from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
-from tefflab.output.readings import noisy_runs
+from tefflab.output.readings import noisy_runs, why_unknown
+
+Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, round by round, as `teff compare` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +21,17 @@ class Closing:
     """As rich prints it. `again` is the command that went before, without options; `store` keeps what was measured."""
 
     case: MeasuredCase
+    ratio: Ratio
     again: str
     store: str
 
     def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
-        yield LastWords(sentence(self.case), suggestions(self.case, self.again, self.store))
+        yield LastWords(sentence(self.case, self.ratio), suggestions(self.case, self.again, self.store))
 
 
-def sentence(case: MeasuredCase) -> str:
+def sentence(case: MeasuredCase, ratio: Ratio) -> str:
     """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
-    A ratio is as uncertain as the two intervals; there is none where one is open."""
+    There is no ratio where one of their intervals is open."""
     if not any(row.metg for row in case.rows):
         return "No system has a value yet."
     if not (crossed := _crossed(case.rows)):
@@ -44,13 +47,17 @@ def sentence(case: MeasuredCase) -> str:
         give = f"Give {row.variant.id} tasks of at least {duration(best.value)}"
         return f"{give}: with these it keeps the cores {busy}{doubt}."
     first = f"On this machine {row.variant.id} keeps the cores {busy} with tasks of {duration(best.value)}"
+    ratios = {other.variant.id: ratio(other.variant.id, row.variant.id) for other, _ in known[1:]}
+    level = [id_ for id_, each in ratios.items() if not each.significant]
+    first += f" (so may {_named(level, 'others')})" if level else ""
     other, middle = known[len(known) // 2]
-    if middle.may_be_as_small_as(best):
-        return f"{first}{_level(known)}{doubt}."
+    if other.variant.id in level:
+        return f"{first}{doubt}."
     which = f"{other.variant.id}, the median of {len(known)}," if len(known) > 2 else other.variant.id
-    least, most = (digits(each, 2) for each in (middle.low / best.high, middle.high / best.low))
+    times_as_long = ratios[other.variant.id]
+    least, most = digits(times_as_long.low), digits(times_as_long.high)
     times = f"{least} to {most} times as long" if least != most else f"{least} times as long"
-    return f"{first}{_level(known)}; {which} needs {duration(middle.value)}, {times}{doubt}."
+    return f"{first}; {which} needs {duration(middle.value)}, {times}{doubt}."
 
 
 def curve_sentence(case: MeasuredCase) -> str:
@@ -91,7 +98,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     """Commands, each with what it does, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
-    if runs and noisy / runs > MUCH_NOISE:
+    if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
         yield "./teff doctor", "what else runs on this machine"
     if any(row.note == NO_TURN for row in case.rows):
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
@@ -102,7 +109,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     known = _crossed(case.rows)
     if len(known) > 1:
         best, other = known[0][0].variant.id, known[len(known) // 2][0].variant.id
-        yield f"./teff compare {best} {other}{kept}", "their ratio with its interval"
+        yield f"./teff compare {other} {best}{kept}", "their ratio with its interval"
         yield f"./teff sweep --systems {best},{other}", "their whole curves"
     yield "./teff experiment", "what else can be measured and drawn"
     yield "./teff systems", "who else could be measured"
@@ -110,13 +117,6 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
 
 def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:
     return [(row, row.metg) for row in rows if row.metg and row.metg.relation == "="]
-
-
-def _level(known: Sequence[tuple[MetgRow, MetgEstimate]]) -> str:
-    """Who can't be told apart from the best."""
-    best = known[0][1]
-    level = [row.variant.id for row, each in known[1:] if each.may_be_as_small_as(best)]
-    return f" (so may {_named(level, 'others')})" if level else ""
 
 
 def _named(ids: Sequence[str], several: str) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from rich.console import RenderableType
 
-from tefflab.analysis.comparison import Side
+from tefflab.analysis.comparison import Side, compare_systems
 from tefflab.analysis.distance import Distance, places
 from tefflab.analysis.results import MeasuredCase
+from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import Estimates
 from tefflab.benchmarks.task_graph.closing import Closing, curve_sentence, curve_suggestions
 from tefflab.benchmarks.task_graph.estimate import GraphRun, estimate_case
@@ -86,7 +87,13 @@ class GraphEstimates(Estimates):
             return None
         if self.plan.asks == "curve":
             return LastWords(curve_sentence(self._placed[0]), curve_suggestions(self._placed[0], store))
-        return Closing(self._placed[0], f"./teff {again}", store)
+        sides = metg_sides([replace(self.cases[0], others=())], self._runs)
+
+        def ratio(a: str, b: str) -> Interval:
+            (found,) = compare_systems(sides, a, b)
+            return found.ratio
+
+        return Closing(self._placed[0], ratio, f"./teff {again}", store)
 
     @cached_property
     def _placed(self) -> list[MeasuredCase]:

@@ -14,21 +14,22 @@ from tefflab.benchmarks.task_graph.shape import STEPS
 from tefflab.output.caveats import MUCH_NOISE, ceiling_spread, is_uncertain
 from tefflab.output.last_words import LINES
 from tefflab.output.quantities import counted_minutes, digits, duration, percent
-from tefflab.output.readings import absent, heading_of, noisy_runs
+from tefflab.output.readings import absent, heading_of, noisy_runs, why_unknown
 
 _TELLING = 25  # columns of a reason that say something of it
 
 
 def remarks(case: MeasuredCase, width: int) -> list[Text]:
     """No line is wider than `width`, down to 60 columns. Where there are too many, the report has the last."""
-    found = [*_missing(case, width), *_uncertain(case.rows, width), *_noisy(case), *_elsewhere(case)]
+    found = [*_missing(case, width), *_uncertain(case.rows, width), *_unknown(case.rows, width)]
+    found += [*_noisy(case), *_elsewhere(case)]
     return [Text.assemble((heading, "bold"), f": {text}") for heading, text in found[:LINES]]
 
 
 def elsewhere(case: MeasuredCase) -> tuple[str, str] | None:
-    """At which other distances of the cores it was measured, for the report."""
+    """At which other distances of the cores it was measured: those runs do not count among the rounds."""
     others = [duration(each.round_trip) for each in case.others if each.round_trip is not None]
-    return ("also measured", f"with cores {' and '.join(others)} apart: see the report") if others else None
+    return ("left out", f"runs with cores {' and '.join(others)} apart: see the report") if others else None
 
 
 def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
@@ -72,7 +73,7 @@ def _listed(shown: Sequence[str], ids: Sequence[str]) -> str:
 def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
     """How many, and where it fits how many rounds an interval lacks that is unknown."""
     measured = [row for row in rows if row.metg]
-    wide = [row for row in measured if is_uncertain(row)]
+    wide = [row for row in measured if is_uncertain(row) and not why_unknown(row)]
     if not wide:
         return []
     untold = [rounds_to_tell(row.metg.rounds) for row in wide if row.metg and not row.metg.is_told]
@@ -83,6 +84,17 @@ def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
     more = f"; {max(untold)} rounds more may tell" if untold else ""
     fits = cell_len(f"more minutes: {text}{more}") <= width
     return [("more minutes", f"{text}{more}" if fits else text)]
+
+
+def _unknown(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
+    """Whose interval more rounds will hardly tell, and why, as far as they fit."""
+    found = [f"{row.variant.id}: {why}" for row in rows if (why := why_unknown(row))]
+    if not found:
+        return []
+    shown = list(found)
+    while shown and cell_len(f"unknown: {_listed(shown, found)}") > width:
+        shown.pop()
+    return [("unknown", _listed(shown, found) if shown else f"{len(found)} intervals; the report says why")]
 
 
 def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:

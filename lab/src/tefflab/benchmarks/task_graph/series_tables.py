@@ -11,7 +11,7 @@ from tefflab.benchmarks.task_graph.remarks import elsewhere, own_steps
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
 from tefflab.output.last_words import LINES
-from tefflab.output.readings import WorkAxis, absences, curves_in_order, interval_text, metg_name, value_text
+from tefflab.output.readings import WorkAxis, absences, curves_in_order, metg_interval_text, metg_name, value_text
 from tefflab.output.table import Column, Table
 
 _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches, which differ ever so much
@@ -27,7 +27,7 @@ def series_table(cases: Sequence[MeasuredCase]) -> Group:
         [
             Column("system", [f"  {row.variant.id}" for row in rows], "left"),
             Column(metg_name(cases[0].threshold), [value_text(row) for row in rows]),
-            Column("95 % interval", [interval_text(row.metg) if row.metg else "-" for row in rows]),
+            Column("95 % interval", [metg_interval_text(row) for row in rows]),
             Column("rounds", [str(row.rounds) for row in rows], priority=1),
         ],
         headings=headings,

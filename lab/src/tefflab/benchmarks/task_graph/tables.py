@@ -13,7 +13,7 @@ from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.benchmarks.task_graph.remarks import remarks
 from tefflab.output import quantities
 from tefflab.output.caveats import caveats
-from tefflab.output.readings import interval_text, metg_name, overhead_text, value_text
+from tefflab.output.readings import metg_interval_text, metg_name, overhead_text, value_text
 from tefflab.output.table import Column, Table
 
 _DOT = "● "
@@ -52,7 +52,7 @@ def _columns(case: MeasuredCase, colored: bool) -> list[Column]:
     return [
         Column("system", [_name(row, colored) for row in rows], "left"),
         Column(metg_name(case.threshold), [value_text(row) for row in rows]),
-        Column("95 % interval", [interval_text(row.metg) if row.metg else "-" for row in rows]),
+        Column("95 % interval", [metg_interval_text(row) for row in rows]),
         Column("overhead\nper task", [overhead_text(row, "-") for row in rows], priority=1),
         Column("noisy\nruns", noisy, priority=2),
         Column("rounds", [str(row.rounds) if row.metg else "-" for row in rows], priority=3),

@@ -26,7 +26,7 @@ from tefflab.output.plots.sheet import (
     text_width,
     wrap,
 )
-from tefflab.output.readings import absences, interval_text, metg_name, time_tick, value_text, variants_of
+from tefflab.output.readings import absences, metg_interval_text, metg_name, time_tick, value_text, variants_of
 from tefflab.output.scales import LogAxis, log_axis
 
 _LABEL = 2.35  # inches of a row's name, at most
@@ -103,7 +103,7 @@ class _Columns:
     def of(cls, rows: Sequence[MetgRow], names: Sequence[Label]) -> "_Columns":
         label = max((text_width(line, size) for lines in names for line, size, _ in lines), default=0.5)
         values = [text_width(value_text(row), BODY, bold=True) for row in rows] + [text_width("METG(50 %)", SMALL)]
-        intervals = [text_width(interval_text(row.metg), SMALL) for row in rows if row.metg]
+        intervals = [text_width(metg_interval_text(row), SMALL) for row in rows if row.metg]
         interval = WIDTH - EDGE
         value = interval - max([*intervals, text_width("95 % interval", SMALL)]) - 0.16
         return cls(EDGE + label + 0.14, value - max(values) - 0.3, value, interval)
@@ -138,7 +138,7 @@ def _values(sheet: Sheet, row: MetgRow, columns: _Columns, middle: float) -> Non
     sheet.text(
         columns.interval,
         middle,
-        interval_text(row.metg),
+        metg_interval_text(row),
         SMALL,
         color=SOFT,
         align="right",

@@ -19,7 +19,15 @@ from tefflab.host.machine import Machine
 from tefflab.output import quantities
 from tefflab.output.caveats import Caveat, caveats, sitting_caveats
 from tefflab.output.plots.looks import Look, looks
-from tefflab.output.readings import curves_in_order, interval_text, metg_name, overhead_text, value_text, variants_of
+from tefflab.output.readings import (
+    curves_in_order,
+    interval_text,
+    metg_interval_text,
+    metg_name,
+    overhead_text,
+    value_text,
+    variants_of,
+)
 from tefflab.output.report.charts import OUTLINES, chart_data, look_data, point_texts
 from tefflab.output.report.sections import TableSection
 from tefflab.output.report.strips import Strips, strips
@@ -51,6 +59,7 @@ def write_report(
         metg_name=metg_name,
         value_text=value_text,
         interval_text=interval_text,
+        metg_interval_text=metg_interval_text,
         overhead_text=overhead_text,
         point_texts=point_texts,
         outlines=OUTLINES,

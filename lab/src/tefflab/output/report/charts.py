@@ -13,6 +13,7 @@ from tefflab.output.readings import (
     WorkAxis,
     ceiling_of,
     interval_text,
+    metg_interval_text,
     metg_name,
     percent_range,
     rate_range,
@@ -98,7 +99,7 @@ def _crossing(line: Line, case: MeasuredCase, across: Scale, along: Scale) -> di
     name = metg_name(case.threshold)
     return flag | {
         "metg": [_round(across(row.metg.value)), _round(along(case.threshold))],
-        "metgText": [f"{name} {value_text(row)} ({interval_text(row.metg)})", f"{row.rounds} rounds"],
+        "metgText": [f"{name} {value_text(row)} ({metg_interval_text(row)})", f"{row.rounds} rounds"],
     }
 
 
