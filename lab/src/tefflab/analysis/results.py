@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
-from tefflab.records.plan import Variant
+from tefflab.records.plan import Variant, counted_workers
 
 NO_TURN = "no turn in the time"  # why nothing is known of a system:
 ELSEWHERE = "measured at another distance of the cores only"
@@ -144,7 +144,7 @@ class CaseRow:
     @property
     def place(self) -> str:
         """`short, 2 workers`."""
-        return f"{self.case}, {self.workers} worker{'s' if self.workers > 1 else ''}"
+        return f"{self.case}, {counted_workers(self.workers)}"
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -21,7 +21,7 @@ from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, Varied, ratios_chart, signature, varied_chart
 from tefflab.output.quantities import digits, duration, percent
 from tefflab.output.table import Column
-from tefflab.records.plan import Case, Plan, Variant
+from tefflab.records.plan import Case, Plan, Variant, counted_workers
 from tefflab.records.record import Count, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
@@ -112,7 +112,7 @@ class AppsEstimates(ProgramEstimates):
             return
         places = [(group, case) for group in self.measured for case in group.rows]
         for number, (group, case) in enumerate(places, 1):
-            title = f"{case}, {_counted(group.workers)}"
+            title = f"{case}, {counted_workers(group.workers)}"
             yield title, self._table(group, case, to), notes_of(self.rows) if number == len(places) else []
 
     def pictures(self) -> Iterator[tuple[str, Figure]]:
@@ -152,8 +152,8 @@ class AppsEstimates(ProgramEstimates):
             if to and (others := others_of(self.plan, group, to)):
                 rows = [RatioRow(case, group.ratios(case, to.id)) for case in group.rows]
                 foot = signature(self.sitting, noise_of(self.rows))
-                title = f"{self.plan.title}, {_counted(group.workers)}"
-                name = slug(f"{stem} {_counted(group.workers)}")
+                title = f"{self.plan.title}, {counted_workers(group.workers)}"
+                name = slug(f"{stem} {counted_workers(group.workers)}")
                 yield name, ratios_chart(rows, to, others, title, self.kind.meaning, foot)
 
     def _table(self, group: Group, case: str, to: Variant) -> list[Column]:
@@ -231,10 +231,6 @@ def _time_text(row: CaseRow) -> str:
 def _share_text(row: CaseRow) -> str:
     share = row.facts[_SHARE]
     return "-" if share is None else percent(share)
-
-
-def _counted(workers: int) -> str:
-    return f"{workers} worker{'s' * (workers != 1)}"
 
 
 BENCHMARK = Apps()

@@ -19,7 +19,7 @@ from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, efficiency_lines_chart, ratios_chart, signature
 from tefflab.output.quantities import duration, percent
 from tefflab.output.table import Column
-from tefflab.records.plan import Plan, Variant
+from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import Count, Hex64, Record, RecordError, Strict, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
@@ -88,7 +88,7 @@ class MicroEstimates(ProgramEstimates):
             spinning = {case: own for case, own in group.rows.items() if _spins(own.values())}
             empty = {case: own for case, own in group.rows.items() if case not in spinning}
             last = notes_of(self.rows) if number == len(self.measured) else []
-            place = f"{self.plan.title}, {_counted(group.workers)}"
+            place = f"{self.plan.title}, {counted_workers(group.workers)}"
             if empty:
                 title = f"{place}: an empty task of {to.id}, and of the others divided by it"
                 yield title, self._times(group, list(empty), to), [] if spinning else last
@@ -101,7 +101,7 @@ class MicroEstimates(ProgramEstimates):
         for group in self.measured if to else ():
             empty = [case for case, own in group.rows.items() if not _spins(own.values())]
             if to and empty and (others := others_of(self.plan, group, to)):
-                workers = _counted(group.workers)
+                workers = counted_workers(group.workers)
                 rows = [RatioRow(case, group.ratios(case, to.id)) for case in empty]
                 foot = signature(self.sitting, noise_of(self.rows))
                 title = f"{self.plan.title}, {workers}"
@@ -110,9 +110,9 @@ class MicroEstimates(ProgramEstimates):
                 each = (
                     "no dependences" if not dependences else f"{dependences} dependence{'s' * (dependences > 1)} a task"
                 )
-                title = f"{self.plan.title}, {_counted(group.workers)}: {each}"
+                title = f"{self.plan.title}, {counted_workers(group.workers)}: {each}"
                 foot = signature(self.sitting, noise_of(self.rows))
-                name = slug(f"{stem} {_counted(group.workers)} {dependences}")
+                name = slug(f"{stem} {counted_workers(group.workers)} {dependences}")
                 yield name, efficiency_lines_chart(efficiencies, title, _EFFICIENT, foot)
 
     def _times(self, group: Group, cases: Sequence[str], to: Variant) -> list[Column]:
@@ -202,10 +202,6 @@ def _head(variant: Variant) -> str:
 
 def _time_text(row: CaseRow | None) -> str:
     return duration(row.value.value) if row and row.value else "-"
-
-
-def _counted(workers: int) -> str:
-    return f"{workers} worker{'s' * (workers != 1)}"
 
 
 BENCHMARK = Micro()

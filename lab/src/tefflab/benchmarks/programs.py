@@ -22,7 +22,7 @@ from tefflab.output.names import slug
 from tefflab.output.plots import RatioRow, ratios_chart, signature
 from tefflab.output.quantities import duration, percent
 from tefflab.output.table import Column
-from tefflab.records.plan import Plan, Variant
+from tefflab.records.plan import Plan, Variant, counted_workers
 from tefflab.records.record import Hex64, Record, Validation
 from tefflab.records.run import Failure, Run, Sitting
 
@@ -126,7 +126,9 @@ class ProgramEstimates(CaseEstimates):
             return
         for number, group in enumerate(self.measured, 1):
             to = self.measure
-            title = f"{self.plan.title}, {_counted(group.workers)}: time of {to.id}, and of the others divided by it"
+            title = (
+                f"{self.plan.title}, {counted_workers(group.workers)}: time of {to.id}, and of the others divided by it"
+            )
             notes = self._notes() if number == len(self.measured) else []
             yield title, self._columns_of(group, to), notes
 
@@ -141,9 +143,14 @@ class ProgramEstimates(CaseEstimates):
                 rows = [RatioRow(program, group.ratios(program, to.id)) for program in group.rows]
                 rows.append(RatioRow(_MEAN, _means(group, to), is_mean=True))
                 yield (
-                    slug(f"{stem} {_counted(group.workers)}"),
+                    slug(f"{stem} {counted_workers(group.workers)}"),
                     ratios_chart(
-                        rows, to, others, f"{self.plan.title}, {_counted(group.workers)}", self.kind.meaning, foot
+                        rows,
+                        to,
+                        others,
+                        f"{self.plan.title}, {counted_workers(group.workers)}",
+                        self.kind.meaning,
+                        foot,
                     ),
                 )
 
@@ -257,10 +264,6 @@ def _means(group: Group, to: Variant) -> dict[str, Interval]:
         for id_, ratio in group.ratios(program, to.id).items():
             ratios.setdefault(id_, []).append(ratio)
     return {id_: geometric_mean(own) for id_, own in ratios.items()}
-
-
-def _counted(workers: int) -> str:
-    return f"{workers} worker{'s' * (workers != 1)}"
 
 
 BENCHMARK = Programs()

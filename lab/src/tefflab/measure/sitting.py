@@ -131,7 +131,7 @@ class Entry:
             behind = question.rounds_behind(seen)
             estimates.append(Estimate(seen.value, seen.low, seen.high, foreseen, behind))
             spread = seen.relative_half_width if behind >= FEWEST_ROUNDS else math.inf
-            progress.append(Progress(question.case.name, question.text(seen), spread))
+            progress.append(Progress(question.case.place, question.text(seen), spread))
         return Known(round_trip, estimates, progress, len(rounds))
 
 
@@ -274,7 +274,7 @@ class Sitting:
         for question in launch.questions[entry.parts :]:
             if self._is_over():
                 return "cut off"
-            self.observer.begins(launch.variant.id, number, question.case.name, entry.parts + 1, len(launch.questions))
+            self.observer.begins(launch.variant.id, number, question.case.place, entry.parts + 1, len(launch.questions))
             runs, is_whole = self.runner.ask(question, number, is_over)
             if not is_whole and not self._time.is_exhausted:
                 self.runner.put_back(runs)
@@ -307,7 +307,7 @@ class Sitting:
             entry.failure = reason
         if is_out or not any(question.runs for question in launch.questions):
             entry.failed_before = self.runner.give_up(launch, entry.launches, reason, at)
-        self.observer.failed(launch.variant.id, launch.case.name if launch.case else "", reason)
+        self.observer.failed(launch.variant.id, launch.case.place if launch.case else "", reason)
 
 
 def _lot(entry: Entry) -> float:

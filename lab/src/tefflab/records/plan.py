@@ -9,6 +9,11 @@ from pydantic import BaseModel, ConfigDict
 from tefflab.systems.naming import owner_of
 
 
+def counted_workers(count: int) -> str:
+    """`1 worker`, `2 workers`."""
+    return f"{count} worker{'s' * (count != 1)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """One way of running a system, as it stands in plans, tables and pictures. `color` is the system's own; variants of
@@ -44,6 +49,11 @@ class Case(Frozen):
     x_text: str = ""  # and how that value is written
     group: str = ""  # cases of one group share a picture
     title: str = ""  # what is done in it, where its name does not say it
+
+    @property
+    def place(self) -> str:
+        """Its name with the workers, which the name of another case may lack."""
+        return f"{self.name}, {counted_workers(self.workers)}"
 
 
 class Plan(Frozen):

@@ -20,7 +20,7 @@ from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, lo
 from tefflab.output.quantities import duration, percent
 from tefflab.output.readings import absences, metg_name, time_tick, variants_of
 from tefflab.output.scales import log_axis
-from tefflab.records.plan import Variant
+from tefflab.records.plan import Variant, counted_workers
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
@@ -145,7 +145,7 @@ def _seconds(row: CaseRow) -> float:
 
 
 def _last(row: CaseRow) -> str:
-    return f"{duration(_seconds(row))} with {row.workers} worker{'s' * (row.workers > 1)}"
+    return f"{duration(_seconds(row))} with {counted_workers(row.workers)}"
 
 
 @dataclass(frozen=True, slots=True)
