@@ -89,6 +89,68 @@ TEST(blocking, a_worker_runs_other_work_meanwhile) {
   EXPECT_TRUE(ran);
 }
 
+// One request a worker, each of which waits until this has made calls: `wait` says in which way.
+template <class Wait>
+void while_all_workers_wait(Wait wait) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers}};
+    std::atomic<bool> go_on{false};
+    std::atomic<unsigned> waiting{0};
+    const auto blocks = [&] {
+      blocking([&] {
+        ++waiting;
+        waiting.notify_all();
+        go_on.wait(false);
+      });
+    };
+    std::vector<future<void>> all;
+    for (unsigned i = 0; i < workers; ++i) all.push_back(rt.submit([&] { wait(rt, blocks); }));
+    for (unsigned now = 0; now != workers; now = waiting) waiting.wait(now);
+    std::atomic<int> ran{0};
+    rt.run([&] { parallel_for(0, 1000, [&](int) { ++ran; }); });
+    rt.run([&] { join([&] { ++ran; }, [&] { ++ran; }); });
+    EXPECT_EQ(ran, 1002);
+    go_on = true;
+    go_on.notify_all();
+    for (auto& each : all) each.get();
+  }
+}
+
+TEST(blocking, a_call_of_run_begins_though_all_workers_wait) {
+  while_all_workers_wait([](runtime&, auto blocks) { blocks(); });
+  while_all_workers_wait([](runtime& rt, auto blocks) { rt.submit([=] { blocks(); }).get(); });
+  while_all_workers_wait([](runtime&, auto blocks) {
+    scope s;
+    s.spawn([=] { blocks(); });
+    s.wait();
+  });
+  while_all_workers_wait([](runtime& rt, auto blocks) {
+    task_graph<int> graph{rt};
+    graph.indegree([](int) { return 1; }).body([=](int) { blocks(); });
+    graph.fulfill(0);
+    graph.wait();
+  });
+}
+
+// Half of them sleep before the calls come, half go to sleep while these are there.
+TEST(blocking, calls_of_run_from_many_threads_begin_though_workers_go_to_sleep) {
+  runtime rt{{.workers = 2}};
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<bool> go_on{false};
+    std::vector<future<void>> all;
+    for (int i = 0; i < 2; ++i) all.push_back(rt.submit([&] { blocking([&] { go_on.wait(false); }); }));
+    std::atomic<int> ran{0};
+    {
+      std::vector<std::jthread> callers;
+      for (int i = 0; i < 3; ++i) callers.emplace_back([&] { rt.run([&] { ++ran; }); });
+    }
+    EXPECT_EQ(ran, 3);
+    go_on = true;
+    go_on.notify_all();
+    for (auto& each : all) each.get();
+  }
+}
+
 TEST(blocking, beyond_the_bound_of_spare_threads_is_a_plain_call) {
   runtime rt{{.workers = 2, .spare_threads = 1}};
   std::atomic<int> ran{0};

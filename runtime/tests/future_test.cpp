@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -185,6 +186,17 @@ TEST(future, requests_that_submit_requests_and_wait_for_them_end) {
     };
     EXPECT_EQ(rt.submit([&] { return tree::sum(rt, 8); }).get(), 256);
   });
+}
+
+// Deeper than spare threads go, if each ran one of them only.
+TEST(future, requests_that_wait_for_later_ones_end_with_few_spare_threads) {
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    runtime rt{{.workers = workers, .spare_threads = 2}};
+    const std::function<int(int)> deep = [&](int left) {
+      return left == 0 ? 0 : 1 + rt.submit([&, left] { return deep(left - 1); }).get();
+    };
+    for (int round = 0; round < 10; ++round) EXPECT_EQ(deep(1000), 1000);
+  }
 }
 
 TEST(future, a_circle_of_waits_is_a_named_error) {

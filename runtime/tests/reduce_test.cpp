@@ -167,6 +167,48 @@ TEST(parallel_reduce, of_dear_maps_is_shared_and_right) {
   });
 }
 
+// A block of quick iterations is added up at once, one of slow ones piece by piece, and by several workers.
+TEST(parallel_reduce, is_bitwise_the_same_whether_the_map_is_quick_or_slow) {
+  for (const int count : {1, 15, 33, 64, 500, 512, 513, 3000}) {
+    double quick = 0;
+    for (int i = 0; i < 3; ++i)  // from the second on it is known to be quick
+      quick = parallel_reduce(0, count, 0.0, [](int k) { return 1.0 / (k + 1); }, std::plus<>{});
+    on_runtimes([&](runtime& rt) {
+      const auto slow = rt.run([&] {
+        return parallel_reduce(
+            0, count, 0.0,
+            [](int k) {
+              fib(12);
+              return 1.0 / (k + 1);
+            },
+            std::plus<>{});
+      });
+      EXPECT_EQ(slow, quick);
+    });
+  }
+}
+
+// Not every time: the other worker may come too late.
+TEST(parallel_reduce, of_few_slow_iterations_is_shared) {
+  runtime rt{{.workers = 2}};
+  bool is_shared = false;
+  for (int round = 0; round < 1000 && !is_shared; ++round) {
+    std::array<std::atomic<int>, 2> ran_on{};
+    const long sum = rt.run([&] {
+      return parallel_reduce(
+          0, 40, 0L,
+          [&](int) {
+            ++ran_on[*this_worker()];
+            return fib(15);
+          },
+          std::plus<>{});
+    });
+    EXPECT_EQ(sum, 40 * 610);
+    is_shared = ran_on[0] != 0 && ran_on[1] != 0;
+  }
+  EXPECT_TRUE(is_shared);
+}
+
 TEST(parallel_reduce, throws_what_the_map_throws) {
   runtime rt{{.workers = 2}};
   EXPECT_THROW(rt.run([] {

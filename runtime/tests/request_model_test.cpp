@@ -65,6 +65,7 @@ TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
 
 // One worker, which sleeps; the thread that lends runs the spare thread's turn itself.
 struct a_queue {
+  explicit a_queue(unsigned workers = 1) : lent(workers) {}
   void lend() {
     if (queued.load() == 0 || !lent.enter()) return;
     lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
@@ -88,7 +89,7 @@ struct a_queue {
     if (queued.load() != 0) checker::fail("a request was left");
   }
 
-  detail::lending<checked::atomic> lent{1};
+  detail::lending<checked::atomic> lent;
   checked::atomic<int> queued{0};
 };
 
@@ -106,6 +107,30 @@ TEST(request_model, a_thread_that_blocks_has_another_run_what_comes) {
   };
   expect_no_fault(
       check<a_queue>(4, {blocks, [](a_queue& q) { q.submit(); }, [](a_queue& q) { q.submit(); }}));
+}
+
+// Two workers, which go to sleep within activities; a call is lent where both sleep.
+struct a_call : a_queue {
+  void lend() {
+    if (lent.everybody_sleeps() && queued.load() != 0 && lent.enter())
+      lent.run_all([this] { return take(); }, [this] { return queued.load() == 0; });
+  }
+  void submit() {
+    queued.fetch_add(1);
+    lend();
+  }
+  void sleep(bool looks = true) {
+    lent.begin_sleep();
+    if (looks) lend();
+  }
+  a_call() : a_queue{2} {}
+};
+
+TEST(request_model, no_call_is_left_beside_workers_that_all_sleep) {
+  const auto sleep = [](a_call& c) { c.sleep(); };
+  expect_no_fault(check<a_call>(4, {sleep, sleep, [](a_call& c) { c.submit(); }}));
+  const auto sleep_only = [](a_call& c) { c.sleep(false); };
+  EXPECT_NE(check<a_call>(4, {sleep_only, sleep_only, [](a_call& c) { c.submit(); }}).fault, "");
 }
 
 TEST(request_model, finds_a_worker_that_does_not_look_before_it_sleeps) {

@@ -21,8 +21,7 @@ T reduce_over(I first, I last, T init, Map& map, Combine& combine, std::size_t b
   if (first == last) return init;
   const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Map>>());
-  tree_reduction<T, I, Map, Combine> reduction(map, combine,
-                                               block != 0 ? block : usual_block(count, sizeof(T)));
+  tree_reduction<T, I, Map, Combine> reduction(map, combine, block, count);
   return std::invoke(combine, std::move(init), on_workers([&] { return reduction.run(first, count); }));
 }
 

@@ -30,7 +30,7 @@ struct waiting_thread : continuation {
 void help_as_guest(shared_outcome& awaited) {
   auto* const runtime = awaited.runtime();
   const auto* const first = awaited.helps_with();
-  if (runtime == nullptr || first == nullptr || is_spare_thread()) return;
+  if (runtime == nullptr || first == nullptr) return;
   try {
     begin_call_if_alive(*runtime);
   } catch (const runtime_was_shut_down&) {
@@ -54,7 +54,7 @@ void shared_outcome::expect_not_lost() const {
 void shared_outcome::wait() {
   if (ended()) return;
   expect_not_lost();
-  worker::current() != nullptr ? help() : help_as_guest(*this);
+  worker::current() != nullptr || is_spare_thread() ? help() : help_as_guest(*this);
   if (ended()) return;
   std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {

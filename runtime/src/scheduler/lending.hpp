@@ -6,13 +6,14 @@
 
 namespace teff::detail {
 
-// Two counts. Both are seq_cst, as is the count of requests: who pushes one and sees that a thread runs
-// requests is seen by that thread's last look; who pushes one and sees no sleeper is seen by a sleeper's.
+// Two counts. Both are seq_cst, as are the counts of requests and of calls: who pushes one and sees that a
+// thread runs requests is seen by that thread's last look; who pushes one and sees no sleeper, or sees that
+// not all sleep, is seen by the look of whoever is the next to sleep.
 template <template <class> class Atomic = std::atomic>
 class lending {
  public:
-  // At most `most` threads run requests at a time, apart from those that block.
-  explicit lending(unsigned most) noexcept : most_(most) {}
+  // At most as many threads as there are workers run requests at a time, apart from those that block.
+  explicit lending(unsigned workers) noexcept : workers_(workers) {}
 
   // A worker that may run no request is about to sleep, and looks at the requests after this.
   void begin_sleep() noexcept { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
@@ -20,11 +21,14 @@ class lending {
   [[nodiscard]] bool anybody_sleeps() const noexcept {
     return sleepers_.load(std::memory_order_seq_cst) != 0;
   }
+  [[nodiscard]] bool everybody_sleeps() const noexcept {
+    return sleepers_.load(std::memory_order_seq_cst) == workers_;
+  }
 
   // Whether one more thread may run requests. It has begun then.
   [[nodiscard]] bool enter() noexcept {
     auto running = running_.load(std::memory_order_seq_cst);
-    while (running < most_) {
+    while (running < workers_) {
       if (running_.compare_exchange_weak(running, running + 1, std::memory_order_seq_cst,
                                          std::memory_order_seq_cst)) {
         return true;
@@ -47,7 +51,7 @@ class lending {
   }
 
  private:
-  const unsigned most_;
+  const unsigned workers_;
   Atomic<unsigned> sleepers_{0};
   Atomic<unsigned> running_{0};  // threads that run requests and do not block
 };

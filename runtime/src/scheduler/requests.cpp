@@ -36,8 +36,18 @@ bool requests::are_left_to_workers() const noexcept {
   return queue_.taken_before_oldest() == before;
 }
 
+bool requests::is_there_anything_to_lend() const noexcept {
+  return !queue_.empty() || (!calls_.empty() && lent_.everybody_sleeps());
+}
+
+// A call that a worker may begin is left to it: a spare thread would run all of it in order.
+job* requests::next_to_lend() noexcept {
+  job* const call = lent_.everybody_sleeps() ? calls_.pop() : nullptr;
+  return call != nullptr ? call : queue_.pop();
+}
+
 void requests::lend() noexcept {
-  if (queue_.empty() || !lent_.enter()) return;
+  if (!is_there_anything_to_lend() || !lent_.enter()) return;
   auto* const turn = new (std::nothrow) lent_thread(*this);
   if (turn != nullptr && spare_.run(*turn)) return;
   delete turn;
@@ -48,12 +58,12 @@ void requests::run_all() noexcept {
   run_here_ = this;
   lent_.run_all(
       [this] {
-        auto* const next = queue_.pop();
+        auto* const next = next_to_lend();
         if (next != nullptr) next->run(*next);
         if (run_here_ == nullptr) leave_child_process();
         return next != nullptr;
       },
-      [this] { return queue_.empty(); });
+      [this] { return !is_there_anything_to_lend(); });
   run_here_ = nullptr;
 }
 
@@ -64,6 +74,10 @@ void requests::begin_sleep() noexcept {
 
 void requests::lend_for_sleepers() noexcept {
   if (lent_.anybody_sleeps()) lend();
+}
+
+void requests::lend_call() noexcept {
+  if (lent_.everybody_sleeps()) lend();
 }
 
 void requests::leave() noexcept {
@@ -102,8 +116,9 @@ bool works_for(const scheduler& runtime) noexcept {
 }
 
 bool has_room_for_awaited(const scheduler* runtime) noexcept {
-  const auto* const me = worker::current();
-  return me != nullptr && &me->all() == runtime && me->has_room_for_foreign_tasks();
+  if (const auto* const me = worker::current())
+    return &me->all() == runtime && me->has_room_for_foreign_tasks();
+  return runtime != nullptr && runtime->requests().owns_this_thread() && spare_threads::has_room_here();
 }
 
 bool run_aside(awaited_job& job) noexcept {

@@ -17,6 +17,9 @@ class requests {
       : lent_(workers), spare_(most_spare_threads, machine) {}
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
+  // Calls of run() that no worker has begun. They are no requests, but lent as these where all workers wait.
+  [[nodiscard]] job_queue& calls() noexcept { return calls_; }
+  [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
 
   // Whether nobody has taken the oldest for a while: who submitted it is not about to run it. That takes a
@@ -24,13 +27,16 @@ class requests {
   [[nodiscard]] bool are_left_to_workers() const noexcept;
   [[nodiscard]] detail::dozers<futex>& dozers() noexcept { return dozers_; }
 
-  // A worker may run no request now: a spare thread is to run them, if there are any.
+  // A worker may run no request now: a spare thread is to run them, if there are any, and calls where no
+  // worker may begin one.
   void lend() noexcept;
   // A worker that may run no request is about to sleep; it has woken up.
   void begin_sleep() noexcept;
   void end_sleep() noexcept { lent_.end_sleep(); }
   // A request has been pushed: lends it if a worker sleeps that may not run it.
   void lend_for_sleepers() noexcept;
+  // A call has been pushed: lends it if all workers sleep, and may not begin it.
+  void lend_call() noexcept;
 
   // Has a spare thread run the job at once. False: none can be had.
   [[nodiscard]] bool run_aside(job& blocks) noexcept { return spare_.run(blocks); }
@@ -53,10 +59,13 @@ class requests {
   struct lent_thread;
 
   void run_all() noexcept;
+  [[nodiscard]] bool is_there_anything_to_lend() const noexcept;
+  [[nodiscard]] job* next_to_lend() noexcept;
 
   static constinit thread_local requests* run_here_;
 
   job_queue queue_;
+  job_queue calls_;
   detail::dozers<futex> dozers_;
   lending<> lent_;
   spare_threads spare_;

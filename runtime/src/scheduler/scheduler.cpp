@@ -234,8 +234,9 @@ void scheduler::notify_work_for_searchers() noexcept {
 }
 
 void scheduler::submit(job& job) noexcept {
-  jobs_.push(job);
+  requests_.calls().push(job);
   notify_work_for_searchers();
+  requests_.lend_call();
 }
 
 void scheduler::submit_request(job& job) noexcept {

@@ -80,14 +80,15 @@ class scheduler {
   [[nodiscard]] const options& settings() const noexcept { return settings_; }
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
-  [[nodiscard]] job_queue& jobs() noexcept { return jobs_; }
   [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
   [[nodiscard]] const detail::requests& requests() const noexcept { return requests_; }
-  // Whether there is a job or a request that nobody has begun.
-  [[nodiscard]] bool has_work_from_outside() const noexcept { return !jobs_.empty() || !requests_.empty(); }
+  // Whether there is a call of run() or a request that nobody has begun.
+  [[nodiscard]] bool has_work_from_outside() const noexcept {
+    return !requests_.calls().empty() || !requests_.empty();
+  }
   // Whether that request is what a worker would take first of it.
   [[nodiscard]] bool would_begin_with(const job& request) noexcept {
-    return jobs_.empty() && requests_.queue().is_oldest(request);
+    return requests_.calls().empty() && requests_.queue().is_oldest(request);
   }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
   [[nodiscard]] detail::sources& sources() noexcept { return sources_; }
@@ -144,7 +145,6 @@ class scheduler {
   std::optional<processor_claim> bound_;  // worker i to its i-th
   std::vector<worker*> by_processor_;     // null where none is bound
   idle_gate<futex> gate_;
-  job_queue jobs_;
   detail::requests requests_;
   gang_queue gangs_;
   detail::sources sources_;

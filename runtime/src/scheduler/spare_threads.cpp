@@ -4,6 +4,8 @@
 
 #include "platform/topology.hpp"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <utility>
 
@@ -13,6 +15,18 @@ namespace {
 
 // How long a thread waits for its next job before it ends.
 constexpr std::chrono::seconds kept{5};
+
+// Of the calling thread; where it can't be had, this place.
+const std::byte* middle_of_stack() noexcept {
+  pthread_attr_t attributes;
+  void* lowest = __builtin_frame_address(0);
+  std::size_t size = 0;
+  if (::pthread_getattr_np(::pthread_self(), &attributes) == 0) {
+    ::pthread_attr_getstack(&attributes, &lowest, &size);
+    ::pthread_attr_destroy(&attributes);
+  }
+  return static_cast<const std::byte*>(lowest) + size / 2;
+}
 
 }  // namespace
 
@@ -46,9 +60,15 @@ bool spare_threads::run(job& wanted) noexcept {
 }
 
 constinit thread_local const spare_threads* spare_threads::here_ = nullptr;
+constinit thread_local const std::byte* spare_threads::stack_middle_ = nullptr;
+
+bool spare_threads::has_room_here() noexcept {
+  return static_cast<const std::byte*>(__builtin_frame_address(0)) > stack_middle_;
+}
 
 void spare_threads::main(threads::iterator me) noexcept {
   here_ = this;
+  stack_middle_ = middle_of_stack();
   machine_.free_this_thread();
   std::unique_lock lock(mutex_);
   while (wait_for_job(lock)) {

@@ -4,6 +4,7 @@
 #include <teff/detail/scheduler/job.hpp>
 
 #include <condition_variable>
+#include <cstddef>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -24,6 +25,8 @@ class spare_threads {
   [[nodiscard]] bool run(job& wanted) noexcept;
   // Whether the calling thread is one of them.
   [[nodiscard]] bool owns_this_thread() const noexcept { return here_ == this; }
+  // On a spare thread: whether less than half of its stack is used.
+  [[nodiscard]] static bool has_room_here() noexcept;
   // In a child process of fork(): the calling thread is none of them any more.
   static void begin_child() noexcept { here_ = nullptr; }
   // Whether it is one of any runtime's.
@@ -39,6 +42,7 @@ class spare_threads {
   bool wait_for_job(std::unique_lock<std::mutex>& lock);
 
   static constinit thread_local const spare_threads* here_;
+  static constinit thread_local const std::byte* stack_middle_;
 
   const unsigned most_;
   const topology& machine_;

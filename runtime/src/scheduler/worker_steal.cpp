@@ -140,7 +140,8 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   worker* victim = thief_of(awaited.slot);
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
-  if (slot == nullptr && from_outside && (run_job_of(all_.jobs(), searching) || run_request(searching)))
+  if (slot == nullptr && from_outside &&
+      (run_job_of(all_.requests().calls(), searching) || run_request(searching)))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(victim);

@@ -26,6 +26,12 @@ inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof
   return std::max<std::uint64_t>({in(1024), std::min(enough, in(128)), 1});
 }
 
+// The same for a block that can be shared within.
+inline constexpr std::uint64_t divisible_block = 512;
+inline std::uint64_t usual_divisible_block(std::uint64_t count) noexcept {
+  return std::max(divisible_block, count / 1024 + (count % 1024 != 0));
+}
+
 // Function objects of the standard library that are known to commute.
 template <class Combine>
 inline constexpr bool commutes = false;
@@ -40,6 +46,8 @@ class counted_pace {
  public:
   explicit counted_pace(const remembered_pace& remembered) noexcept : pace_(remembered) {}
 
+  // How many iterations take no longer than the time between two looks.
+  [[nodiscard]] std::uint64_t block() const noexcept { return static_cast<std::uint64_t>(pace_.block()); }
   void ran(std::uint64_t iterations) noexcept {
     since_look_ += static_cast<std::int64_t>(iterations);
     if (since_look_ < pace_.block()) return;
@@ -58,13 +66,21 @@ class counted_pace {
   std::int64_t since_look_ = 0;
 };
 
-// map(i) for each i, combined: within a block in order, and then by a tree over the blocks. A map that takes
-// a part of the loop makes a block's value by itself.
+// Whether a map is called with a part of the loop, and makes a block's value by itself.
+template <class Map, class I>
+concept maps_a_part = body_of_bounds<Map, I> || body_of_spans<Map, I> || body_of_subranges<Map, I>;
+
+// map(i) for each i, combined: within a block in order, and then by a tree over the blocks.
 template <class T, loop_index I, class Map, class Combine>
 class tree_reduction {
  public:
-  tree_reduction(Map& map, Combine& combine, std::uint64_t block) noexcept
-      : map_(map), combine_(combine), block_(block) {}
+  // `block`: 0: the number of elements decides.
+  tree_reduction(Map& map, Combine& combine, std::uint64_t block, std::uint64_t count) noexcept
+      : map_(map),
+        combine_(combine),
+        block_(block != 0  ? block
+               : has_lanes ? usual_divisible_block(count)
+                           : usual_block(count, sizeof(T))) {}
 
   // Of `count` elements, at least one.
   T run(I first, std::uint64_t count) {
@@ -75,8 +91,17 @@ class tree_reduction {
   }
 
  private:
+  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
+  static constexpr bool has_lanes =
+      std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>> && !maps_a_part<Map, I>;
+  using lane = std::uint8_t;  // fits every index
+  static constexpr lane lanes = 16;
+
   T reduce(I first, std::uint64_t count, counted_pace& pace) {
     if (count <= block_) {
+      if constexpr (has_lanes) {
+        if (count > pace.block() && count <= divisible_block) return block_by_values(first, count, pace);
+      }
       T value = block(first, count);
       pace.ran(count);
       return value;
@@ -96,6 +121,37 @@ class tree_reduction {
     return std::invoke(combine_, std::move(value), std::move(other));
   }
 
+  // A block of iterations that may be long: it has the same value, but looks up meanwhile.
+  T block_by_values(I first, std::uint64_t count, counted_pace& pace) {
+    std::array<T, divisible_block> values;
+    fill(values.data(), first, count, pace);
+    const auto taken = [&](std::uint64_t i) { return values[i]; };
+    return fold(taken, std::uint64_t{0}, count);
+  }
+
+  [[gnu::noinline]] void fill(T* values, I first, std::uint64_t count, counted_pace& pace) {
+    body_at_hand<Map, typename iteration_of<I>::type> map = map_;
+    for (std::uint64_t done = 0; done < count;) {
+      const auto left = count - done;
+      if (pace.wants_a_share(left)) [[unlikely]]
+        return share_filling(values + done, loop_advance(first, done), left, pace);
+      const auto next = std::min(pace.block(), left);
+      I i = loop_advance(first, done);
+      for (const auto end = done + next; done != end; ++done, ++i) values[done] = value(map, i);
+      pace.ran(next);
+    }
+  }
+
+  [[gnu::noinline]] void share_filling(T* values, I first, std::uint64_t count, counted_pace& pace) {
+    const auto left = count - count / 2;
+    join([&, this] { fill(values, first, left, pace); },
+         as_part_of<Map>([this, values, left, count, middle = loop_advance(first, left)] {
+           counted_pace own(pace_of<Map>);
+           fill(values + left, middle, count - left, own);
+           own.tell(pace_of<Map>);
+         }));
+  }
+
   T block(I first, std::uint64_t count) {
     if constexpr (body_of_bounds<Map, I>) {
       return std::invoke(map_, first, loop_advance(first, count));
@@ -105,53 +161,56 @@ class tree_reduction {
       return std::invoke(map_, std::ranges::subrange<I>(first, loop_advance(first, count)));
     } else {
       body_at_hand<Map, typename iteration_of<I>::type> map = map_;
-      body_at_hand<Combine, T, T> combine = combine_;
-      const I last = loop_advance(first, count);
-      if constexpr (std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>>) {
-        if (count >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
-      }
-      T sum = value(map, first);
-      for (++first; is_before(first, last); ++first) {
-        sum = std::invoke(combine, std::move(sum), value(map, first));
-      }
-      return sum;
+      return fold(map, first, loop_advance(first, count));
     }
   }
 
-  static T value(auto& map, I i) {
-    if constexpr (std::integral<I>) {
+  template <class Index>
+  T fold(auto& map, Index first, Index last) {
+    body_at_hand<Combine, T, T> combine = combine_;
+    if constexpr (has_lanes) {
+      if (loop_distance(first, last) >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
+    }
+    T sum = value(map, first);
+    for (++first; is_before(first, last); ++first) {
+      sum = std::invoke(combine, std::move(sum), value(map, first));
+    }
+    return sum;
+  }
+
+  template <class Index>
+  static T value(auto& map, Index i) {
+    if constexpr (std::integral<Index>) {
       return std::invoke(map, i);
     } else {
       return std::invoke(map, *i);
     }
   }
-  static bool is_before(I i, I last) noexcept {
-    if constexpr (std::integral<I>) {
+  template <class Index>
+  static bool is_before(Index i, Index last) noexcept {
+    if constexpr (std::integral<Index>) {
       return i < last;
     } else {
       return i != last;
     }
   }
 
-  // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
-  static T fold_in_lanes(auto& map, auto& combine, I first, I last) {
+  template <class Index>
+  static T fold_in_lanes(auto& map, auto& combine, Index first, Index last) {
     std::array<T, lanes> sums;
-    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<I>(first + i));
+    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<Index>(first + i));
     for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
-      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
+      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<Index>(first + i)));
     }
     const auto rest = static_cast<lane>(loop_distance(first, last));
     // The second bound, which always holds, tells the compiler that no lane beyond the last is meant.
     for (lane i = 0; i < rest && i < lanes; ++i)
-      sums[i] = combine(sums[i], value(map, static_cast<I>(first + i)));
+      sums[i] = combine(sums[i], value(map, static_cast<Index>(first + i)));
     for (lane half = lanes / 2; half > 0; half /= 2) {
       for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }
     return sums[0];
   }
-
-  using lane = std::uint8_t;  // fits every index
-  static constexpr lane lanes = 16;
 
   Map& map_;
   Combine& combine_;
