@@ -243,8 +243,9 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["profile", "--seconds", "700"], "--seconds 700: give a number from 0.01 to 600, as --seconds 3"),
         (
             ["metg", "-type", "stencil_2d"],
-            "-type: there is no 'stencil_2d'; choose one of trivial, no_comm, stencil_1d",
+            "-type: there is no 'stencil_2d' (did you mean stencil_1d?); choose one of trivial, no_comm, stencil_1d",
         ),
+        (["run", "openmp", "-type", "stencil"], "-type: there is no 'stencil' (did you mean stencil_1d?); choose"),
         (["sweep", "--kernel=fast"], "-kernel: there is no 'fast'; choose one of empty, busy_wait"),
         (["run", "openmp", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
         (["run", "all", "-type", "foo"], "-type: there is no 'foo'; choose one of trivial"),
