@@ -379,8 +379,8 @@ def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
     return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
 
 
-def no_such_system(name: str, there: Sequence[str]) -> TeffError:
-    """What to say of a name that nobody has: whom it was meant to be, else who is there."""
+def no_such_system(name: str, there: Sequence[str], listed: str = "") -> TeffError:
+    """What to say of a name that nobody has: whom it was meant to be, else where they are `listed`, or who is there."""
     near = difflib.get_close_matches(name, there, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {' '.join(there)}"
+    hint = f"did you mean {near[0]}?" if near else listed or f"there are: {' '.join(there)}"
     return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)
