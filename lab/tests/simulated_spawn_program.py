@@ -32,7 +32,9 @@ CASES = [
 def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, count: int) -> dict[str, object]:
     noise = random.Random(f"{name} {line} {count}").gauss(1, 0.01)
     noisy = fault == "noisy" and count % 2 == 1
-    ran = TASKS - 1 if fault == "drops" else TASKS
+    _, _, said = line.partition(" -tasks ")
+    tasks = int(said or TASKS)
+    ran = tasks - 1 if fault == "drops" else tasks
     answer: dict[str, object] = {
         "schema": "teff-record-2",
         "benchmark": "spawn",
@@ -42,12 +44,12 @@ def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, c
         "workers": workers,
         "ranks": 1,
         "pattern": "serial",
-        "parameters": {"tasks": TASKS},
+        "parameters": {"tasks": tasks},
         "tasks": ran,
-        "elapsed_seconds": TASKS * nanoseconds * 1e-9 / workers * noise * (10 if noisy else 1),
+        "elapsed_seconds": tasks * nanoseconds * 1e-9 / workers * noise * (10 if noisy else 1),
         "peak_rss_bytes": (100 if noisy else 10) << 20,
         "peak_rss_above_empty_bytes": 6 << 20,
-        "validation": {"passed": ran == TASKS, "found": {"tasks": ran}, "expected": {"tasks": TASKS}},
+        "validation": {"passed": ran == tasks, "found": {"tasks": ran}, "expected": {"tasks": tasks}},
         "noise": {
             "cpu_seconds": 0.1,
             "voluntary_switches": 0,
@@ -58,7 +60,7 @@ def record(name: str, nanoseconds: float, fault: str, workers: int, line: str, c
         "started_at": "2026-11-20T22:00:00.123Z",
     }
     if fault == "drops":
-        answer["error"] = f"{ran} null tasks ran where {TASKS} were spawned"
+        answer["error"] = f"{ran} null tasks ran where {tasks} were spawned"
     return answer
 
 

@@ -261,7 +261,8 @@ def test_what_a_person_has_brought_is_not_brought_again(tmp_path: Path) -> None:
     [
         ("apt = ['liblake-dev']\n", "lake", "lake comes by itself: every command that measures sets it up"),
         ('[install.elsewhere]\nspack = "lake"\n', "lake", "in no registry that Teff asks (lake in Spack): install it"),
-        ("", "pond", "no system is called 'pond'; there are: lake"),
+        ("", "pond", "no system is called 'pond'; ./teff install --list has those that this brings, ./teff systems"),
+        ("", "lkae", "no system is called 'lkae'; did you mean lake?"),
     ],
 )
 def test_what_does_not_come_on_request_is_refused_with_the_way_out(

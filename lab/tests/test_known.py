@@ -76,6 +76,6 @@ def test_a_sitting_that_goes_on_knows_from_its_store_where_the_cores_were(labora
         (launch,) = graphs().launches(wanted, {("", case): runner.calibrate(case) for case in wanted.cases})
         assert runner.round_trip is None
         with runner.launch(launch, PROGRAM):
-            runner.ask(launch.questions[0], 0, lambda: False)
+            runner.ask(launch.questions[0], 0, lambda _: False)
         runner.close()
     assert runner.round_trip == pytest.approx(ROUND_TRIP)

@@ -80,6 +80,35 @@ def test_a_program_that_was_left_out_is_not_started_but_says_why(
     assert "lame: it wants another launcher" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("install", "way"),
+    [
+        ('apt = ["lake"]\non_request = true\nlicence = "MIT"\nmegabytes = 3\nseconds = 1', "./teff install lake"),
+        ('elsewhere = { spack = "lake" }', "lake in Spack; https://example.org"),
+    ],
+)
+def test_a_system_that_is_not_here_is_said_to_be_absent_and_how_to_get_it(
+    laboratory: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    install: str,
+    way: str,
+) -> None:
+    monkeypatch.setattr(programs, "ensure", lambda *_, **__: SetupReport({}))
+    root = laboratory(quick=(1e-6, "fine"))
+    launched = '[[program]]\nbenchmark = "task_graph"\nname = "one"\ntitle = "lake"\nprogram = "lake_one"\n'
+    write_system(root, "lake", f"{launched}[install]\n{install}\n")
+    (root / SKIPPED_FOLDER).mkdir()
+    (root / SKIPPED_FOLDER / "lake").write_text("Lake's compiler is not in PATH\n")
+    said = f"lake: not here: Lake's compiler is not in PATH; to get it: {way}"
+    with pytest.raises(TeffError) as raised:
+        call_program(root, "true", FLAGS, started=find_program(root, "task_graph", "lake"))
+    assert str(raised.value) == said
+    with pytest.raises(typer.Exit):
+        run_each(root, ["quick", "lake"], FLAGS, as_json=False)
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
 def test_one_program_needs_its_own_system_set_up_and_no_other(
     laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from conftest import write_system
 from samples import MACHINE, sitting
 from simulated_sitting import Silent, begun, measured, variant
 from simulated_spawn_program import CASES
+from tefflab.analysis.results import NO_TURN
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.benchmark import find_benchmark
 from tefflab.benchmarks.cases import ListedCase
@@ -107,6 +108,27 @@ def test_a_sitting_says_who_is_first_level_and_behind(tmp_path: Path) -> None:
     words = [row.high for name in ("quick", "equal", "slow", "plain") if isinstance(row := one[name], SpawnRow)]
     assert words == ["High", "High", "Low", ""]
     assert one["slow"].facts["peak_rss_above_empty_bytes"] == 6 << 20
+
+
+@pytest.mark.parametrize("small", ["-pattern serial -tasks 1024", ""])
+def test_a_run_that_would_end_after_the_time_is_not_begun(tmp_path: Path, small: str) -> None:
+    seconds = 7000e-9 * (1 << 20)  # of a run of the slow one
+    case = Case(name="serial", flags="-pattern serial", workers=1, small=small, small_times=1024)
+    plan = Plan(
+        title="simulated", variants=(spawner(tmp_path, "slow", 7000), spawner(tmp_path, "quick", 1)), cases=(case,)
+    )
+    store, head = begun(tmp_path, plan, benchmark="spawn")
+    observer = Silent()
+    with store:
+        estimates, _ = measured(tmp_path, store, head, observer, budget=seconds * 0.7, rounds=2)
+        asked = [run.flags for run in runs_of(tmp_path) if run.system_id == "slow"]
+        assert asked == ([small, small] if small else ["-pattern serial"]), "without a small run, what warms up says it"
+        assert observer.failures["slow"].startswith("left out: a run takes about 7.")
+        rows = {row.variant.id: row for row in estimates.rows}
+        assert rows["quick"].value is not None
+        assert (rows["slow"].value, rows["slow"].note) == (None, NO_TURN)
+        estimates, _ = measured(tmp_path, store, head, Silent(), budget=1e9, rounds=2)
+    assert {row.rounds for row in estimates.rows} == {2}, "with more time it has its turn"
 
 
 def test_a_system_that_fails_at_a_pattern_is_out_of_it_with_its_reason(tmp_path: Path) -> None:
@@ -245,9 +267,15 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
     with LiveTable(console, [variant("a", title="Anna")], lambda: "") as live:
         live.begins("a", 0, "serial", 1, 1)
         live.learned("a", [Progress("serial", "3 ns", 0.05)], is_from_store=False)
+        live.begins("a", 1, "serial, 2 workers", 1, 1)
+        live.learned("a", [], is_from_store=False)
+        live.begins("a", 2, "serial", 1, 2)
+        live.learned("a", [], is_from_store=False)
         live.failed("a", "serial", "has died")
     text = console.export_text()
     assert "a: round 1 of serial 3 ns ± 5.0 %" in text
+    assert "a: round 2 of serial, 2 workers has no value yet\n" in text
+    assert "a: round 3 has no value yet\n" in text, "a launch about several cases"
     assert "a, serial: has died" in text
 
 

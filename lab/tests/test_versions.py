@@ -228,12 +228,13 @@ def test_a_slower_version_is_found(
         (
             "lake@new",
             BAD_INPUT,
-            "lake has no version 'new'; there are: 2.1 (PyPI's), any folder in which it is installed",
+            "no version 'new' of lake is known; there are: lake@2.1 (PyPI's); one that you have installed is named by",
         ),
         (
             "usual@2",
             BAD_INPUT,
-            "usual has no version '2'; there are: any folder in which it is installed, as usual@/opt/usual",
+            "no version '2' of usual is known; Teff can bring none of its versions by number; one that you have "
+            "installed is named by its folder, as usual@/opt/usual",
         ),
         ("lake@/no/such", BAD_INPUT, "lake@/no/such: there is no folder /no/such"),
         ("lake@2.1/two", BAD_INPUT, "a way stands before the version: lake/two@VERSION"),

@@ -26,6 +26,16 @@ TEST(cases, that_are_run_by_default_are_the_four_patterns_and_the_tree_t3) {
   EXPECT_EQ(names, (std::set<std::string>{"serial", "parallel", "fib-both", "fib-one", "tree-T3"}));
 }
 
+TEST(cases, have_a_small_run_whose_units_say_how_much_longer_they_are) {
+  const spawn_benchmark kind;
+  for (const auto& each : kind.cases()) {
+    const auto small = each.own.at("small").get<std::string>();
+    EXPECT_NO_THROW(kind.check(teff::bench::words_of(small), true)) << small;
+    EXPECT_GT(each.own.at("small_times").get<double>(), 32) << small;
+  }
+  EXPECT_EQ(kind.cases().front().own.at("small_times"), 64);
+}
+
 TEST(cases, a_profile_is_no_answer_to_a_line_of_a_batch) {
   const spawn_benchmark kind;
   const teff::bench::flags profile{"-pattern", "serial", "-profile", "1"};

@@ -84,6 +84,7 @@ class Ask:
     line: str  # flags
     role: Role = "system"
     attempts: int = 1
+    seconds: float = 0.0  # that it takes, as far as is known: it is not begun where no more so many are left
 
 
 class Estimated(Protocol):

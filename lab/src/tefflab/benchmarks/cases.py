@@ -67,6 +67,8 @@ class ListedCase(BaseModel):
     default: bool = True
     group: str = ""
     workers: str | int = "any"  # or the one number that it makes sense for
+    small: str = ""  # as `Case` has them
+    small_times: float = 1.0
 
     def takes(self, workers: int) -> bool:
         return self.workers == "any" or str(self.workers) == str(workers)
@@ -96,9 +98,20 @@ class RepeatedQuestion(Question[AnyRecord]):
         self._value = value
 
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        yield Ask(self.case.flags, role="probe")
+        (latest,) = yield Ask(self.case.flags, role="probe", seconds=(yield from self._foreseen()))
         for _ in range(REPEATS):
-            yield Ask(self.case.flags, attempts=ATTEMPTS)
+            (*_, latest) = yield Ask(self.case.flags, attempts=ATTEMPTS, seconds=latest.record.wall_seconds)
+
+    def _foreseen(self) -> Generator[Ask, Sequence[Run[AnyRecord]], float]:
+        """About how long a run takes [s]; 0 where nothing says it. The first small run meets a cold program: the second
+        counts."""
+        if self.runs:
+            return statistics.median(run.record.wall_seconds for run in self.runs)
+        seconds = 0.0
+        for _ in range(2 if self.case.small else 0):
+            (run,) = yield Ask(self.case.small, role="probe")
+            seconds = run.record.wall_seconds * self.case.small_times
+        return seconds
 
     def estimate(self, round_trip: float | None) -> Interval | None:
         del round_trip
@@ -375,7 +388,15 @@ class CaseBenchmark(Benchmark[AnyRecord]):
             title=title,
             variants=request.variants,
             cases=tuple(
-                Case(name=each.name, flags=each.flags, group=each.group, title=each.title, workers=count)
+                Case(
+                    name=each.name,
+                    flags=each.flags,
+                    group=each.group,
+                    title=each.title,
+                    small=each.small,
+                    small_times=each.small_times,
+                    workers=count,
+                )
                 for each in self.choose(listed, request.own)
                 for count in counts
                 if each.takes(count)

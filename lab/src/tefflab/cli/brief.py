@@ -2,13 +2,15 @@
 `teff` itself a line for each command."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from typer.core import TyperCommand
 
 from tefflab.benchmarks import graph_flags
+from tefflab.errors import BAD_INPUT, TeffError
 
 _EXAMPLE = "Example:  "
 _TYPE = re.compile(r" <[^>]*>$")  # behind a name, as Python calls it
@@ -35,6 +37,13 @@ class BriefCommand(TyperCommand):
             return [_Offered(value) for value in values if value.startswith(incomplete)]
         return super().shell_complete(ctx, incomplete)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Graphs' flags may have one dash, as the published ones have; of a command's options that is a bundle of
+        letters to the library, and an unknown flag to programs."""
+        if not ctx.resilient_parsing:  # which a shell that completes asks for
+            _refuse_one_dash(args, {name for each in self.get_params(ctx) for name in each.opts})
+        return super().parse_args(ctx, args)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         text, _, example = (self.help or "").partition(_EXAMPLE)
         if example:
@@ -54,6 +63,14 @@ class BriefCommand(TyperCommand):
             if rows := [(_TYPE.sub("", name), text) for name, text in filter(None, records)]:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+def _refuse_one_dash(words: Sequence[str], options: Collection[str]) -> None:
+    """TeffError for an option with one dash only. What follows `--` is another program's."""
+    for word in takewhile(lambda word: word != "--", words):
+        name = f"-{word.partition('=')[0]}"
+        if name in options:
+            raise TeffError(f"{name[1:]}: an option has two dashes; say {name}", exit_code=BAD_INPUT)
 
 
 def write_groups(formatter: Any, groups: Mapping[str, Sequence[tuple[str, str]]]) -> None:

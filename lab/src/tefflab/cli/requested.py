@@ -77,7 +77,9 @@ def _chosen(root: Path, names: Sequence[str], *, why_not: Callable[[System], str
                 exit_code=BAD_INPUT,
             )
         if name not in known:
-            raise no_such_system(name, list(known))
+            raise no_such_system(
+                name, list(known), "./teff install --list has those that this brings, ./teff systems all"
+            )
         if name not in offers:
             raise TeffError(why_not(known[name]), exit_code=BAD_INPUT)
     return [offers[name] for name in dict.fromkeys(names)]

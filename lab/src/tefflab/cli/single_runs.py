@@ -23,10 +23,10 @@ from tefflab.output.quantities import duration, rate
 from tefflab.output.table import Column, Table
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.bringing import bring_program
-from tefflab.systems.probing import probe_all, why_not_there
+from tefflab.systems.probing import absence, probe_all
 from tefflab.systems.programs import EXIT_CODES, find_program
 from tefflab.systems.setup import ensure
-from tefflab.systems.systems import Program, load_systems, usable_cores
+from tefflab.systems.systems import Program, System, load_systems, usable_cores
 
 TIMEOUT = 600.0  # seconds
 
@@ -66,7 +66,8 @@ def run_each(
         chosen = [program for program in here if ranks is None or program.command_for_ranks]
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
-    runs = [run_once(root, program, flags, ranks) for program in chosen]
+    owner = {system.name: system for system in systems}
+    runs = [run_once(root, program, owner[program.identity], flags, ranks) for program in chosen]
     if all(run.was_refused for run in runs):
         raise TeffError(runs[0].error, exit_code=BAD_INPUT)
     for run in runs:
@@ -109,9 +110,9 @@ def command_of(
     return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
 
 
-def run_once(root: Path, program: Program, flags: Sequence[str], ranks: int | None = None) -> SingleRun:
-    """Starts the program for one run."""
-    if reason := why_not_there(program, root):
+def run_once(root: Path, program: Program, system: System, flags: Sequence[str], ranks: int | None = None) -> SingleRun:
+    """Starts the program of a system for one run."""
+    if reason := absence(program, system, root):
         return SingleRun(program, "", None, reason, False)
     words, environment = command_of(root, program, flags, ranks)
     try:

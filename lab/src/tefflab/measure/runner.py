@@ -69,16 +69,16 @@ class Runner(Generic[AnyRecord]):
         self._leave(patiently=True)
 
     def ask(
-        self, question: Question[AnyRecord], number: int, is_over: Callable[[], bool]
+        self, question: Question[AnyRecord], number: int, is_over: Callable[[float], bool]
     ) -> tuple[list[Run[AnyRecord]], bool]:
         """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
-        `is_over`."""
+        `is_over` for the next, of which it is told how long it takes."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
         try:
             wanted = next(asking)
-            while not is_over():
+            while not is_over(wanted.seconds):
                 attempts = self._answered(question.case, number, wanted)
                 runs += attempts
                 wanted = asking.send(attempts)
@@ -140,7 +140,8 @@ class Runner(Generic[AnyRecord]):
         key = self._key(case, number, wanted.role, self._launch.variant.id, wanted.line)
         known = self._known.get(key)
         if known:
-            self._warm_up = self._warm_up or wanted.line
+            if self._warm_up in ("", case.small):  # which warms nothing up
+                self._warm_up = wanted.line
             run = known.popleft()
         else:
             self._is_measuring = True

@@ -31,12 +31,13 @@ from tefflab.measure.next_launch import (
 from tefflab.measure.runner import Runner
 from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import Progress
+from tefflab.output.quantities import duration
 from tefflab.records.plan import Case
 from tefflab.records.run import Failure, in_time
 from tefflab.records.store import UnwritableError
 from tefflab.systems.systems import Program
 
-_End = Literal["over", "cut off", "set aside"]  # of a round
+_End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
 _FROM_STORE = 0.01  # seconds that a launch takes at least which is not taken from the store
@@ -74,6 +75,7 @@ class Entry:
     program: Program
     failed_before: Failure | None = None  # that the store has of it, and not answered since
     failure: str = ""
+    too_long: float = 0.0  # seconds of its next run, where there is no time left for it
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
     late: int = 0  # rounds that were given up because it did not answer in time
@@ -87,9 +89,14 @@ class Entry:
         return self.seconds_before > 0
 
     @property
+    def is_out(self) -> bool:
+        """Whether it is launched no more."""
+        return bool(self.failure or self.too_long)
+
+    @property
     def has_no_turn(self) -> bool:
         """Whether it waits for its first round, which was not even begun."""
-        return not (self.launches or self.is_set_aside or self.failure)
+        return not (self.launches or self.is_set_aside or self.is_out)
 
     @property
     def seconds_a_launch(self) -> float:
@@ -172,7 +179,7 @@ class Sitting:
             if len({each.launches for each in company}) > 1:
                 return company
         if self.is_enough is not None:
-            over = not left or any(each.failure for each in self.entries) or self.is_enough()
+            over = not left or any(each.is_out for each in self.entries) or self.is_enough()
             return None if over else min(left.values(), key=lambda company: company[0].launches)
         runs = [run for each in self.entries for question in each.launch.questions for run in question.runs]
         here = self.runner.round_trip
@@ -199,7 +206,7 @@ class Sitting:
         set aside have had theirs."""
         alive: dict[str, list[Entry]] = {}
         for each in self.entries:
-            if not each.failure:
+            if not each.is_out:
                 alive.setdefault(each.launch.company, []).append(each)
         left = {name: those for name, those in alive.items() if min(each.launches for each in those) < self.rounds}
         turnless = {name: those for name, those in left.items() if any(each.has_no_turn for each in those)}
@@ -235,7 +242,7 @@ class Sitting:
         return [standing(name, company) for name, company in left.items()]
 
     def _is_over(self) -> bool:
-        return self._time.is_spent(min((each.launches for each in self.entries if not each.failure), default=0))
+        return self._time.is_spent(min((each.launches for each in self.entries if not each.is_out), default=0))
 
     def _launch(self, entry: Entry) -> None:
         began = time.monotonic()
@@ -262,26 +269,32 @@ class Sitting:
             self.runner.give_up(launch, number, reason="", at="")
             entry.failed_before = None
         known = entry.at(self.runner.round_trip).progress
+        if end == "too long" and not known:
+            place = launch.case.place if launch.case else ""
+            reason = f"left out: a run takes about {duration(entry.too_long)}, and there is no time for that"
+            self.observer.failed(launch.variant.id, place, reason)
+            return
         self.observer.learned(launch.variant.id, known, self.runner.is_from_store)
 
     def _ask(self, entry: Entry, turn_ends: float) -> _End:
         """The questions of a launch that are not answered yet."""
         launch, number = entry.launch, entry.launches
 
-        def is_over() -> bool:
-            return self._time.spent > turn_ends or self._time.is_exhausted
+        def is_over(seconds: float) -> bool:
+            entry.too_long = seconds if self._time.lacks(seconds) else 0.0
+            return bool(entry.too_long) or self._time.spent > turn_ends or self._time.is_exhausted
 
         for question in launch.questions[entry.parts :]:
             if self._is_over():
                 return "cut off"
             self.observer.begins(launch.variant.id, number, question.case.place, entry.parts + 1, len(launch.questions))
             runs, is_whole = self.runner.ask(question, number, is_over)
-            if not is_whole and not self._time.is_exhausted:
+            if not is_whole and not entry.too_long and not self._time.is_exhausted:
                 self.runner.put_back(runs)
                 return "set aside"
             question.add([run for run in runs if run.role == "system"])
             if not is_whole:
-                return "cut off"
+                return "too long" if entry.too_long else "cut off"
             entry.parts += 1
         return "over"
 

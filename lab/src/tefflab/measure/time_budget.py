@@ -40,6 +40,10 @@ class TimeBudget:
         """Whether measuring ends at once, however much of a round is missing."""
         return self.spent > self.seconds * GRACE
 
+    def lacks(self, seconds: float) -> bool:
+        """Whether a run that takes so long would end after that."""
+        return self.spent + seconds > self.seconds * GRACE
+
     def __str__(self) -> str:
         if self.spent <= self.seconds:
             return f"{self.spent:.0f} s of at most {self.seconds:.0f} s"

@@ -39,6 +39,7 @@ class LiveTable:
         self._time_left = time_left
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
         self._state = dict.fromkeys((each.id for each in variants), "waits")
+        self._asked = dict.fromkeys(self._state, "")  # the case of a launch about one alone
         self._rounds = dict.fromkeys(self._state, 0)
         self._known: dict[str, dict[str, Progress]] = {id_: {} for id_ in self._state}
 
@@ -55,6 +56,7 @@ class LiveTable:
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
         self._rounds[variant_id] = number
+        self._asked[variant_id] = case if parts == 1 else ""
         what = f"round {number + 1}"
         self._state[variant_id] = f"{what}, {part} of {parts}" if parts > 1 else f"{what}: {case}"
         self._draw()
@@ -64,9 +66,11 @@ class LiveTable:
         self._state[variant_id] = ""
         self._known[variant_id] |= {each.case: each for each in known}
         if self._live is None and not is_from_store:
-            where = f" of {known[0].case}" if len(known) == 1 else ""
-            text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {summary(known)}"
-            self._console.print(text.rstrip(), soft_wrap=True, markup=False)
+            case = known[0].case if len(known) == 1 else self._asked[variant_id]
+            where = f" of {case}" if case else ""
+            so_far = summary(known) or "has no value yet"  # it was cut off, or set aside for others
+            text = f"teff: {variant_id}: round {self._rounds[variant_id]}{where} {so_far}"
+            self._console.print(text, soft_wrap=True, markup=False)
         self._draw()
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:

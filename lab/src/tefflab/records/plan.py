@@ -49,6 +49,8 @@ class Case(Frozen):
     x_text: str = ""  # and how that value is written
     group: str = ""  # cases of one group share a picture
     title: str = ""  # what is done in it, where its name does not say it
+    small: str = ""  # flags of a run that takes nobody long, and foretells how long one of the case does:
+    small_times: float = 1.0  # so many times as long
 
     @property
     def place(self) -> str:

@@ -123,6 +123,17 @@ def why_not_there(program: Program, root: Path) -> str:
     return f"{program.executable} {_NOT_BUILT}"
 
 
+def absence(program: Program, system: System, root: Path) -> str:
+    """Why it is not here and, where something else than the set-up brings it, how to get it; empty where it is."""
+    reason = why_not_there(program, root)
+    if not reason:
+        return ""
+    found = probe(program, system, root)
+    if found.source not in ("install", "elsewhere") or found.how_to_install in reason:
+        return reason
+    return f"not here: {reason}; to get it: {found.how_to_install}"
+
+
 def is_unexplained(reason: str | None) -> bool:
     """Whether a program is not there though nothing has left it out: its system's file names it, and none builds it."""
     return (reason or "").endswith(_NOT_BUILT)

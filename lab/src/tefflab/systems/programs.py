@@ -15,7 +15,7 @@ from tefflab.errors import BAD_INPUT, FAILED, TeffError, shortened
 from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import progress
 from tefflab.host.waiting import LOOK, Waiting
-from tefflab.systems.probing import COMPILED_TIMEOUT, why_not_there
+from tefflab.systems.probing import COMPILED_TIMEOUT, absence
 from tefflab.systems.setup import ensure
 from tefflab.systems.systems import Program, best_of, load_systems, no_adapter, no_such_system, usable_cores
 
@@ -70,8 +70,9 @@ def call_program(
     """
     needed = [each for each in load_systems(root) if started and each.name == started.identity]
     ensure(root, needed, console=progress())
-    if started and (reason := why_not_there(started, root)):
-        raise TeffError(f"{started.id}: {reason}")
+    for system in needed:
+        if started and (reason := absence(started, system, root)):
+            raise TeffError(f"{started.id}: {reason}")
     command = [str(program), *words]
     called = subprocess.Popen(
         command, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE

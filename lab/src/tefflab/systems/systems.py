@@ -25,7 +25,7 @@ from pydantic import (
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.systems.naming import Named, owner_of, parsed
 from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
-from tefflab.systems.versions import Asked, Place, Version, known
+from tefflab.systems.versions import Asked, Place, Version, no_such_version
 
 BENCH_FOLDER = Path("bench")  # the driver, a folder for each kind of benchmark,
 SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # and in it one for each system
@@ -319,8 +319,7 @@ class System(_Strict):
         for rule in self.versions:
             if (number := rule.number_of(named.version)) is not None:
                 return Asked(named, number, rule.filled(number))
-        there = known(self.name, self.versions)
-        raise TeffError(f"{self.name} has no version {named.version!r}; there are: {there}", exit_code=BAD_INPUT)
+        raise TeffError(no_such_version(self.name, named.version, self.versions), exit_code=BAD_INPUT)
 
     def placed_in(self, folder: Path) -> Self:
         """This system, knowing the folder it was read from."""
@@ -380,8 +379,8 @@ def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
     return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
 
 
-def no_such_system(name: str, there: Sequence[str]) -> TeffError:
-    """What to say of a name that nobody has: whom it was meant to be, else who is there."""
+def no_such_system(name: str, there: Sequence[str], listed: str = "") -> TeffError:
+    """What to say of a name that nobody has: whom it was meant to be, else where they are `listed`, or who is there."""
     near = difflib.get_close_matches(name, there, 1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {' '.join(there)}"
+    hint = f"did you mean {near[0]}?" if near else listed or f"there are: {' '.join(there)}"
     return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)

@@ -112,7 +112,11 @@ def _agree(a: str, b: str) -> bool:
     return all(one == other for one, other in zip(a.split("."), b.split("."), strict=False))
 
 
-def known(system: str, rules: Sequence[Version]) -> str:
-    """What to say of the versions that there are."""
-    names = [f"{each.example} ({each.title})" for each in rules]
-    return ", ".join([*names, f"any folder in which it is installed, as {system}@/opt/{system}"])
+def no_such_version(system: str, version: str, rules: Sequence[Version]) -> str:
+    """What to say of a version that no rule knows: which can be had, and how one is named that somebody has."""
+    there = ", ".join(f"{system}@{each.example} ({each.title})" for each in rules)
+    can_be_had = f"there are: {there}" if rules else "Teff can bring none of its versions by number"
+    return (
+        f"no version {version!r} of {system} is known; {can_be_had}; "
+        f"one that you have installed is named by its folder, as {system}@/opt/{system}"
+    )

@@ -7,6 +7,7 @@ each worker, compute_bound. The program `task_graph` decides whether flags are r
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from tefflab.benchmarks import graph_flags
@@ -93,7 +94,11 @@ def refuse_unknown_values(words: Sequence[str]) -> None:
     for name, *value in read_flags(words):
         there = graph_flags.VALUES.get(name, ())
         if there and value and value[0] not in there:
-            raise TeffError(f"-{name}: there is no {value[0]!r}; choose one of {', '.join(there)}", exit_code=BAD_INPUT)
+            near = get_close_matches(value[0], there, 1)
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise TeffError(
+                f"-{name}: there is no {value[0]!r}{meant}; choose one of {', '.join(there)}", exit_code=BAD_INPUT
+            )
 
 
 def check(root: Path, configuration: Configuration, typed: Sequence[str] = ()) -> None:
