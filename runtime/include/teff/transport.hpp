@@ -102,6 +102,10 @@ class transport {
   // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
   [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
 
+  // Whether the ranks of this machine have fewer cores than workers, if each has so many workers. A worker
+  // that looks for work in vain gives way to others then.
+  [[nodiscard]] virtual bool is_crowded(unsigned workers) const noexcept;
+
   // ---- Memory that ranks share, where there is such a thing ----
 
   // Memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: none

@@ -38,6 +38,7 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = rt.internals().traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
+  if (through.is_crowded(rt.workers())) rt.internals().share_cores();
 }
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,

@@ -35,6 +35,10 @@ void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*by
   throw misuse("teff::channel: this transport carries no large messages");
 }
 
+bool transport::is_crowded(unsigned /*workers*/) const noexcept {
+  return false;
+}
+
 std::shared_ptr<std::byte> transport::share_memory(std::size_t /*size*/, memory_name& /*name*/) {
   return nullptr;
 }

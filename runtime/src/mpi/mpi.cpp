@@ -8,10 +8,12 @@
 #include "platform/futex.hpp"
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -79,6 +81,7 @@ class mpi::job {
           "level");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    look_around();
     MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
     MPI_Type_commit(&blocks);
     on_node.resize(static_cast<std::size_t>(ranks));
@@ -109,6 +112,8 @@ class mpi::job {
   std::mutex mutex;  // of all calls of MPI
   int rank = 0;
   int ranks = 1;
+  unsigned ranks_here = 1;  // of this node
+  unsigned cores_here = 1;  // that these may use
   MPI_Datatype blocks = MPI_DATATYPE_NULL;
   std::optional<detail::node> near;                 // none: no rings
   std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
@@ -120,6 +125,22 @@ class mpi::job {
   }
 
  private:
+  void look_around() noexcept {
+    MPI_Comm here = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &here);
+    int size = 1;
+    MPI_Comm_size(here, &size);
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    ::sched_getaffinity(0, sizeof cores, &cores);
+    MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
+    MPI_Comm_free(&here);
+    ranks_here = static_cast<unsigned>(size);
+    // Where a set is too small for the machine's cores, there are enough.
+    const auto known = static_cast<unsigned>(CPU_COUNT(&cores));
+    cores_here = known != 0 ? known : UINT_MAX;
+  }
+
   bool ours_ = false;
 };
 
@@ -336,6 +357,10 @@ int mpi::ranks() const noexcept {
 
 std::unique_ptr<channel> mpi::open() {
   return std::make_unique<line>(job_);
+}
+
+bool mpi::is_crowded(unsigned workers) const noexcept {
+  return job_->cores_here < job_->ranks_here * workers;
 }
 
 std::shared_ptr<std::byte> mpi::share_memory(std::size_t size, memory_name& name) {

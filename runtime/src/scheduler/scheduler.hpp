@@ -95,7 +95,9 @@ class scheduler {
   [[nodiscard]] const asymmetric_fence& fences() const noexcept { return fences_; }
   [[nodiscard]] bool stopping() const noexcept { return stop_.load(std::memory_order_seq_cst); }
   // More workers than cores: a spinning worker keeps another from running.
-  [[nodiscard]] bool crowded() const noexcept { return crowded_; }
+  [[nodiscard]] const std::atomic<bool>& crowded() const noexcept { return crowded_; }
+  // Other processes want these cores, too.
+  void share_cores() noexcept { crowded_.store(true, std::memory_order_relaxed); }
   // How long a worker spins at most.
   [[nodiscard]] std::chrono::microseconds longest_spin() const noexcept { return longest_spin_; }
   // Something was published, and nobody woken for it: if somebody searches, a wake was saved. A hint.
@@ -140,7 +142,7 @@ class scheduler {
   options settings_;
   tick_scale scale_;
   std::optional<trace> trace_;
-  bool crowded_;
+  std::atomic<bool> crowded_;
   std::chrono::microseconds longest_spin_;
   std::optional<processor_claim> bound_;  // worker i to its i-th
   std::vector<worker*> by_processor_;     // null where none is bound

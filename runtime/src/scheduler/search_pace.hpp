@@ -4,6 +4,7 @@
 
 #include "platform/relax.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <utility>
@@ -14,8 +15,8 @@ class search_pace {
  public:
   using clock = std::chrono::steady_clock;
 
-  // `crowded`: a thread that searches may keep another from its work.
-  search_pace(unsigned looks_between_readings, bool crowded) noexcept
+  // `crowded`: whether a thread that searches may keep another from its work. It may become true meanwhile.
+  search_pace(unsigned looks_between_readings, const std::atomic<bool>& crowded) noexcept
       : between_(looks_between_readings), crowded_(crowded) {}
 
   // Its patience begins, with the first reading of the clock from now on. It goes on until `most` only if no
@@ -51,7 +52,7 @@ class search_pace {
   // How many looks in vain there were since it began.
   [[nodiscard]] unsigned looks() const noexcept { return looks_; }
   void give_way() const noexcept {
-    if (crowded_ || now_ >= gives_way_from_) std::this_thread::yield();
+    if (crowded_.load(std::memory_order_relaxed) || now_ >= gives_way_from_) std::this_thread::yield();
   }
 
   // All of it, for who does nothing else between two looks: after a look in vain, whether to look again.
@@ -68,7 +69,7 @@ class search_pace {
   static constexpr std::chrono::microseconds longest_gap{50};
 
   const unsigned between_;
-  const bool crowded_;
+  const std::atomic<bool>& crowded_;  // relaxed: a hint
   bool is_over_ = false;
   bool has_lost_core_ = false;
   unsigned looks_ = 0;

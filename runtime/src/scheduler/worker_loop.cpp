@@ -107,7 +107,7 @@ void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noe
     while (me.run_job_of(me.inbox_, searching)) continue;
     me.stolen_.tell();
     // Where threads share cores, whoever is to bring a job needs this one.
-    if (me.all_.crowded()) continue;
+    if (me.all_.crowded().load(std::memory_order_relaxed)) continue;
     me.spin_until(
         [](const void* given) {
           const auto& each = *static_cast<const struct awaited*>(given);
