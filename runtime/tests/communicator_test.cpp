@@ -47,6 +47,12 @@ TEST(communicator, calls_handlers_with_the_arguments_that_were_sent) {
   });
 }
 
+TEST(communicator, without_room_for_a_message_is_refused) {
+  loopback job(1);
+  runtime rt{{.workers = 1}};
+  EXPECT_THROW((communicator{rt, job.rank(0), {.window = 0}}), invalid_option);
+}
+
 TEST(communicator, run_ends_when_all_that_handlers_send_has_been_handled) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);

@@ -285,6 +285,32 @@ TEST(distributed_graph, a_rank_that_is_not_there_is_named_with_its_key) {
   }
 }
 
+TEST(distributed_graph, ranks_that_do_not_agree_whose_a_key_is_are_told_so) {
+  loopback job(2);
+  on_ranks(job, 1, [](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    std::atomic<int> ran{0};
+    distributed_graph<int> g(comm);
+    // Rank 0 takes the key for rank 1's, and that one for rank 0's.
+    g.rank([&](int) { return 1 - comm.rank(); }).indegree([](int) { return 1; }).body([&](int) { ++ran; });
+    if (comm.rank() == 0) g.fulfill(3);
+    try {
+      g.wait();
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const ranks_differ& e) {
+      EXPECT_EQ(comm.rank(), 1);
+      EXPECT_EQ(
+          std::string(e.what()),
+          "teff::distributed_graph: another rank's rank() of the key 3 is 1, and this rank's is 0; it must "
+          "be the same on all ranks");
+    } catch (const rank_failed& e) {
+      EXPECT_EQ(comm.rank(), 0);
+      EXPECT_EQ(e.rank, 1);
+    }
+    EXPECT_EQ(ran, 0);
+  });
+}
+
 TEST(distributed_graph, a_task_that_waits_for_its_own_graph_is_refused) {
   loopback job(1);
   runtime rt{{.workers = 2}};

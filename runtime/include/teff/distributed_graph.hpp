@@ -287,6 +287,7 @@ class distributed_graph {
         detail::as_part_of<std::decay_t<Arrived>>(
             [this, made](const Key& key, const Arguments&... arguments, std::span<T> data) {
               fails_with(key, [&] {
+                expect_own(key);
                 if (made->arrived(key, arguments..., data)) tasks_->fulfill(key);
               });
             })));
@@ -300,7 +301,10 @@ class distributed_graph {
   }
   // From another rank.
   void receive(const Key& key, const Data&... data) {
-    fails_with(key, [&] { count_here(key, data...); });
+    fails_with(key, [&] {
+      expect_own(key);
+      count_here(key, data...);
+    });
   }
   // If that throws, the graph fails on all ranks, which are told the key.
   template <class F>
@@ -316,6 +320,16 @@ class distributed_graph {
     if (to < 0 || to >= part_.core().ranks()) [[unlikely]]
       refuse_rank(key, to);
     return to;
+  }
+  // Another rank has sent the key here.
+  void expect_own(const Key& key) {
+    if (const int to = rank_of(key); to != part_.core().rank()) [[unlikely]]
+      refuse_to_have(key, to);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_to_have(const Key& key, int rank) {
+    throw ranks_differ("teff::distributed_graph: another rank's rank() of the key " + detail::key_text(key) +
+                       " is " + std::to_string(part_.core().rank()) + ", and this rank's is " +
+                       std::to_string(rank) + "; it must be the same on all ranks");
   }
   [[noreturn, gnu::cold, gnu::noinline]] void refuse_rank(const Key& key, int rank) {
     throw misuse("teff::distributed_graph: rank() of the key " + detail::key_text(key) + " is " +

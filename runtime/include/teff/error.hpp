@@ -80,7 +80,8 @@ struct wrong_landing : misuse {
   using misuse::misuse;
 };
 
-// The ranks of a job have registered different messages, or run different programs.
+// The ranks of a job have registered different messages, run different programs, or say of a key of a graph
+// that it belongs to different ranks.
 struct ranks_differ : misuse {
   using misuse::misuse;
 };

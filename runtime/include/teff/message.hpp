@@ -24,7 +24,7 @@ namespace teff {
 // How a communicator is set up.
 struct communicator_options {
   // How many bytes of messages may be on their way to each rank, or wait there, before who sends more has to
-  // wait.
+  // wait. At least 1; else the communicator throws invalid_option.
   std::size_t window = std::size_t{1} << 20;
 };
 

@@ -16,7 +16,7 @@ struct mpi_options {
   // system permits that. False, on any rank: MPI carries them.
   bool reads_memory = true;
   // After so long without an answer of another node's system, be its ranks busy or stopped, the job ends; 0:
-  // never. In whole seconds, 4 at least.
+  // never. In whole seconds, 4 at least; else mpi throws invalid_option.
   std::chrono::seconds silence{4};
 };
 

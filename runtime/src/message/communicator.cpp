@@ -1,3 +1,4 @@
+#include <teff/error.hpp>
 #include <teff/message.hpp>
 
 #include <cxxabi.h>
@@ -23,10 +24,20 @@ void refuse_landing(std::size_t expected, std::size_t landed) {
 
 }  // namespace detail
 
+namespace {
+
+std::size_t window_of(const communicator_options& how) {
+  if (how.window == 0)
+    throw invalid_option("teff::communicator: a window of 0 bytes has no room for a message; 1 at least");
+  return how.window;
+}
+
+}  // namespace
+
 communicator::communicator(runtime& rt, transport& through, const communicator_options& how)
     : runtime_(rt),
       transport_(through),
-      source_(std::make_shared<detail::message_source>(rt, through, how.window)) {
+      source_(std::make_shared<detail::message_source>(rt, through, window_of(how))) {
   detail::attach(rt.internals(), source_);
   detail::published(rt.internals());  // it may ask to be polled, or listened to
 }

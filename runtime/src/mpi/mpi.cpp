@@ -63,6 +63,9 @@ void each_part(std::size_t size, Use use) {
 class mpi::job {
  public:
   job(int& argc, char**& argv, const mpi_options& how) {
+    if (how.silence != decltype(how.silence){} && how.silence < mpi_options{}.silence)
+      throw invalid_option("teff::mpi: a silence of " + std::to_string(how.silence.count()) +
+                           " s; it must be 0 (for ever) or at least 4");
     int initialized = 0;
     int finalized = 0;
     MPI_Initialized(&initialized);

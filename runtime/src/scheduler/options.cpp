@@ -42,8 +42,8 @@ std::optional<std::uint64_t> number_from(const char* variable) {
 // `asked` as a number of `what`, at least one. Throws invalid_option.
 unsigned counted(std::uint64_t asked, unsigned most, const char* what) {
   if (asked == 0 || asked > most) {
-    throw invalid_option("the number of " + std::string(what) + " must lie in 1.." + std::to_string(most) +
-                         ": " + std::to_string(asked) + " was asked for");
+    throw invalid_option("teff::options: the number of " + std::string(what) + " must lie in 1.." +
+                         std::to_string(most) + ": " + std::to_string(asked) + " was asked for");
   }
   return static_cast<unsigned>(asked);
 }
