@@ -74,7 +74,8 @@ TEST(c_api, has_the_workers_that_are_asked_for) {
   teff_runtime* none = reinterpret_cast<teff_runtime*>(1);
   EXPECT_EQ(teff_runtime_make(1'000'000, &none), teff_invalid_option);
   EXPECT_EQ(none, nullptr);
-  EXPECT_STREQ(teff_last_error(), "teff::options: the number of workers must lie in 1..1024: 1000000 was asked for");
+  EXPECT_STREQ(teff_last_error(),
+               "teff::options: the number of workers must lie in 1..1024: 1000000 was asked for");
   EXPECT_EQ(teff_runtime_end(nullptr), teff_ok);
 }
 
