@@ -498,6 +498,24 @@ TEST(forked_process, of_a_guest_that_returns_from_its_task_ends) {
 
 // ---- The default runtime ----
 
+// In a process of its own, which can end.
+TEST(forked_process, loops_in_order_when_its_default_runtime_was_shut_down_at_its_exit) {
+  if (under_thread_sanitizer || allocator_may_hang) GTEST_SKIP();
+  const auto ends = in_child([]() -> std::string {
+    struct late {
+      ~late() {
+        const auto sum = parallel_reduce(0, 1000, 0, [](int i) { return i; }, std::plus<>{});
+        const auto [one, two] = join([] { return 1; }, [] { return 2; });
+        ::_exit(sum + one + two == 499503 ? 7 : 8);
+      }
+    };
+    static const late destroyed_last;
+    parallel_for(0, 1000, [](int) {});
+    std::exit(9);
+  });
+  EXPECT_EQ(ends, 7);
+}
+
 TEST(forked_process, makes_a_default_runtime_of_its_own) {
   std::atomic<int> done{0};
   const auto loop = [&] {

@@ -101,9 +101,9 @@ class runtime {
   // at once. The calling thread becomes a worker for as long, if the place of one is free: one that is out of
   // work lends it. f then runs on the calling thread, on a stack as large as the workers'; while f waits for
   // its tasks, that thread may run other tasks of this runtime. If all workers are busy, the calling thread
-  // sleeps until one of them has run f. A worker of this runtime runs f itself, at once, as does one of its
-  // spare threads; a worker of another runtime runs other tasks of its own meanwhile. Throws
-  // runtime_was_shut_down.
+  // sleeps until one of them has run f; if all wait, as in blocking(), a spare thread runs f, in order. A
+  // worker of this runtime runs f itself, at once, as does one of its spare threads; a worker of another
+  // runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
@@ -144,7 +144,8 @@ class runtime {
 
 // The runtime that loops, joins and pipelines use on threads that are no workers. It is made when it is used
 // first, with the options' defaults and the environment's TEFF_*, and shut down when the process exits. If
-// calls of run() are in progress then, it is left as it is. Throws what the constructor throws.
+// calls of run() are in progress then, it is left as it is. Loops, joins and pipelines after that, as in the
+// destructors of static objects, run in order. Throws what the constructor throws.
 //
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
 [[nodiscard]] runtime& default_runtime();

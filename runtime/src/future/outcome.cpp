@@ -54,7 +54,7 @@ void shared_outcome::expect_not_lost() const {
 void shared_outcome::wait() {
   if (ended()) return;
   expect_not_lost();
-  worker::current() != nullptr || is_spare_thread() ? help() : help_as_guest(*this);
+  worker::current() != nullptr || spare_threads::is_here() ? help() : help_as_guest(*this);
   if (ended()) return;
   std::optional<blocked_activities> blocked;
   if (auto* const me = worker::current()) {

@@ -30,10 +30,22 @@ constinit std::atomic<made_once*> of_this_process{&of_first_process};
   of_this_process.store(mine, std::memory_order_relaxed);
 });
 
+// Relaxed: who is not ordered after the exit is refused, or served, as it comes.
+constinit std::atomic<bool> exits{false};
+
+runtime* made_here() noexcept {
+  return of_this_process.load(std::memory_order_relaxed)->made.load(std::memory_order_acquire);
+}
+
+bool is_shut_down() noexcept {
+  auto* const kept = made_here();
+  return kept != nullptr && kept->internals().is_shut_down();
+}
+
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
-  auto* const kept = of_this_process.load(std::memory_order_relaxed)->made.load(std::memory_order_acquire);
-  if (kept != nullptr) kept->internals().shut_down_at_exit();
+  if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
+  exits.store(true, std::memory_order_relaxed);
 }
 
 runtime& make(made_once& only) {
@@ -55,12 +67,12 @@ runtime& default_runtime() {
 
 namespace detail {
 
-bool is_spare_thread() noexcept {
-  return spare_threads::is_here();
+bool runs_in_order() noexcept {
+  return spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
 }
 
 void call_on_default_runtime(void (*body)(void* what), void* what) {
-  if (is_spare_thread()) return body(what);
+  if (runs_in_order()) return body(what);
   default_runtime().run([=] { body(what); });
 }
 

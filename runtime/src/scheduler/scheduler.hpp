@@ -52,6 +52,9 @@ class scheduler {
   void shut_down();
   // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.
   void shut_down_at_exit() noexcept;
+  [[nodiscard]] bool is_shut_down() const noexcept {
+    return (calls_.load(std::memory_order_relaxed) & shut_down_flag) != 0;
+  }
 
   // Whether this process has been forked from the one that made the scheduler, so that there are no workers,
   // and locks may be held by threads that do not exist (forks.md).
