@@ -41,11 +41,13 @@ func Drive(variant string, run func(work Workload, workers int)) int {
 	}
 	list := (**C.char)(C.malloc(C.size_t(len(flags)) * C.size_t(unsafe.Sizeof(flags[0]))))
 	copy(unsafe.Slice(list, len(flags)), flags)
+	runtime.LockOSThread() // the reason of a failure is the thread's
 	session := C.teff_session_open(C.int32_t(len(flags)-1), list)
 	if session == nil {
 		fmt.Fprintf(os.Stderr, "error: %s\n", C.GoString(C.teff_error()))
 		return 2
 	}
+	runtime.UnlockOSThread()
 	workers := C.teff_session_workers(session)
 	runtime.GOMAXPROCS(int(workers))
 	identity := C.teff_identity{
