@@ -16,8 +16,10 @@
 #include <climits>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -198,8 +200,9 @@ class mpi::line final : public channel {
     const int count = blocks_of(size);
     const std::lock_guard lock(job_->mutex);
     under_way_[static_cast<std::size_t>(to)].fetch_add(1, std::memory_order_relaxed);
-    auto& sent = sends_.emplace_back(sent_packet{to, std::move(bytes), MPI_REQUEST_NULL});
-    MPI_Isend(sent.bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &sent.request);
+    requests_.resize(sends_.size() + 1, MPI_REQUEST_NULL);
+    auto& sent = *sends_.emplace_back(std::make_unique<sent_packet>(sent_packet{to, std::move(bytes)}));
+    MPI_Isend(sent.bytes.data(), count, job_->blocks, to, static_cast<int>(lacking), all_, &requests_.back());
     end_sends();
   }
 
@@ -290,7 +293,6 @@ class mpi::line final : public channel {
   struct sent_packet {
     int to;
     packet bytes;
-    MPI_Request request;
   };
   // Data of a large message that come or leave.
   struct moving_data {
@@ -321,18 +323,25 @@ class mpi::line final : public channel {
     }
     return std::nullopt;
   }
-  // Forgets the packets that have left. Under the lock.
+  // Forgets the packets that have left. Under the lock. All are asked for in one call: where ranks share
+  // cores, each call of MPI that finds nothing may give the core to another rank.
   void end_sends() {
-    for (auto each = sends_.begin(); each != sends_.end();) {
-      int left = 0;
-      MPI_Test(&each->request, &left, MPI_STATUS_IGNORE);
-      if (left == 0) {
-        ++each;
-        continue;
-      }
-      under_way_[static_cast<std::size_t>(each->to)].fetch_sub(1, std::memory_order_relaxed);
-      each = sends_.erase(each);
+    if (sends_.empty()) return;
+    int count = 0;
+    left_.resize(sends_.size());
+    MPI_Testsome(static_cast<int>(sends_.size()), requests_.data(), &count, left_.data(),
+                 MPI_STATUSES_IGNORE);
+    // The last one takes the place of one that has left: from the end on, no place changes that is still to
+    // come.
+    std::sort(left_.begin(), left_.begin() + std::max(count, 0), std::greater<>{});
+    for (int i = 0; i < count; ++i) {
+      const auto place = static_cast<std::size_t>(left_[static_cast<std::size_t>(i)]);
+      under_way_[static_cast<std::size_t>(sends_[place]->to)].fetch_sub(1, std::memory_order_relaxed);
+      sends_[place] = std::move(sends_.back());
+      requests_[place] = requests_[sends_.size() - 1];
+      sends_.pop_back();
     }
+    requests_.resize(sends_.size());
   }
 
   std::shared_ptr<job> job_;
@@ -340,7 +349,10 @@ class mpi::line final : public channel {
   detail::rings::inbox* const inbox_;  // null: no rings
   const bool polled_;
   MPI_Comm all_ = MPI_COMM_NULL;
-  std::list<sent_packet> sends_;   // under the lock
+  // Under the lock: packets on their way, the request of each at the same place, and which of them have left.
+  std::vector<std::unique_ptr<sent_packet>> sends_;
+  std::vector<MPI_Request> requests_;
+  std::vector<int> left_;
   std::list<moving_data> moving_;  // under the lock
   std::atomic<std::size_t> moves_{0};
   std::vector<std::atomic<std::size_t>> under_way_;
