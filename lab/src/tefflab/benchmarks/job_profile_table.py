@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tefflab.benchmarks.job_profile import PATHS, SPENT, JobProfile, RankProfile
 from tefflab.output.quantities import digits, duration, percent, rate
+from tefflab.records.plan import counted_workers
 
 _MOST_COLUMNS = 8  # of ranks: of more, the table has the sum only
 _WHERE = {"own": "to itself", "near": "by shared memory", "far": "by the network"}
@@ -19,7 +20,7 @@ def to_table(profile: JobProfile) -> Group:
     whole = profile.whole()
     columns = [whole, *profile.ranks] if 1 < len(profile.ranks) <= _MOST_COLUMNS else [whole]
     many = f"{len(profile.ranks)} ranks, " if len(profile.ranks) > 1 else ""
-    title = f"{' '.join(profile.command)}: {many}{whole.workers} worker{'s' * (whole.workers != 1)}"
+    title = f"{' '.join(profile.command)}: {many}{counted_workers(whole.workers)}"
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("worker time")
     for each in columns:

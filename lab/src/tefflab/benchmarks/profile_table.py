@@ -7,6 +7,7 @@ from rich.text import Text
 from tefflab.benchmarks.profile import UNKNOWN, TimeSpent
 from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import duration, percent
+from tefflab.records.plan import counted_workers
 
 _WORTH_A_LINE = 0.005  # of the time: what is less than that of a category's functions is left out
 
@@ -14,9 +15,7 @@ _WORTH_A_LINE = 0.005  # of the time: what is less than that of a category's fun
 def to_table(spent: TimeSpent, *, functions: bool) -> Group:
     """A row a category; where `functions`, below it where in it the workers were."""
     source = spent.source
-    table = titled_table(
-        f"{spent.program}: {spent.pattern}, {source.threads} worker{'s' if source.threads > 1 else ''}"
-    )
+    table = titled_table(f"{spent.program}: {spent.pattern}, {counted_workers(source.threads)}")
     table.add_column("worker time")
     for name in ("share", "95 %", "a task"):
         table.add_column(name, justify="right", no_wrap=True)

@@ -17,19 +17,23 @@
 
 namespace teff::detail {
 
+// Of `count` elements, how many each of so many blocks has at most.
+inline std::uint64_t share_of(std::uint64_t count, std::uint64_t blocks) noexcept {
+  return count / blocks + (count % blocks != 0);
+}
+
 // How many elements make up a block, where nobody said: so many that the tree costs little beside them, which
 // is more for values that take long to combine, of `bytes` each; but at least some hundred blocks, and at
 // most 1024.
 inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof(double)) noexcept {
-  const auto in = [count](std::uint64_t blocks) { return count / blocks + (count % blocks != 0); };
   const auto enough = std::max<std::uint64_t>(512, std::uint64_t{16} * bytes);
-  return std::max<std::uint64_t>({in(1024), std::min(enough, in(128)), 1});
+  return std::max<std::uint64_t>({share_of(count, 1024), std::min(enough, share_of(count, 128)), 1});
 }
 
 // The same for a block that can be shared within.
 inline constexpr std::uint64_t divisible_block = 512;
 inline std::uint64_t usual_divisible_block(std::uint64_t count) noexcept {
-  return std::max(divisible_block, count / 1024 + (count % 1024 != 0));
+  return std::max(divisible_block, share_of(count, 1024));
 }
 
 // Function objects of the standard library that are known to commute.
