@@ -4,9 +4,11 @@
 #include "platform/process_wide.hpp"
 
 #include <hwloc.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <map>
@@ -131,12 +133,11 @@ void topology::free_this_thread() const noexcept {
   bind_this_thread_to(processors_);
 }
 
-void topology::bind_this_thread_to(std::span<const unsigned> processors) const noexcept {
-  const auto set = hwloc_bitmap_alloc();
-  if (set == nullptr) return;
-  for (const unsigned each : processors) hwloc_bitmap_set(set, each);
-  hwloc_set_cpubind(tree_->handle, set, HWLOC_CPUBIND_THREAD);
-  hwloc_bitmap_free(set);
+// Not by hwloc, which allocates: also the child of a fork() does this.
+void topology::bind_this_thread_to(std::span<const unsigned> processors) noexcept {
+  std::array<cpu_set_t, 8> set{};  // 8192 processors: Linux knows no more
+  for (const unsigned each : processors) CPU_SET_S(each, sizeof set, set.data());
+  ::sched_setaffinity(0, sizeof set, set.data());
 }
 
 }  // namespace teff::detail

@@ -39,7 +39,7 @@ class topology {
 
  private:
   struct tree;
-  void bind_this_thread_to(std::span<const unsigned> processors) const noexcept;
+  static void bind_this_thread_to(std::span<const unsigned> processors) noexcept;
 
   std::unique_ptr<tree> tree_;
   std::vector<unsigned> processors_;

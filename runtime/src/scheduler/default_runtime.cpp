@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 
 namespace teff {
@@ -21,20 +22,31 @@ struct made_once {
   made_once* of_parent = nullptr;
 };
 constinit made_once of_first_process;
-// Relaxed: written while a process has one thread.
-constinit std::atomic<made_once*> of_this_process{&of_first_process};
+constinit std::atomic<made_once*> of_this_process{&of_first_process};  // null: a child that has not asked
+constinit made_once* of_parent = nullptr;  // written while a process has one thread
 
 [[maybe_unused]] const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
-  auto* const mine = new made_once;
-  mine->of_parent = of_this_process.load(std::memory_order_relaxed);
-  of_this_process.store(mine, std::memory_order_relaxed);
+  if (auto* const last = of_this_process.exchange(nullptr, std::memory_order_relaxed)) of_parent = last;
 });
+
+made_once& once_here() {
+  // Acquire, as the failed exchange: what another thread of the child has made of it, with the release there.
+  if (auto* const found = of_this_process.load(std::memory_order_acquire)) return *found;
+  auto mine = std::make_unique<made_once>();
+  mine->of_parent = of_parent;
+  made_once* found = nullptr;
+  return of_this_process.compare_exchange_strong(found, mine.get(), std::memory_order_acq_rel)
+             ? *mine.release()
+             : *found;
+}
 
 // Relaxed: who is not ordered after the exit is refused, or served, as it comes.
 constinit std::atomic<bool> exits{false};
 
 runtime* made_here() noexcept {
-  return of_this_process.load(std::memory_order_relaxed)->made.load(std::memory_order_acquire);
+  auto* const here =
+      of_this_process.load(std::memory_order_acquire);  // pairs with the release in once_here()
+  return here == nullptr ? nullptr : here->made.load(std::memory_order_acquire);
 }
 
 bool is_shut_down() noexcept {
@@ -60,7 +72,7 @@ runtime& make(made_once& only) {
 }  // namespace
 
 runtime& default_runtime() {
-  auto& only = *of_this_process.load(std::memory_order_relaxed);
+  auto& only = once_here();
   if (auto* const made = only.made.load(std::memory_order_acquire)) return *made;
   return make(only);
 }

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -35,15 +36,17 @@ namespace runtime_registry {
 
 namespace {
 
+// Those of the process that this one was forked from stay: they are never destroyed here, since their threads
+// are not here to end.
 struct runtimes {
-  std::vector<scheduler*> alive;
-  // Never destroyed here, since their threads are not here to end. Kept, so that nobody takes them for lost
-  // memory.
-  std::vector<scheduler*> of_parent;
+  std::vector<scheduler*> all;
 
-  void begin_child() {
-    of_parent.insert(of_parent.end(), alive.begin(), alive.end());
-    alive.clear();
+  void begin_child() noexcept {}
+
+  void each_of_this_process(auto visit) const {
+    for (auto* const each : all) {
+      if (!each->is_of_parent()) visit(*each);
+    }
   }
 };
 using registered = process_wide<runtimes>;
@@ -51,47 +54,44 @@ using registered = process_wide<runtimes>;
 }  // namespace
 
 void add(scheduler& begun) {
-  registered::with([&](runtimes& all) { all.alive.push_back(&begun); });
+  registered::with([&](runtimes& here) { here.all.push_back(&begun); });
 }
 
 void remove(const scheduler& ended) noexcept {
-  registered::with([&](runtimes& all) { std::erase(all.alive, &ended); });
+  registered::with([&](runtimes& here) { std::erase(here.all, &ended); });
 }
 
 void begin_call(const scheduler& runtime) {
-  registered::with([&](runtimes& all) {
-    for (const auto* const list : {&all.alive, &all.of_parent}) {
-      for (auto* const each : *list) {
-        if (each == &runtime) return each->begin_call();
-      }
-    }
-    throw runtime_was_shut_down();
+  registered::with([&](runtimes& here) {
+    const auto found = std::ranges::find(here.all, &runtime);
+    if (found == here.all.end()) throw runtime_was_shut_down();
+    (*found)->begin_call();
   });
 }
 
 void wake(const scheduler& runtime, unsigned worker) noexcept {
-  registered::with([&](runtimes& all) {
-    for (auto* const each : all.alive) {
-      if (each == &runtime) each->gate().wake(worker);
-    }
+  registered::with([&](const runtimes& here) {
+    here.each_of_this_process([&](scheduler& each) {
+      if (&each == &runtime) each.gate().wake(worker);
+    });
   });
 }
 
 void wake_owner(const task_slot* slot) noexcept {
-  registered::with([&](runtimes& all) {
-    for (auto* const each : all.alive) {
-      for (const auto& worker : each->workers()) {
-        if (worker->owns(slot)) each->gate().wake(worker->index());
+  registered::with([&](const runtimes& here) {
+    here.each_of_this_process([&](scheduler& each) {
+      for (const auto& worker : each.workers()) {
+        if (worker->owns(slot)) each.gate().wake(worker->index());
       }
-    }
+    });
   });
 }
 
 void visit(std::uint64_t number, void (*do_to)(scheduler&) noexcept) noexcept {
-  registered::with([&](runtimes& all) {
-    for (auto* const each : all.alive) {
-      if (each->number() == number) do_to(*each);
-    }
+  registered::with([&](const runtimes& here) {
+    here.each_of_this_process([&](scheduler& each) {
+      if (each.number() == number) do_to(each);
+    });
   });
 }
 
