@@ -18,6 +18,7 @@ namespace {
 
 using checked::checker;
 using checked::futex;
+using detail::entered;
 using detail::wake_for;
 
 // Pieces of work for any worker, and others for worker 0 only. What a worker's thread or guest may touch is
@@ -100,11 +101,11 @@ struct world {
       while (!take_from(work) && !(me == 0 && (take_from(named) || take_message())) &&
              (gate.is_asked_for(me) || !take_from(left))) {
         const bool gives_way = gate.prepare_to_give_way(me);
-        if (!gives_way) gate.prepare_sleep(me, wake_for::work);
+        if (!gives_way) gate.prepare_sleep(me, wake_for::work_or_guest);
         touch(me);
         if (!gives_way) checked::barrier_everywhere();
         if (sees_work(me, gives_way)) {
-          gate.cancel_sleep(me, wake_for::work);
+          gate.cancel_sleep(me, wake_for::work_or_guest);
         } else {
           gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
             if (dozes) doze();
@@ -123,17 +124,19 @@ struct world {
   bool visit(unsigned worker, const std::function<void()>& call) {
     const bool asks = gate.ask_for(worker);
     const auto prepare = [&] { touch(worker); };
-    if (!gate.enter(worker, prepare)) {
+    auto as = gate.enter(worker, prepare);
+    if (as == entered::no) {
       if (asks && guests_stop_asking) gate.stop_asking(worker);
-      if (!gate.enter_called(worker, prepare)) return false;
-      if (guests_leave_the_search && gate.stop_search()) hand_over(worker);
+      as = gate.enter_called(worker, prepare);
     }
+    if (as == entered::no) return false;
+    if (as == entered::as_searcher && guests_leave_the_search && gate.stop_search()) hand_over(worker);
     call();
     const bool others_idle = gate.prepare_leave(worker);
     touch(worker);
     if (!others_idle && guests_fence) checked::barrier_everywhere();
     const bool stays = guests_look && sees_work(worker);
-    if (stays) gate.cancel_sleep(worker, wake_for::work);
+    if (stays) gate.cancel_leave(worker);
     if (!stays && gate.leave(worker)) {
       if (guests_touch_after) touch(worker);
       return true;

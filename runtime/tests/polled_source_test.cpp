@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "platform/call_stack.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
@@ -159,6 +160,20 @@ TEST(polled_source, is_polled_by_a_worker_that_waits_within_an_activity) {
   g.fulfill(0);
   g.wait();
   EXPECT_TRUE(rang);
+}
+
+// Calls of run() are short, and so leave the worker as they found it: asleep until that time.
+TEST(polled_source, that_a_worker_sleeps_for_does_not_keep_callers_from_running_on_their_own_threads) {
+  if (!detail::call_stack::available) GTEST_SKIP() << "no guests on this processor";
+  runtime rt{parking(1)};
+  const attached_clock clock(rt);
+  std::promise<void> rang;
+  clock->set(clock::now() + 1h, [] {});
+  wait_until_all_are_parked(rt);
+  const auto me = std::this_thread::get_id();
+  for (int here = 0; here < 100;) here += rt.run([] { return std::this_thread::get_id(); }) == me ? 1 : 0;
+  clock->set(clock::now(), [&] { rang.set_value(); });
+  expect_soon(rang.get_future());
 }
 
 }  // namespace

@@ -51,8 +51,7 @@ struct ranks {
     }
     while (!done()) {
       if (with == fault::looks_early) {
-        bells[me].listen();
-        futex::wait(bells[me].word(), detail::bell<futex>::quiet);
+        futex::wait(bells[me].word(), bells[me].listen());
       } else {
         futex::wait(bells[me].word(), 0);
       }

@@ -2,6 +2,7 @@
 // interleavings.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -50,10 +51,6 @@ struct two_ends {
   detail::bell<futex> of_producer;
   detail::bell<futex> of_consumer;
 
-  static void sleep_on(const detail::bell<futex>& own) {
-    futex::wait(own.word(), detail::bell<futex>::quiet);
-  }
-
   // A piece of two lines, then of one, and so on.
   static constexpr std::size_t size_of(int piece) { return piece % 2 == 0 ? 2 : 1; }
 
@@ -63,14 +60,14 @@ struct two_ends {
       while (!producer.finds_room(size)) {
         if (with != fault::looks_late_for_room) producer.starve();
         if (producer.finds_room(size)) break;
-        of_producer.listen();
+        const auto quiet = of_producer.listen();
         if (with == fault::looks_late_for_room) producer.starve();
         // As listen() of the rings: what was told before may have been too little.
         if (with == fault::none || with == fault::says_too_little) {
           producer.starve();
           if (producer.has_room(size)) break;
         }
-        sleep_on(of_producer);
+        futex::wait(of_producer.word(), quiet);
       }
       for (std::size_t i = 0; i < size; ++i) producer.at(i).value.write(value++);
       if (with == fault::rings_early) of_consumer.ring();
@@ -81,13 +78,9 @@ struct two_ends {
   void consume(int pieces) {
     for (int piece = 0, value = 1; piece < pieces; ++piece) {
       while (!consumer.ready()) {
-        if (with == fault::listens_late) {
-          of_consumer.listen();
-        } else {
-          of_consumer.listen();
-          if (consumer.ready()) break;
-        }
-        sleep_on(of_consumer);
+        const auto quiet = of_consumer.listen();
+        if (with != fault::listens_late && consumer.ready()) break;
+        futex::wait(of_consumer.word(), quiet);
       }
       for (std::size_t i = 0; i < size_of(piece); ++i) {
         if (consumer.at(i).value.read() != value++) checker::fail("another value than was put there");
@@ -141,6 +134,7 @@ struct rank {
   int messages = 1;
 
   static constexpr int far = futex::never - 1;
+  static std::uint32_t sleeper_of(unsigned me) { return detail::bell<futex>::first_sleeper + me; }
 
   void send() {
     for (int i = 0; i < messages; ++i) {
@@ -192,15 +186,16 @@ struct rank {
         return;
       }
       if (gate.prepare_sleep(me, what)) hand_over();
-      if (with != fault::listens_late) bell.listen();
+      std::uint32_t quiet = 0;
+      if (with != fault::listens_late) quiet = bell.listen(sleeper_of(me));
       const bool awake = all_received() || consumer.ready() || (what == wake_for::work && work.load() > 0);
-      if (with == fault::listens_late) bell.listen();
+      if (with == fault::listens_late) quiet = bell.listen(sleeper_of(me));
       if (awake) {
         gate.cancel_sleep(me, what);
       } else if (with == fault::does_not_listen) {
         gate.sleep_until(me, what, far);
       } else {
-        gate.sleep_until(me, what, far, {&bell.word(), detail::bell<futex>::quiet});
+        gate.sleep_until(me, what, far, {&bell.word(), quiet});
       }
     }
     if (gate.stop_search()) hand_over();

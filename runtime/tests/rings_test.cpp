@@ -189,7 +189,7 @@ class busy_rank {
  public:
   busy_rank(ring_job& job, std::size_t rank, std::size_t ranks, std::uint64_t seed)
       : end_(job.end(rank)), rank_(static_cast<std::uint32_t>(rank)), ranks_(ranks), seed_(seed) {
-    const auto bell = end_.listen();
+    const auto bell = end_.listen(2);
     for (std::uint32_t half = 0; half < 2; ++half) {
       boxes_.push_back(&end_.open(half));
       next_.emplace_back(ranks);
@@ -211,7 +211,7 @@ class busy_rank {
       const auto taken = take(0) + take(1);
       left -= taken;
       if (taken != 0) continue;
-      const auto bell = end_.listen();
+      const auto bell = end_.listen(2);
       if (!end_.has_arrivals(*boxes_[0]) && !end_.has_arrivals(*boxes_[1]))
         ::syscall(SYS_futex, bell.word, FUTEX_WAIT, bell.quiet, nullptr, nullptr, 0);
     }

@@ -46,8 +46,10 @@ class channel {
   // Whether packets come from other processes that can wake who sleeps here, but can't call `tell`.
   [[nodiscard]] virtual bool rings() const noexcept { return false; }
   // Then: somebody is about to call has_arrivals() a last time, and to sleep. Returns the word on which they
-  // wake him (src/platform/bell.hpp).
-  [[nodiscard]] virtual std::optional<detail::doorbell> listen() noexcept { return std::nullopt; }
+  // wake him. Each sleeper of the process has a number of its own, 2 at least (src/platform/bell.hpp).
+  [[nodiscard]] virtual std::optional<detail::doorbell> listen(std::uint32_t sleeper) noexcept;
+  // That sleeper need not be woken any more.
+  virtual void rise(std::uint32_t sleeper) noexcept;
   // Whether there may be packets of which nobody is told, so that somebody has to look: has_arrivals() is
   // false then.
   [[nodiscard]] virtual bool is_polled() const noexcept { return false; }

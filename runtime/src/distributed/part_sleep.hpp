@@ -16,10 +16,10 @@ namespace teff::detail {
 template <class System, class Done, class Barrier>
 void sleep_on(bell<System>& own, Done done, Barrier barrier) noexcept {
   for (;;) {
-    own.listen();
+    const auto quiet = own.listen();
     barrier();
     if (done()) break;
-    System::wait(own.word(), bell<System>::quiet);
+    System::wait(own.word(), quiet);
   }
   own.rise();
 }
@@ -31,9 +31,9 @@ void sleep_and_look(bell<System>& own, Done done) noexcept {
   using namespace std::chrono_literals;
   constexpr std::chrono::microseconds longest = 1ms;
   for (std::chrono::microseconds nap = 20us;; nap = std::min(2 * nap, longest)) {
-    own.listen();
+    const auto quiet = own.listen();
     if (done()) break;
-    System::wait_at_most(own.word(), bell<System>::quiet, nap);
+    System::wait_at_most(own.word(), quiet, nap);
   }
   own.rise();
 }

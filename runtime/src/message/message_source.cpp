@@ -164,8 +164,12 @@ bool message_source::sees_work(unsigned /*worker*/) noexcept {
   return core_.sees_work();
 }
 
-std::optional<doorbell> message_source::listen() noexcept {
-  return core_.listen();
+std::optional<doorbell> message_source::listen(std::uint32_t sleeper) noexcept {
+  return core_.listen(sleeper);
+}
+
+void message_source::rise(std::uint32_t sleeper) noexcept {
+  core_.rise(sleeper);
 }
 
 // Who sleeps wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.

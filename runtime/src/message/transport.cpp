@@ -3,6 +3,12 @@
 
 namespace teff {
 
+std::optional<detail::doorbell> channel::listen(std::uint32_t /*sleeper*/) noexcept {
+  return std::nullopt;
+}
+
+void channel::rise(std::uint32_t /*sleeper*/) noexcept {}
+
 bool channel::is_near(int /*to*/) const noexcept {
   return false;
 }

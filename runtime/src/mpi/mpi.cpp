@@ -244,9 +244,12 @@ class mpi::line final : public channel {
   [[nodiscard]] bool rings() const noexcept override {
     return inbox_ != nullptr && detail::futex_vector::available();
   }
-  [[nodiscard]] std::optional<detail::doorbell> listen() noexcept override {
+  [[nodiscard]] std::optional<detail::doorbell> listen(std::uint32_t sleeper) noexcept override {
     if (!line::rings()) return std::nullopt;
-    return job_->near->rings().listen();
+    return job_->near->rings().listen(sleeper);
+  }
+  void rise(std::uint32_t sleeper) noexcept override {
+    if (line::rings()) job_->near->rings().rise(sleeper);
   }
   [[nodiscard]] std::size_t under_way(int to) const noexcept override {
     const auto where = static_cast<std::size_t>(to);

@@ -171,15 +171,19 @@ void rings::on_arrival(inbox& of, std::function<void()> tell) {
   of.tell = std::move(tell);
 }
 
-doorbell rings::listen() noexcept {
-  bells_[self_]->listen();
+doorbell rings::listen(std::uint32_t sleeper) noexcept {
+  const auto quiet = bells_[self_]->listen(sleeper);
   if (has_waiting()) {
     // After the last starve() there may have been too little room, and nobody tells of more without this.
     for (const auto& each : outbound_) {
       if (each && each->wanted.load(std::memory_order_seq_cst) != 0) each->ring.starve();
     }
   }
-  return {&bells_[self_]->word(), bell<futex>::quiet};
+  return {&bells_[self_]->word(), quiet};
+}
+
+void rings::rise(std::uint32_t sleeper) noexcept {
+  bells_[self_]->rise(sleeper);
 }
 
 bool rings::has_arrivals(const inbox& of) const noexcept {

@@ -49,7 +49,8 @@ class rings {
   [[nodiscard]] bool has_arrivals(const inbox& of) const noexcept;
   [[nodiscard]] std::size_t under_way(const inbox& of, std::size_t to) const noexcept;
   void on_arrival(inbox& of, std::function<void()> tell);
-  [[nodiscard]] doorbell listen() noexcept;
+  [[nodiscard]] doorbell listen(std::uint32_t sleeper) noexcept;
+  void rise(std::uint32_t sleeper) noexcept;
 
   // Whether packets wait for room in a ring. receive() puts them there, and has_arrivals() is true when it
   // would.

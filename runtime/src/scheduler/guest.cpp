@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <thread>
 
 namespace teff::detail {
 
@@ -56,21 +57,27 @@ bool enter(scheduler& runtime, worker& mine, among which) noexcept {
     if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
     mine.begin_guest();
   };
-  if (runtime.gate().enter(mine.index(), prepare)) return true;
-  if (which == among::vacant || !runtime.gate().enter_called(mine.index(), prepare)) return false;
-  mine.leave_search();
-  return true;
+  auto& gate = runtime.gate();
+  auto as = gate.enter(mine.index(), prepare);
+  if (as == entered::no && which != among::vacant) as = gate.enter_called(mine.index(), prepare);
+  if (as == entered::as_searcher) {
+    mine.rise();  // before anybody else goes to sleep and relies on the bell
+    mine.leave_search();
+  }
+  return as != entered::no;
 }
 
 // A worker that searches gives way within a microsecond or two, unless it is off its core.
 bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
   constexpr std::chrono::microseconds patience{10};
+  constexpr int looks_before_yields = 64;  // its thread may wait for this core
   auto& gate = runtime.gate();
   if (!gate.ask_for(mine.index())) return false;
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  while (!gate.refuses(mine.index())) {
+  for (int looks = 0; !gate.refuses(mine.index()); ++looks) {
     if (gate.is_vacant(mine.index()) && enter(runtime, mine, among::vacant)) return true;
     relax();
+    if (looks >= looks_before_yields) std::this_thread::yield();
     if (std::chrono::steady_clock::now() >= deadline) {
       gate.stop_asking(mine.index());
       break;
@@ -147,7 +154,13 @@ void refuse_to_be_a_guest() noexcept {
 
 bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  return run_as(enter_any(runtime, which), job);
+  auto* mine = enter_any(runtime, which);
+  // A worker that has just ended a call may have lost this core to who waited for it, before it could search.
+  if (mine == nullptr) {
+    std::this_thread::yield();
+    mine = enter_any(runtime, which);
+  }
+  return run_as(mine, job);
 }
 
 bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {

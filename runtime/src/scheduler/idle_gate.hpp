@@ -12,9 +12,16 @@ namespace teff::detail {
 
 // What a sleeping worker may be woken for.
 enum class wake_for : std::uint8_t {
-  work,  // anything that any worker may do
-  name,  // only what somebody wakes this worker for, by its index
+  work,           // anything that any worker may do
+  work_or_guest,  // the same, of a worker that a guest may man meanwhile
+  name,           // only what somebody wakes this worker for, by its index
 };
+
+// Why a worker's own thread is the worker again.
+enum class woken_by : std::uint8_t { another, guest_that_left, time_or_bell };
+
+// Whether a guest has entered, and as what.
+enum class entered : std::uint8_t { no, busy, as_searcher };
 
 // `System` gives atomic<T>, a type `time` with its greatest value `never`, a type `bells`, wait(word,
 // expected), wait_until(word, expected, time, bells), which is false if the time has come or one of the bells
@@ -51,7 +58,7 @@ class idle_gate {
   [[nodiscard]] bool prepare_to_give_way(unsigned worker) noexcept {
     auto expected = asked_for;
     // seq_cst: as in prepare_sleep(). Of this and stop_asking(), the later one sees the other's value.
-    if (!waiters_[worker].state.compare_exchange_strong(expected, asleep_for_work, std::memory_order_seq_cst))
+    if (!waiters_[worker].state.compare_exchange_strong(expected, to_be_vacant, std::memory_order_seq_cst))
       return false;
     idle_.fetch_add(one_sleeper - one_searcher, std::memory_order_seq_cst);
     return true;
@@ -92,21 +99,36 @@ class idle_gate {
   }
 
   // As sleep(), but guests may man the worker until this returns, from now on. wait(home, expected) sleeps,
-  // and may return for no reason.
+  // and may return for no reason. With a deadline it is as sleep_until() as well.
   template <class Wait>
-  void sleep_vacant(unsigned worker, Wait wait) noexcept {
+  woken_by sleep_vacant(unsigned worker, Wait wait, time deadline = System::never,
+                        const bells& also = {}) noexcept {
     auto& mine = waiters_[worker];
-    auto expected = asleep_for_work;
+    mine.wakes_at = promise(deadline) ? deadline : System::never;
+    mine.promises = mine.wakes_at != System::never;
+    if (mine.promises) mine.home.store(sleeps_in_time, std::memory_order_relaxed);
+    auto expected = to_be_vacant;
     // Release (seq_cst): what this thread did as the worker, to the acquire of enter() and wake_from().
     if (!mine.state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
-      return sleep(worker);  // somebody is waking it just now
+      mine.home.store(not_called, std::memory_order_relaxed);
+      sleep(worker);  // somebody is waking it just now
+      withdraw_promise(mine);
+      return woken_by::another;
     }
-    while (!answer_call(mine)) {
+    std::uint32_t answered = not_called;
+    while ((answered = answer_call(mine)) == not_called) {
+      if (mine.home.load(std::memory_order_relaxed) == sleeps_in_time) {
+        if (!System::wait_until(mine.home, sleeps_in_time, deadline, also) && take_back(mine))
+          return woken_by::time_or_bell;
+        continue;
+      }
       auto none = not_called;
       // Relaxed: it only says that a caller has to wake this thread.
       if (mine.home.compare_exchange_strong(none, sleeps, std::memory_order_relaxed) || none == sleeps)
         wait(mine.home, sleeps);
     }
+    withdraw_promise(mine);
+    return answered == called ? woken_by::another : woken_by::guest_that_left;
   }
 
   // ---- A guest ----
@@ -114,35 +136,43 @@ class idle_gate {
   [[nodiscard]] bool is_vacant(unsigned worker) const noexcept {
     return waiters_[worker].state.load(std::memory_order_relaxed) == vacant;
   }
-  // If the worker is vacant, the caller is that worker from now on, busy as if it ran a task. `prepare()`
-  // makes it known to others: those that sleep later see that.
+  // If the worker is vacant, the caller is that worker from now on, busy as if it ran a task; or a searcher,
+  // who has nothing more to say of when he wakes. `prepare()` makes it known to others: those that sleep
+  // later see that.
   template <class Prepare>
-  bool enter(unsigned worker, Prepare prepare) noexcept {
+  entered enter(unsigned worker, Prepare prepare) noexcept {
+    auto& mine = waiters_[worker];
     auto expected = vacant;
     if (!is_vacant(worker) ||
-        !waiters_[worker].state.compare_exchange_strong(expected, awake, std::memory_order_seq_cst)) {
-      return false;
+        !mine.state.compare_exchange_strong(expected, awake, std::memory_order_seq_cst)) {
+      return entered::no;
     }
     prepare();
-    idle_.fetch_sub(one_sleeper, std::memory_order_seq_cst);
-    return true;
+    if (!mine.promises) {
+      idle_.fetch_sub(one_sleeper, std::memory_order_seq_cst);
+      return entered::busy;
+    }
+    idle_.fetch_add(one_searcher - one_sleeper, std::memory_order_seq_cst);
+    withdraw_promise(mine);
+    return entered::as_searcher;
   }
   // If the worker was woken from vacant, and its own thread has not got up, the caller is that worker in its
   // place, a searcher. `prepare` as above.
   template <class Prepare>
-  bool enter_called(unsigned worker, Prepare prepare) noexcept {
-    if (!answer_call(waiters_[worker])) return false;
+  entered enter_called(unsigned worker, Prepare prepare) noexcept {
+    if (answer_call(waiters_[worker]) == not_called) return entered::no;
     prepare();
-    return true;
+    withdraw_promise(waiters_[worker]);
+    return entered::as_searcher;
   }
 
   // Asks for a worker that searches. Returns whether it is about to become vacant.
   bool ask_for(unsigned worker) noexcept {
     auto& state = waiters_[worker].state;
-    auto expected = state.load(std::memory_order_relaxed);
-    if (expected != offered) return expected == asked_for;
-    return waiters_[worker].state.compare_exchange_strong(expected, asked_for, std::memory_order_relaxed) ||
-           expected == asked_for;
+    auto now = state.load(std::memory_order_relaxed);
+    if (now == offered && state.compare_exchange_strong(now, asked_for, std::memory_order_relaxed))
+      return true;
+    return now == asked_for || now == to_be_vacant;
   }
   // The guest gives up, and the worker may have left to it what it has seen: so the worker is to look again.
   void stop_asking(unsigned worker) noexcept {
@@ -156,7 +186,7 @@ class idle_gate {
   // After ask_for(): whether it has found something else to do.
   [[nodiscard]] bool refuses(unsigned worker) const noexcept {
     const auto state = waiters_[worker].state.load(std::memory_order_relaxed);
-    return state != asked_for && state != asleep_for_work && state != vacant;
+    return state != asked_for && state != to_be_vacant && state != vacant;
   }
 
   // The guest has no work left that it brought. It must look once more, as who has prepared to sleep; then it
@@ -164,30 +194,42 @@ class idle_gate {
   // them publishes anything that it might not see, without a fence on every core (guests.md).
   [[nodiscard]] bool prepare_leave(unsigned worker) noexcept {
     // seq_cst: as in prepare_sleep().
-    waiters_[worker].state.store(asleep_for_work, std::memory_order_seq_cst);
+    waiters_[worker].state.store(to_be_vacant, std::memory_order_seq_cst);
     return all_idle(idle_.fetch_add(one_sleeper, std::memory_order_seq_cst) + one_sleeper);
   }
   // The same, asked again: whether all have changed the counters since they did something.
   [[nodiscard]] bool others_are_idle() const noexcept {
     return all_idle(idle_.load(std::memory_order_seq_cst));
   }
+  // Before the look: if its own thread still sleeps until a time, it may be relied on again.
+  void promise_again(unsigned worker) noexcept {
+    auto& mine = waiters_[worker];
+    mine.promises = mine.home.load(std::memory_order_relaxed) == sleeps_in_time && promise(mine.wakes_at);
+  }
   // The look found nothing. False: somebody has woken the worker, which is a searcher now, and still the
   // guest's.
   [[nodiscard]] bool leave(unsigned worker) noexcept {
-    auto expected = asleep_for_work;
+    auto& mine = waiters_[worker];
+    const bool promises = mine.promises;
+    auto expected = to_be_vacant;
     // Release (seq_cst): as in sleep_vacant().
-    if (waiters_[worker].state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
-      return true;
+    if (!mine.state.compare_exchange_strong(expected, vacant, std::memory_order_seq_cst)) {
+      sleep(worker);  // somebody is waking it just now
+      withdraw_promise(mine);
+      return false;
     }
-    sleep(worker);  // somebody is waking it just now
-    return false;
+    // seq_cst: its own thread may have got up meanwhile, and found a guest in; then it sleeps for good. If it
+    // gets up after this load, it finds the worker vacant: take_back() changes `home` first.
+    if (promises && mine.home.load(std::memory_order_seq_cst) != sleeps_in_time) wake(worker);
+    return true;
   }
-  // The worker, a searcher, is its own thread's again, or that of a guest who is quicker.
-  void call_home(unsigned worker) noexcept {
-    auto& home = waiters_[worker].home;
-    // Release: pairs with the acquire in answer_call(). A thread that does not sleep looks before it does.
-    if (home.exchange(called, std::memory_order_release) == sleeps) System::wake(home);
+  // The look found something: it is a searcher.
+  void cancel_leave(unsigned worker) noexcept {
+    cancel_sleep(worker, wake_for::work_or_guest);
+    withdraw_promise(waiters_[worker]);
   }
+  // The guest leaves. The worker, a searcher, is its own thread's again, or that of a guest who is quicker.
+  void call_home(unsigned worker) noexcept { call(waiters_[worker], called_by_guest); }
 
   // ---- A time at which one sleeper has to be awake ----
 
@@ -252,16 +294,24 @@ class idle_gate {
   static constexpr std::uint32_t woken = 4;
   // As asleep_for_work, but its thread sleeps on `home`, and a guest may enter.
   static constexpr std::uint32_t vacant = 5;
-  static constexpr std::uint32_t offered = 6;    // awake, with nothing below it on its stack
-  static constexpr std::uint32_t asked_for = 7;  // the same, and a guest waits for it
+  static constexpr std::uint32_t offered = 6;       // awake, with nothing below it on its stack
+  static constexpr std::uint32_t asked_for = 7;     // the same, and a guest waits for it
+  static constexpr std::uint32_t to_be_vacant = 8;  // asleep_for_work, but soon vacant
   static constexpr std::uint32_t asleep(wake_for what) noexcept {
-    return what == wake_for::work ? asleep_for_work : asleep_by_name;
+    if (what == wake_for::name) return asleep_by_name;
+    return what == wake_for::work ? asleep_for_work : to_be_vacant;
+  }
+  static constexpr bool is_asleep(std::uint32_t state, wake_for what) noexcept {
+    return state == asleep_for_work || state == to_be_vacant || state == vacant ||
+           (state == asleep_by_name && what == wake_for::name);
   }
 
   // The words of `home`.
   static constexpr std::uint32_t not_called = 0;
   static constexpr std::uint32_t called = 1;  // one thread answers: from then on it mans the worker
   static constexpr std::uint32_t sleeps = 2;  // not called, and its own thread sleeps, or is about to
+  static constexpr std::uint32_t called_by_guest = 4;
+  static constexpr std::uint32_t sleeps_in_time = 3;  // the same, until a time or a bell
 
   // How many search (low half) and how many sleep for work (high half).
   static constexpr std::uint64_t one_searcher = 1;
@@ -272,7 +322,7 @@ class idle_gate {
     return searchers(idle) + sleepers(idle) == waiters_.size();
   }
   static constexpr std::uint64_t sleepers_of(wake_for what) noexcept {
-    return what == wake_for::work ? one_sleeper : 0;
+    return what == wake_for::name ? 0 : one_sleeper;
   }
 
   // seq_cst, as the counters: after prepare_sleep() and before the sleep, so that who leaves the search later
@@ -289,6 +339,36 @@ class idle_gate {
     promised_.compare_exchange_strong(deadline, System::never, std::memory_order_seq_cst);
   }
 
+  struct alignas(64) waiter {
+    typename System::template atomic<std::uint32_t> state{awake};
+    // On which its own thread sleeps while it is vacant or a guest has it.
+    typename System::template atomic<std::uint32_t> home{not_called};
+    // Of who mans the worker: whether a promise of its own thread's stands, and until when that sleeps.
+    bool promises = false;
+    time wakes_at = System::never;
+  };
+
+  // By who mans the worker, a searcher.
+  void withdraw_promise(waiter& mine) noexcept {
+    if (mine.promises) withdraw(mine.wakes_at);
+    mine.promises = false;
+  }
+
+  // A worker's own thread, which the time or a bell has woken. False: somebody else mans the worker, or has
+  // called it.
+  bool take_back(waiter& mine) noexcept {
+    auto timed = sleeps_in_time;
+    auto expected = vacant;
+    // seq_cst: `home` before the state, against leave().
+    if (!mine.home.compare_exchange_strong(timed, not_called, std::memory_order_seq_cst) ||
+        !mine.state.compare_exchange_strong(expected, awake, std::memory_order_seq_cst)) {
+      return false;
+    }
+    idle_.fetch_add(one_searcher - one_sleeper, std::memory_order_seq_cst);
+    withdraw_promise(mine);
+    return true;
+  }
+
   // False: it woke because of the time, or of a bell.
   bool sleep_at_most_until(unsigned worker, wake_for what, time deadline, const bells& also) noexcept {
     auto& state = waiters_[worker].state;
@@ -303,14 +383,21 @@ class idle_gate {
     return true;
   }
 
-  // False: the worker was not called, or another thread has answered.
-  template <class Waiter>
-  static bool answer_call(Waiter& mine) noexcept {
-    auto expected = called;
-    // Acquire: pairs with the release in call_home(): what guests did as the worker.
-    return mine.home.load(std::memory_order_relaxed) == called &&
-           mine.home.compare_exchange_strong(expected, not_called, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
+  // Not called: the worker was not, or another thread has answered.
+  static std::uint32_t answer_call(waiter& mine) noexcept {
+    auto call = mine.home.load(std::memory_order_relaxed);
+    // Acquire: pairs with the release in call(): what guests did as the worker.
+    if ((call == called || call == called_by_guest) &&
+        mine.home.compare_exchange_strong(call, not_called, std::memory_order_acquire,
+                                          std::memory_order_relaxed)) {
+      return call;
+    }
+    return not_called;
+  }
+  static void call(waiter& mine, std::uint32_t how) noexcept {
+    // Release: pairs with the acquire in answer_call(). A thread that does not sleep looks before it does.
+    const auto before = mine.home.exchange(how, std::memory_order_release);
+    if (before == sleeps || before == sleeps_in_time) System::wake(mine.home);
   }
 
   bool wake_from(unsigned worker, wake_for what) noexcept {
@@ -318,9 +405,7 @@ class idle_gate {
     // seq_cst: after what it is woken for.
     auto now = state.load(std::memory_order_seq_cst);
     for (;;) {
-      if (now != asleep_for_work && now != vacant && (now != asleep_by_name || what != wake_for::name)) {
-        return false;
-      }
+      if (!is_asleep(now, what)) return false;
       // In vain if it becomes vacant just now.
       if (state.compare_exchange_strong(now, now == vacant ? awake : claimed, std::memory_order_seq_cst))
         break;
@@ -329,7 +414,7 @@ class idle_gate {
     // up, so that it can't leave the search before it was counted in.
     idle_.fetch_add(one_searcher - (now == asleep_by_name ? 0 : one_sleeper), std::memory_order_seq_cst);
     if (now == vacant) {
-      call_home(worker);
+      call(waiters_[worker], called);
     } else {
       state.store(woken, std::memory_order_release);
       System::wake(state);
@@ -337,11 +422,6 @@ class idle_gate {
     return true;
   }
 
-  struct alignas(64) waiter {
-    typename System::template atomic<std::uint32_t> state{awake};
-    // On which its own thread sleeps while it is vacant or a guest has it.
-    typename System::template atomic<std::uint32_t> home{not_called};
-  };
   alignas(64) typename System::template atomic<std::uint64_t> idle_{0};
   // The earliest time at which a sleeper wakes by itself. Touched only where somebody asks for one.
   typename System::template atomic<time> promised_{System::never};

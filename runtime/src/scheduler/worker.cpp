@@ -2,6 +2,8 @@
 
 #include <teff/detail/scheduler/release_observer.hpp>
 
+#include "platform/bell.hpp"
+#include "platform/futex.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/scheduler.hpp"
 
@@ -25,11 +27,17 @@ constexpr std::size_t scope_slots = std::size_t{1} << 20;
 // A join's frame on the stack is at least this large, so that the stack overflows before the deque does.
 constexpr std::size_t least_frame = 64;
 
+std::uint32_t next_sleeper() noexcept {
+  static std::atomic<std::uint32_t> next{bell<futex>::first_sleeper};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
     : all_(all),
       index_(index),
+      sleeper_(next_sleeper()),
       slots_(scope_slots, stack_size / least_frame),
       random_(0x9e3779b97f4a7c15U * (index + 1)),
       patience_(all.settings().spin, all.longest_spin()),
@@ -136,7 +144,7 @@ void worker::end_guest() noexcept {
   const bool stays = finds_reason_to_call_home(others_idle);
   if (stays) {
     woke_one();
-    gate.cancel_sleep(index_, wake_for::work);
+    gate.cancel_leave(index_);
   }
   self.suspend();
   self.scope_limit = nullptr;

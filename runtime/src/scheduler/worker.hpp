@@ -66,6 +66,8 @@ class worker {
   void begin_guest() noexcept;
   // After entering as a searcher: it has found something, its call.
   void leave_search() noexcept;
+  // It is awake: who rings would wake its own thread in vain.
+  void rise() noexcept;
   // Runs the job on the stack for guests. False: that can't be had.
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
   // On a worker: whether a source has work that it may do.
@@ -178,7 +180,7 @@ class worker {
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
-  bool sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
+  woken_by sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
   void sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
   void doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
@@ -204,6 +206,7 @@ class worker {
 
   scheduler& all_;
   const unsigned index_;
+  const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
   std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it
   local_deque* own_deque_ = nullptr;          // in that of its own thread

@@ -14,30 +14,32 @@ namespace teff::detail {
 void worker::park(waiting& mine) noexcept {
   auto& gate = all_.gate();
   const auto limit = mine.limit;
-  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
+  const bool at_top = mine.where == waits::at_top;
+  const auto wakes = limit != may_run::everything ? wake_for::name
+                     : at_top                     ? wake_for::work_or_guest
+                                                  : wake_for::work;
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
-  const bool for_guest = mine.where == waits::at_top && gate.prepare_to_give_way(index_);
+  const bool for_guest = at_top && gate.prepare_to_give_way(index_);
   if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
-  bool for_poll = false;
+  auto by = woken_by::another;
   doorbells bells;
   const bool listens = limit == may_run::awaited_thief || listen(bells);
   if (!listens || finds_reason_to_stay_awake(mine, for_guest)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    for_poll = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
+    by = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
   }
-  if (mine.where == waits::at_top) gate.offer(index_);
+  if (at_top) gate.offer(index_);
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
-  if (for_poll) poll_sources(search_pace::clock::now());
-  // Who woke to poll has nothing to expect but what it finds at once.
-  if (for_poll) {
-    mine.pace.begin(search_pace::clock::duration::zero());
-  } else {
-    mine.pace.begin(patience_.least(), patience_.now());
-  }
+  if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
+  // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
+  // maybe on this core.
+  constexpr auto none = search_pace::clock::duration::zero();
+  mine.pace.begin(by == woken_by::another ? patience_.least() : none,
+                  by == woken_by::time_or_bell ? none : patience_.now());
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.
@@ -58,29 +60,30 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noe
          (limit != may_run::awaited_thief && sees_source_work(limit));
 }
 
-// Returns whether it woke because of the deadline, or of a bell.
-bool worker::sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also) noexcept {
+woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
+                       const doorbells& also) noexcept {
   ++parks_;
   const auto sleeps_from = search_pace::clock::now();
   parked_.start();
-  bool in_time = true;
-  if (deadline == futex::never && where == waits::at_top) {
-    all_.gate().sleep_vacant(
-        index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); });
+  auto by = woken_by::another;
+  if (where == waits::at_top) {
+    by = all_.gate().sleep_vacant(
+        index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); }, deadline,
+        also);
     self.invite();  // who asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {
     all_.gate().sleep(index_);
-  } else {
-    in_time = !all_.gate().sleep_until(index_, what, deadline, also);
+  } else if (all_.gate().sleep_until(index_, what, deadline, also)) {
+    by = woken_by::time_or_bell;
   }
   const auto began = parked_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
-  if (in_time) {
-    patience_.was_woken(search_pace::clock::now() - sleeps_from);
-  } else {
+  if (by == woken_by::time_or_bell) {
     patience_.woke();
+  } else {
+    patience_.was_woken(search_pace::clock::now() - sleeps_from);
   }
-  return !in_time;
+  return by;
 }
 
 // While guests may man the worker.
@@ -149,6 +152,9 @@ bool worker::sees_private_work() noexcept {
 bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
   ask_everyone();
   if (!all_.sources().empty()) {
+    doorbells bells;  // those that the worker's own thread sleeps on, if it is relied on
+    if (!listen(bells)) return true;
+    all_.gate().promise_again(index_);
     if (!others_idle) all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }

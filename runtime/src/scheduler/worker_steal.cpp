@@ -56,8 +56,15 @@ source::poll_time worker::next_poll() noexcept {
 
 bool worker::listen(doorbells& bells) noexcept {
   return !all_.sources().any_of(index_, next_source_, [&](source& each) {
-    const auto bell = each.listen();
+    const auto bell = each.listen(sleeper_);
     return bell && !bells.add(*bell);
+  });
+}
+
+void worker::rise() noexcept {
+  all_.sources().any_of(index_, next_source_, [&](source& each) {
+    each.rise(sleeper_);
+    return false;
   });
 }
 

@@ -135,7 +135,10 @@ class communicator_core {
   [[nodiscard]] bool sees_work() const noexcept;
   [[nodiscard]] bool is_polled() const noexcept { return channel_->is_polled(); }
   [[nodiscard]] bool rings() const noexcept { return channel_->rings(); }
-  [[nodiscard]] std::optional<doorbell> listen() noexcept { return channel_->listen(); }
+  [[nodiscard]] std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
+    return channel_->listen(sleeper);
+  }
+  void rise(std::uint32_t sleeper) noexcept { channel_->rise(sleeper); }
   // What was done outside may have made this rank passive.
   void look_again() noexcept;
 

@@ -75,7 +75,8 @@ class message_source final : public source, private message_host {
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
   std::optional<poll_time> next_poll() noexcept override;
-  std::optional<doorbell> listen() noexcept override;
+  std::optional<doorbell> listen(std::uint32_t sleeper) noexcept override;
+  void rise(std::uint32_t sleeper) noexcept override;
   void poll(unsigned worker) noexcept override;
 
  private:

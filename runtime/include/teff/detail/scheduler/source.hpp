@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -61,8 +62,14 @@ class source {
 
   // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
   // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
-  // attached later says an earlier time, so that another one sleeps, on its bell too.
-  virtual std::optional<doorbell> listen() noexcept { return std::nullopt; }
+  // attached later says an earlier time, so that another one sleeps, on its bell too. `sleeper` is a number
+  // of the worker's own, 2 at least.
+  virtual std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
+    static_cast<void>(sleeper);
+    return std::nullopt;
+  }
+  // That worker is awake, and need not be woken by the bell any more.
+  virtual void rise(std::uint32_t sleeper) noexcept { static_cast<void>(sleeper); }
 
   // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
   // the work is wanted. Takes no lock, which a thread of the parent may hold.
