@@ -75,13 +75,14 @@ struct checked_worker {
   }
   static bool take_back(task_slot* at) {
     if (!own().retake(at)) return false;
-    answer_request();
+    answer_thieves();
     return true;
   }
   static void share() {
     if (own().asked_to_share()) own().share();
   }
-  static void answer_request() {
+  static void answer_request() { answer_thieves(); }
+  static void answer_thieves() {
     if (!own().asked_to_share()) return;
     if (!own().share() && own().has_public()) own().withdraw();
   }

@@ -47,10 +47,7 @@ bool shares_without_wake() noexcept {
   return me != nullptr && me->shares_without_wake();
 }
 
-namespace {
-
-// The caller may not run anything now.
-void answer() noexcept {
+void calling_worker::answer_thieves() noexcept {
   if (!self.asked_to_share()) return;
   if (self.share()) {
     published();
@@ -61,17 +58,15 @@ void answer() noexcept {
   if (auto* const me = worker::current(); me != nullptr && !me->all().requests().empty()) self.ask();
 }
 
-}  // namespace
-
 // The slot's closure lies at the head, where another push would overwrite it.
 bool calling_worker::take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
-  answer();
+  answer_thieves();
   return true;
 }
 
 void calling_worker::answer_request() noexcept {
-  answer();
+  answer_thieves();
   if (auto* const me = worker::current()) me->look_outside();
 }
 

@@ -30,8 +30,9 @@ struct calling_worker {
   // The newest slot, which a scope pushed: takes it if it was not stolen.
   [[nodiscard]] static bool take_back(task_slot* slot) noexcept;
   // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
-  // tasks.
+  // tasks. The second also where a slot that has been taken lies at the head, so that nothing may be run now.
   static void answer_request() noexcept;
+  [[gnu::cold]] static void answer_thieves() noexcept;
   static void share() noexcept { detail::share(); }
   static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
   // A task of this scope has ended on the calling worker, a thief. The scope is told together

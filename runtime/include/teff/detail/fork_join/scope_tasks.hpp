@@ -107,6 +107,8 @@ class scope_tasks {
       auto* const at = top_ - 1;
       if (!Worker::own().take(at)) [[unlikely]] {
         if (!Worker::take_back(at)) return false;
+      } else if (Worker::own().asked()) [[unlikely]] {
+        Worker::answer_thieves();
       }
       top_ = at;
       at->run(*at, static_cast<const scope*>(this));
