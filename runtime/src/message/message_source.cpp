@@ -30,10 +30,12 @@ source::poll_time next_time_that_never_comes() noexcept {
 
 }  // namespace
 
-message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
+message_source::message_source(runtime& rt, transport& through, std::size_t window, std::string kind,
+                               epoch_part* part)
     : runtime_(rt),
       part_(part),
-      name_(part == nullptr ? "communicator" : "distributed_graph"),
+      kind_(std::move(kind)),
+      number_(through.count_next(kind_)),
       listens_until_(next_time_that_never_comes()),
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = rt.internals().traced(); trace != nullptr)
@@ -143,15 +145,15 @@ void message_source::tell_trace() noexcept {
   auto* const trace = runtime_.internals().traced();
   if (trace == nullptr) return;
   try {
-    trace->add_messages(name_, counters());
+    trace->add_messages(kind_, counters());
   } catch (const std::bad_alloc&) {
     // A trace is not worth an exception.
   }
 }
 
 std::string message_source::state() {
-  return name_ + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
-         (more_ ? more_() : "");
+  return name() + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
+         (more_ ? more_() : "") + (leaves_ ? is_destroyed : "");
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {

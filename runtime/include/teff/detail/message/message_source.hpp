@@ -39,7 +39,9 @@ class epoch_part {
 
 class message_source final : public source, private message_host {
  public:
-  message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part = nullptr);
+  // `kind`: whose messages these are.
+  message_source(runtime& rt, transport& through, std::size_t window, std::string kind,
+                 epoch_part* part = nullptr);
 
   [[nodiscard]] communicator_core& core() noexcept { return core_; }
 
@@ -65,12 +67,10 @@ class message_source final : public source, private message_host {
   void tell_trace() noexcept;
   // In words, what its epoch waits for.
   [[nodiscard]] std::string state();
-  // Whose messages these are, and what else there is to say of an epoch that takes long; before the first
-  // one.
-  void describe(std::string name, std::function<std::string()> more) {
-    name_ = std::move(name);
-    more_ = std::move(more);
-  }
+  // What else there is to say of an epoch that takes long; before the first one.
+  void describe(std::function<std::string()> more) { more_ = std::move(more); }
+  // As "communicator 1", the first one of this rank.
+  [[nodiscard]] std::string name() const override { return kind_ + " " + std::to_string(number_); }
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
@@ -93,7 +93,8 @@ class message_source final : public source, private message_host {
 
   runtime& runtime_;
   epoch_part* const part_;
-  std::string name_;
+  const std::string kind_;
+  const unsigned number_;  // of those of this kind
   std::function<std::string()> more_;
   bool leaves_ = false;
   const poll_time listens_until_;
