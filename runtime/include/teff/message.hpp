@@ -67,6 +67,10 @@ class message {
         &all);
   }
 
+  // Counts the messages of a communicator from 0, in the order in which they were registered: errors name it
+  // so.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+
  private:
   friend class communicator;
   message(detail::message_source& source, std::uint32_t number) noexcept
