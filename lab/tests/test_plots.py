@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -18,8 +19,9 @@ from matplotlib.transforms import Bbox
 from cases import case, curve, estimate, row, troubled, variant, variants, with_rows
 from samples import sitting
 from tefflab.analysis.crossing import Relation
-from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase
+from tefflab.analysis.results import CaseRow, Curve, CurvePoint, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.benchmarks.cases import median_of_launches
 from tefflab.output import plots
 from tefflab.output.plots.flags import levels
 from tefflab.output.plots.intervals import band
@@ -100,6 +102,34 @@ def test_a_ratio_whose_interval_says_nothing_is_a_mark_and_stretches_no_axis() -
         line for line in figure.axes[0].get_lines() if len(set(line.get_xdata())) == 2 and line.get_marker() == "None"
     ]
     assert [tuple(line.get_xdata()) for line in spans if line.get_xdata()[0] != 1.0] == [(0.5, 1.2)]
+
+
+@pytest.mark.parametrize("launches", [1, 2, 3])
+def test_a_band_takes_as_many_launches_as_an_interval(launches: int) -> None:
+    who = variants(1)[0]
+    times = [median_of_launches({number: [x * (1 + 0.01 * number)] for number in range(launches)}) for x in (1.0, 2.0)]
+    rows = [
+        CaseRow(who, "knot", workers, time, None, "floor", {}, launches, 0.0, "")
+        for workers, time in zip((1, 2), times, strict=True)
+    ]
+    varied = plots.Varied(
+        "ranks", [(1.0, "1"), (2.0, "2")], [[each] for each in rows], [{who.id: time} for time in times]
+    )
+    figures = [
+        plots.workers_chart(rows, "Knots", "Time", FOOTER),
+        plots.varied_chart(varied, "Knots", "Time", FOOTER, is_share=False),
+    ]
+    for figure in figures:
+        assert_legible(figure)
+        has_band = any(
+            not np.isnan(path.vertices).any() and len(path.vertices)
+            for each in figure.axes[0].collections
+            for path in each.get_paths()
+        )
+        hollow = [line for line in figure.axes[0].get_lines() if line.get_markerfacecolor() == PAPER]
+        assert has_band == (launches == 3)
+        assert len(hollow) == (0 if has_band else 2)
+        assert any("Hollow marks have no interval" in text for text, _ in texts(figure)) != has_band
 
 
 @pytest.mark.parametrize("count", [0, 1, 14])

@@ -217,6 +217,17 @@ def test_ranks_are_so_many_processes_with_a_worker_each_at_least(tmp_path: Path)
         command_of(tmp_path, wide, ["--workers", "2"], 3)
 
 
+def test_ranks_that_can_not_be_are_refused_before_anything_is_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_system(tmp_path, "lake", '[[program]]\nbenchmark = "task_graph"\nname = "lake"\ntitle = "l"\nprogram = "l"\n')
+    monkeypatch.setattr("tefflab.cli.single_runs.ensure", lambda *_, **__: pytest.fail("set up"))
+    with pytest.raises(TeffError, match=r"^--workers 2 --ranks 3: "):
+        run_each(tmp_path, [], ["--workers", "2"], 3, as_json=False)
+    with pytest.raises(TeffError, match=r"^lake takes no --ranks: "):
+        run_each(tmp_path, ["lake"], [], 2, as_json=False)
+
+
 @pytest.fixture
 def core(tmp_path: Path) -> Path:
     """A checkout with the real core, where it is built."""

@@ -1,7 +1,11 @@
 """The store keeps what it is given, through crashes and crowds, and answers in SQL."""
 
 import multiprocessing
+import os
 import re
+import socket
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +15,7 @@ from samples import estimate, failed_record, good_record, run, sitting
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import FAILED
 from tefflab.records.run import Run, RunKey, minutes_for
+from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import Store, StoreError, UnwritableError, new_sitting_name, stores_in
 
 RUNS = "runs.jsonl"
@@ -18,6 +23,24 @@ RUNS = "runs.jsonl"
 
 def runs(store: Store, sitting: str | None = None) -> list[Run[GraphRecord]]:
     return list(store.runs(GraphRecord, sitting))
+
+
+def test_a_sitting_is_measured_by_one_process_at_a_time(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from tefflab.records.sitting_lock import measured_alone\n"
+        "with measured_alone(Path(sys.argv[1]), 'monday'): pass"
+    )
+    with measured_alone(tmp_path, "monday"), measured_alone(tmp_path, "tuesday"):
+        other = subprocess.run(
+            [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert other.returncode != 0
+        assert f"TeffError: process {os.getpid()} on " in other.stderr
+        assert " measures the sitting monday of " in other.stderr
+    assert not list(tmp_path.iterdir())
+    (tmp_path / ".monday.lock").write_text("process 1 on a machine that was switched off, which is a long word")
+    with measured_alone(tmp_path, "monday"):
+        assert (tmp_path / ".monday.lock").read_text() == f"process {os.getpid()} on {socket.gethostname()}"
 
 
 def test_a_store_gives_back_what_was_appended(tmp_path: Path) -> None:

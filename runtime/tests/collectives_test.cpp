@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -170,6 +171,75 @@ TEST(collectives, tasks_of_a_graph_may_depend_on_a_reduction) {
   });
 }
 
+// What run() says on a rank if each gives what `give` says; empty: it does not throw.
+template <class Give>
+std::string said_of_rounds(communicator& comm, Give give) {
+  try {
+    comm.run(give);
+    return {};
+  } catch (const incomplete_round& e) {
+    return std::to_string(e.count) + " " + e.what();
+  }
+}
+
+TEST(collectives, a_round_that_is_not_complete_when_run_ends_is_an_error_on_all_ranks) {
+  loopback job(5);
+  std::array<std::string, 5> of_reduction;
+  std::array<std::string, 5> of_barrier;
+  on_ranks(job, 2, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    std::atomic<int> totals{0};
+    const auto sum = on_reduction<int>(comm, 0, std::plus<>{}, [&](std::uint64_t, int) { ++totals; });
+    const auto all = on_barrier(comm, [](std::uint64_t) {});
+    const auto rank = comm.rank();
+    const auto at = static_cast<std::size_t>(rank);
+    // Round 7 lacks rank 3, which is below 2; round 8 lacks 0 and 4.
+    of_reduction[at] = said_of_rounds(comm, [&] {
+      sum.give(6, 1);
+      if (rank != 3) sum.give(7, 1);
+      if (rank != 0 && rank != 4) sum.give(8, 1);
+    });
+    of_barrier[at] = said_of_rounds(comm, [&] {
+      for (std::uint64_t round = 0; round < 5 && rank == 0; ++round) all.arrive(round);
+    });
+    // What was given then is forgotten, and a round is as any other.
+    EXPECT_EQ(said_of_rounds(comm, [&] { sum.give(7, 1); }), "");
+    EXPECT_EQ(totals, rank == 0 ? 2 : 0);
+  });
+  const std::string name = "teff::reduction (message 0): ";
+  EXPECT_EQ(of_reduction[0], "3 " + name +
+                                 "round 7 waits for rank 2 or ranks below it, round 8 waits for rank 0, rank "
+                                 "4 (on rank 0; 1 on other ranks)");
+  EXPECT_EQ(of_reduction[2], "3 " + name + "round 7 waits for rank 3 (on rank 2; 2 on other ranks)");
+  for (const std::size_t other : {1U, 3U, 4U})
+    EXPECT_EQ(of_reduction[other], "3 teff::communicator: no round waits (on rank " + std::to_string(other) +
+                                       "; 3 on other ranks)");
+  const std::string waits = " waits for rank 1, rank 2 or ranks below it, rank 4";
+  EXPECT_EQ(of_barrier[0], "5 teff::barrier (message 2): round 0" + waits + ", round 1" + waits +
+                               ", round 2" + waits + ", and 2 more wait (on rank 0; 0 on other ranks)");
+  EXPECT_EQ(of_barrier[4], "5 teff::communicator: no round waits (on rank 4; 5 on other ranks)");
+}
+
+TEST(collectives, a_failure_is_what_run_throws_where_rounds_wait_as_well) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    const auto sum = on_reduction<int>(comm, 0, std::plus<>{}, [](std::uint64_t, int) {});
+    const auto last = comm.ranks() - 1;
+    try {
+      comm.run([&] {
+        if (comm.rank() == last) throw std::out_of_range("as asked");
+        sum.give(1, 1);
+      });
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const std::out_of_range&) {
+      EXPECT_EQ(comm.rank(), last);
+    } catch (const rank_failed& e) {
+      EXPECT_EQ(e.rank, last);
+    }
+    comm.run([] {});  // nothing waits in it
+  });
+}
+
 TEST(collectives, misuse_is_named) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
@@ -189,8 +259,8 @@ TEST(collectives, misuse_is_named) {
         ADD_FAILURE() << "nothing thrown";
       } catch (const misuse& e) {
         EXPECT_EQ(comm.rank(), bad);
-        EXPECT_EQ(std::string(e.what()),
-                  "teff::reduction: rank " + std::to_string(bad) + " gives a second value in round 1");
+        EXPECT_EQ(std::string(e.what()), "teff::reduction (message 0): rank " + std::to_string(bad) +
+                                             " gives a second value in round 1");
       } catch (const rank_failed& e) {
         EXPECT_EQ(e.rank, bad);
       }

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -83,6 +84,31 @@ class summing_stencil {
   std::array<long, width> last_{};
   std::atomic<int> ran_{0};
 };
+
+template <class F>
+concept hears_of_keys = requires(distributed_graph<key, int>& g, F& f) { g.arrived(f); };
+template <class F>
+concept is_a_body_of_keys = requires(distributed_graph<key, int>& g, F& f) { g.body(f); };
+
+TEST(distributed_graph, takes_functions_that_can_be_called_with_what_is_const_and_say_yes_no_or_nothing) {
+  const auto generic = [](auto&... all) { return sizeof...(all) == 2; };
+  static_assert(hears_of_keys<decltype(generic)> && is_a_body_of_keys<decltype(generic)>);
+  static_assert(hears_of_keys<void (*)(const key&, int)> && hears_of_keys<std::optional<int> (*)(key, int)>);
+  static_assert(!hears_of_keys<std::string (*)(key, int)>);
+  static_assert(!hears_of_keys<bool (*)(key&, int)> && !hears_of_keys<bool (*)(key, int&)>);
+  static_assert(is_a_body_of_keys<int (*)(key)> && !is_a_body_of_keys<void (*)(key&)> &&
+                !is_a_body_of_keys<void (*)(key, int)>);
+  loopback job(1);
+  on_ranks(job, 1, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    std::atomic<int> ran{0};
+    distributed_graph<key, int> g{comm};
+    g.indegree([](auto&) { return 1; }).arrived(generic).body([&](auto&) { ++ran; });
+    g.fulfill({1, 2}, 3);
+    g.wait();
+    EXPECT_EQ(ran, 1);
+  });
+}
 
 TEST(distributed_graph, runs_each_task_on_its_rank_with_the_data_that_were_sent) {
   on_jobs([](transport& through, runtime& rt) {

@@ -24,6 +24,42 @@ namespace {
 
 using key = std::array<int, 2>;
 
+// ---- Bodies ----
+
+template <class Body>
+concept is_a_body_of_ranks = requires(distributed_replay<key>& g, Body& body) { g.replay(1, body); };
+
+// What is const for a body is so for a generic one too.
+TEST(distributed_replay, takes_every_body_that_can_be_called_with_what_is_const) {
+  loopback job(1);
+  on_ranks(job, 1, [](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    distributed_replay<key> g(comm);
+    g.add({2, 3}, sizeof(int), {});
+    int sum = 0;
+    const auto run = [&](auto body) {
+      static_assert(is_a_body_of_ranks<decltype(body)> && is_a_body_of_ranks<const decltype(body)>);
+      g.replay(2, body);
+    };
+    run([&](const key& k, const replayed_task&) { sum += k[0]; });
+    run([&](key k, replayed_task) { sum += k[0]; });
+    run([&](auto& k, auto& task) { sum += k[0] + 0 * static_cast<int>(task.iteration); });
+    run([&](auto&& k, auto&& task) { sum += k[0] + 0 * static_cast<int>(task.iteration); });
+    run([&](auto k, auto task) { sum += k[0] + 0 * static_cast<int>(task.iteration); });
+    run([&](auto&... all) { sum += static_cast<int>(sizeof...(all)); });
+    EXPECT_EQ(sum, 6 * 2 * 2);
+  });
+}
+
+TEST(distributed_replay, refuses_a_body_that_wants_more_where_it_is_called) {
+  static_assert(!is_a_body_of_ranks<void (*)(key&, const replayed_task&)>);
+  static_assert(!is_a_body_of_ranks<void (*)(const key&, replayed_task&)>);
+  static_assert(!is_a_body_of_ranks<void (*)(const key&, replayed_task&&)>);
+  static_assert(!is_a_body_of_ranks<void (*)(const key&)>);
+  static_assert(!is_a_body_of_ranks<void (*)(const key&, const replayed_task&, int)>);
+  static_assert(is_a_body_of_ranks<void (*)(const key&, const replayed_task&)>);
+}
+
 // ---- Random graphs, whose tasks find in their inputs what they expect ----
 
 // The same on all ranks. Of each task: where it runs, how much it makes, and what it reads.

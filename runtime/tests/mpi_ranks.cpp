@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -252,12 +254,23 @@ void replay(teff::communicator& comm, std::size_t size) {
   });
 }
 
+// The last rank makes its second communicator later: what a watchdog says of it is for the caller to look at.
+void make_late(teff::runtime& rt, teff::mpi& job) {
+  const teff::communicator first(rt, job);
+  if (first.rank() == first.ranks() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  const teff::communicator second(rt, job);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string way = argc > 1 ? argv[1] : "rings";
   teff::mpi job(argc, argv, {.rings = way != "messages", .reads_memory = way != "mpi_blocks"});
   teff::runtime rt{{.workers = 2}};
+  if (way == "late") {
+    make_late(rt, job);
+    return 0;
+  }
   {
     teff::communicator comm(rt, job);
     flood(comm);

@@ -19,6 +19,34 @@ namespace {
 
 using key = std::array<int, 2>;
 
+// ---- Bodies ----
+
+template <class Body>
+concept is_a_body_of_a_recording = requires(recording<key>& r, Body& body) { r.replay(1, body); };
+
+// What is const for a body is so for a generic one too.
+TEST(replay, takes_every_body_that_can_be_called_with_what_is_const_and_no_other) {
+  runtime rt{{.workers = 1}};
+  task_graph<key> g{rt};
+  g.indegree([](key) { return 0; }).body([](key) {});
+  auto recorded = record(g, [&] { g.fulfill({2, 3}); });
+  int sum = 0;
+  const auto run = [&](auto body) {
+    static_assert(is_a_body_of_a_recording<decltype(body)>);
+    recorded.replay(2, body);
+  };
+  run([&](const key& k, const std::uint64_t&) { sum += k[0]; });
+  run([&](auto& k, auto& i) { sum += k[0] + 0 * static_cast<int>(i); });
+  run([&](auto&& k, auto&& i) { sum += k[0] + 0 * static_cast<int>(i); });
+  run([&](auto k, auto i) { sum += k[0] + 0 * static_cast<int>(i); });
+  EXPECT_EQ(sum, 4 * 2 * 2);
+  static_assert(is_a_body_of_a_recording<void (*)(key, std::uint64_t)>);
+  static_assert(!is_a_body_of_a_recording<void (*)(key&, std::uint64_t)>);
+  static_assert(!is_a_body_of_a_recording<void (*)(key, std::uint64_t&)>);
+  static_assert(!is_a_body_of_a_recording<void (*)(key, std::uint64_t&&)>);
+  static_assert(!is_a_body_of_a_recording<void (*)(key)>);
+}
+
 // ---- Random graphs ----
 
 // Tasks in layers; each finds that all it depends on have run as often as it is to run now.

@@ -6,10 +6,14 @@
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
+#include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <semaphore>
+#include <span>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ranks.hpp"
 
@@ -49,6 +53,44 @@ class watchdog : public testing::Test {
   ~watchdog() override { unsetenv("TEFF_WATCHDOG"); }
 };
 
+// One rank's way to the others that opens its n-th channel only when another rank has come.
+class late_transport final : public transport {
+ public:
+  late_transport(transport& real, int which, std::binary_semaphore& came)
+      : real_(real), left_(which), came_(came) {}
+  [[nodiscard]] int rank() const noexcept override { return real_.rank(); }
+  [[nodiscard]] int ranks() const noexcept override { return real_.ranks(); }
+  [[nodiscard]] std::unique_ptr<channel> open() override {
+    if (--left_ == 0) came_.acquire();
+    return real_.open();
+  }
+  [[nodiscard]] std::string awaited() const override { return "rank 1"; }
+
+ private:
+  transport& real_;
+  int left_;
+  std::binary_semaphore& came_;
+};
+
+// Has two ranks make a communicator, and make(communicator) something over it. The n-th channel of rank 0
+// opens only when that rank has said these words.
+template <class Make>
+void expect_said_of_making(const std::string& words, int which, Make make) {
+  stderr_here said;
+  loopback job(2);
+  std::binary_semaphore seen{0};
+  std::thread reader([&] {
+    said.read_until(words + " (for ");
+    seen.release();
+  });
+  on_ranks(job, 1, [&](transport& through, runtime& rt) {
+    late_transport late(through, which, seen);
+    communicator comm(rt, through.rank() == 0 ? late : through);
+    make(comm);
+  });
+  reader.join();
+}
+
 // Until rank 0 has said so, rank 1 does not begin, and the body of rank 2 does not return.
 TEST_F(watchdog, says_which_rank_is_waited_for) {
   stderr_here said;
@@ -71,12 +113,123 @@ TEST_F(watchdog, says_which_rank_is_waited_for) {
   reader.join();
 }
 
+TEST_F(watchdog, says_which_handlers_run) {
+  stderr_here said;
+  loopback job(2);
+  std::counting_semaphore<> seen{0};
+  std::thread reader([&] {
+    said.read_until("communicator 1, rank 1, epoch 1: ");
+    said.read_until(" 2 handlers of message 1 (int, double) run");
+    seen.release(2);
+  });
+  on_ranks(job, 2, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    const auto ends = comm.on([](int) {});
+    const auto stays = comm.on([&](int, double) { seen.acquire(); });
+    comm.run([&] {
+      if (comm.rank() != 0) return;
+      ends.send(1, 1);
+      stays.send(1, 2, 3.0);
+      stays.send(1, 3, 3.0);
+    });
+  });
+  reader.join();
+}
+
+TEST_F(watchdog, says_that_a_function_of_large_data_runs) {
+  stderr_here said;
+  loopback job(2);
+  std::binary_semaphore seen{0};
+  std::thread reader([&] {
+    said.read_until(
+        ", a handler of message 0 (large int, double) runs, a handler of large data that have moved runs");
+    seen.release();
+  });
+  on_ranks(job, 2, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    std::vector<double> data(100'000);
+    std::binary_semaphore arrived{0};
+    const auto block = comm.on_large([&](int, std::size_t) { return std::span(data); },
+                                     [&](int, std::span<double>) { arrived.acquire(); });
+    comm.run([&] {
+      if (comm.rank() != 0) return;
+      block.send(0, 7, data, [&] {
+        seen.acquire();
+        arrived.release();
+      });
+    });
+  });
+  reader.join();
+}
+
+// The second graph of rank 1 has a task that does not end.
+TEST_F(watchdog, says_which_of_several_graphs_waits) {
+  stderr_here said;
+  loopback job(2);
+  std::binary_semaphore seen{0};
+  std::thread reader([&] {
+    said.read_until("distributed_graph 2, rank 1, epoch 1: 0 messages sent, 1 have come, 1 handled, ");
+    said.read_until("tasks run (for ");
+    seen.release();
+  });
+  on_ranks(job, 1, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    distributed_graph<int> other{comm};
+    distributed_graph<int> g{comm};
+    g.rank([](int) { return 1; }).indegree([](int) { return 1; }).body([&](int) { seen.acquire(); });
+    if (comm.rank() == 0) g.fulfill(3);
+    other.wait();
+    g.wait();
+  });
+  reader.join();
+}
+
+TEST_F(watchdog, says_whose_making_waits) {
+  expect_said_of_making("communicator 1, rank 0: its making waits for rank 1", 1, [](communicator&) {});
+  expect_said_of_making("communicator 2, rank 0: its making waits for rank 1", 2, [](communicator& comm) {
+    const communicator second(comm.workers(), comm.network());
+  });
+  expect_said_of_making("distributed_graph 1, rank 0: its making waits for rank 1", 2,
+                        [](communicator& comm) { const distributed_graph<int> g{comm}; });
+  for (const int which : {2, 3}) {  // a replay has two channels
+    expect_said_of_making("distributed_replay 1, rank 0: its making waits for rank 1", which,
+                          [](communicator& comm) { const distributed_replay<int> g{comm}; });
+  }
+}
+
+// Rank 1 destroys nothing before rank 0 has said that it waits for that.
+TEST_F(watchdog, says_what_is_being_destroyed) {
+  const auto expect_said = [](const std::string& name, auto make) {
+    stderr_here said;
+    loopback job(2);
+    std::binary_semaphore seen{0};
+    std::thread reader([&] {
+      said.read_until(name + ", rank 0, epoch 1: ");
+      said.read_until(", it is being destroyed (for ");
+      seen.release();
+    });
+    on_ranks(job, 1, [&](transport& through, runtime& rt) {
+      communicator comm(rt, through);
+      const auto made = make(comm);
+      if (comm.rank() == 1) seen.acquire();
+    });
+    reader.join();
+  };
+  expect_said("communicator 2", [](communicator& comm) {
+    return std::make_unique<communicator>(comm.workers(), comm.network());
+  });
+  expect_said("distributed_graph 1",
+              [](communicator& comm) { return std::make_unique<distributed_graph<int>>(comm); });
+  expect_said("distributed_replay 1",
+              [](communicator& comm) { return std::make_unique<distributed_replay<int>>(comm); });
+}
+
 TEST_F(watchdog, says_that_tasks_of_a_graph_run) {
   stderr_here said;
   loopback job(2);
   std::binary_semaphore seen{0};
   std::thread reader([&] {
-    said.read_until("distributed_graph, rank 1, epoch 1: 0 messages sent, ");
+    said.read_until("distributed_graph 1, rank 1, epoch 1: 0 messages sent, ");
     said.read_until(", tasks run (for ");
     seen.release();
   });
@@ -118,10 +271,8 @@ TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
 TEST_F(watchdog, wants_whole_seconds) {
   setenv("TEFF_WATCHDOG", "soon", 1);
   loopback job(1);
-  on_ranks(job, 1, [](transport& through, runtime& rt) {
-    communicator comm(rt, through);
-    EXPECT_THROW(comm.run([] {}), invalid_option);
-  });
+  on_ranks(job, 1,
+           [](transport& through, runtime& rt) { EXPECT_THROW(communicator(rt, through), invalid_option); });
 }
 
 }  // namespace

@@ -62,6 +62,8 @@ class reduction {
 
  private:
   template <class U, class Combine, class F>
+    requires std::is_invocable_r_v<U, Combine&, const U&, const U&> &&
+             std::is_invocable_v<F&, std::uint64_t, const U&>
   friend reduction<U> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler);
   explicit reduction(std::shared_ptr<detail::reduction_state<T>> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<detail::reduction_state<T>> state_;
@@ -75,31 +77,34 @@ class reduction {
 //   sum.give(step, mine);  // on every rank, for example by its last task of the step
 //
 // Rounds have any numbers, and go on side by side. All ranks give their values of a round within the same
-// run(); what is not complete then is forgotten. Throws misuse if there is no such rank.
+// run(). If a round has values of some ranks and not of all when that ends, run() throws incomplete_round on
+// all ranks: each names the rounds that wait on it, and for whom. These values are forgotten, as those of a
+// run() that has failed. Throws misuse if there is no such rank.
 template <class T, class Combine, class F>
+  requires std::is_invocable_r_v<T, Combine&, const T&, const T&> &&
+           std::is_invocable_v<F&, std::uint64_t, const T&>
 [[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
-  auto made = std::make_shared<detail::reduction_state<T>>(comm.rank(), comm.ranks(), root);
-  made->combine = std::forward<Combine>(combine);
-  made->total = std::forward<F>(handler);
-  made->registered(comm);
-  return reduction<T>(std::move(made));
+  return reduction<T>(detail::make_reduction<T>(comm, root, std::forward<Combine>(combine),
+                                                std::forward<F>(handler), "teff::reduction"));
 }
 
 // What on_barrier() returns.
 class barrier {
  public:
   // This rank has come to it, in this round; as reduction::give().
-  void arrive(std::uint64_t round) const { all_.give(round, 0); }
+  void arrive(std::uint64_t round) const { all_->give(round, 0); }
 
  private:
   template <class F>
   friend barrier on_barrier(communicator& comm, F&& handler);
-  explicit barrier(reduction<std::uint8_t> all) noexcept : all_(std::move(all)) {}
-  reduction<std::uint8_t> all_;
+  explicit barrier(std::shared_ptr<detail::reduction_state<std::uint8_t>> all) noexcept
+      : all_(std::move(all)) {}
+  std::shared_ptr<detail::reduction_state<std::uint8_t>> all_;
 };
 
 // Registers a barrier: when every rank has called arrive(round), handler(round) is called on every rank. What
-// a rank has sent before may still be on its way.
+// a rank has sent before may still be on its way. If some ranks have come to a round and others not when
+// run() ends, that throws incomplete_round, as of a reduction.
 //
 //   const auto next = teff::on_barrier(comm, [&](std::uint64_t step) { g.fulfill(first_of(step + 1)); });
 //   next.arrive(step);
@@ -107,9 +112,9 @@ template <class F>
 [[nodiscard]] barrier on_barrier(communicator& comm, F&& handler) {
   const auto go_on = on_broadcast(comm, [f = std::decay_t<F>(std::forward<F>(handler))](
                                             std::uint64_t round) mutable { std::invoke(f, round); });
-  return barrier(on_reduction<std::uint8_t>(
+  return barrier(detail::make_reduction<std::uint8_t>(
       comm, 0, [](std::uint8_t, std::uint8_t) { return std::uint8_t{0}; },
-      [go_on](std::uint64_t round, std::uint8_t) { go_on.send(round); }));
+      [go_on](std::uint64_t round, std::uint8_t) { go_on.send(round); }, "teff::barrier"));
 }
 
 }  // namespace teff

@@ -110,7 +110,7 @@ class distributed_graph {
   // keys itself. So one message can tell a rank, with data, that a task has ended which many of its own tasks
   // wait for, as task_graph::arrived() says.
   template <class F>
-    requires std::is_invocable_v<F&, const Key&, const Data&...>
+    requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
     arrived_.set([each = std::forward<F>(f)](const arrival& came) mutable {
       const auto call = [&](const Key& key, const Data&... data) { return std::invoke(each, key, data...); };
@@ -256,10 +256,11 @@ class distributed_graph {
   }
   template <class T, class... Arguments, class Land, class Arrived>
   large_data<T, Arguments...> added_large(Land&& land, Arrived&& arrived) {
-    static_assert(std::is_invocable_v<Land&, const Key&, const Arguments&..., std::size_t> &&
-                      std::is_invocable_v<Arrived&, const Key&, const Arguments&..., std::span<T>>,
-                  "teff: both functions of large data take a key and arguments, by value or as const&; the "
-                  "second one then what the first one has returned");
+    static_assert(
+        std::is_invocable_v<Land&, const Key&, const Arguments&..., std::size_t> &&
+            detail::says_whether<Arrived, const Key&, const Arguments&..., std::span<T>>,
+        "teff: both functions of large data take a key and arguments, by value or as const&; the "
+        "second one then what the first one has returned; that returns whether the key counts, or nothing");
     using functions = typename large_data<T, Arguments...>::functions;
     auto made = std::make_shared<functions>();
     made->land = std::forward<Land>(land);

@@ -56,6 +56,10 @@ struct replayed_task {
   }
 };
 
+// What can be called for a task: with its key and what it gets, both const. `auto&` will do.
+template <class Body, class Key>
+concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const replayed_task&>;
+
 // The tasks of an iteration, over the ranks of a job, and which outputs they read: planned once, and run as
 // often as asked, at hardly any cost a task.
 //
@@ -154,7 +158,7 @@ class distributed_replay {
   // Throws misuse on a worker that is in the middle of a replay, and on one rank if `times` differ (it names
   // both ranks and numbers; the others get rank_failed); runtime_was_shut_down.
   template <class Body>
-    requires std::is_invocable_v<Body&, const Key&, const replayed_task&>
+    requires body_of_replayed_task<Body, Key>
   void replay(std::uint64_t times, Body&& body) {
     plan();
     detail::traced_body<std::remove_reference_t<Body>&> traced{body};
@@ -294,15 +298,13 @@ class distributed_replay {
       const auto* const end = first_input + step.inputs_end;
       const Key& key = keys_[index][n];
       bool threw = false;
-      detail::catch_all(
-          [&] {
-            std::invoke(body, key,
-                        replayed_task{i, {step.output.at(i), step.bytes}, input_views(input, end)});
-          },
-          [&] {
-            threw = true;
-            ranks_.fail(std::current_exception(), "task " + detail::key_text(key) + ": ");
-          });
+      // const, as the constraint of replay() has it: so a generic body is one of the same types in both.
+      const replayed_task task{i, {step.output.at(i), step.bytes}, input_views(input, end)};
+      detail::catch_all([&] { std::invoke(body, key, task); },
+                        [&] {
+                          threw = true;
+                          ranks_.fail(std::current_exception(), "task " + detail::key_text(key) + ": ");
+                        });
       if (threw) [[unlikely]]
         return false;
       input = end;

@@ -47,6 +47,12 @@ struct never_satisfied : misuse {
   std::size_t count;  // of such keys
 };
 
+// When run() ended, rounds of reductions or barriers waited for values of ranks that had not given any.
+struct incomplete_round : misuse {
+  incomplete_round(const std::string& message, std::size_t rounds) : misuse(message), count(rounds) {}
+  std::size_t count;  // of such rounds, once for each rank on which one waits
+};
+
 // The indegree of a key of a task graph is negative.
 struct negative_indegree : misuse {
   using misuse::misuse;

@@ -15,11 +15,16 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace teff {
+
+namespace detail {
+class replay_ranks;
+}
 
 // How a communicator is set up.
 struct communicator_options {
@@ -61,6 +66,10 @@ class message {
         },
         &all);
   }
+
+  // Counts the messages of a communicator from 0, in the order in which they were registered: errors name it
+  // so.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
  private:
   friend class communicator;
@@ -214,6 +223,10 @@ class communicator {
   [[nodiscard]] bool cancelled() const noexcept;
 
  private:
+  friend class detail::replay_ranks;
+  // What it is called in words.
+  communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
+
   template <class F, class Parameters>
   auto add(bool in_order, F&& handler, Parameters of) {
     return added(detail::make_message(of, in_order, std::decay_t<F>(std::forward<F>(handler))), of);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 namespace teff {
 
@@ -50,6 +51,8 @@ class mpi final : public transport {
   [[nodiscard]] int rank() const noexcept override;
   [[nodiscard]] int ranks() const noexcept override;
   [[nodiscard]] std::unique_ptr<channel> open() override;
+  // Names the ranks of this node that have not come.
+  [[nodiscard]] std::string awaited() const override;
   [[nodiscard]] bool is_crowded(unsigned workers) const noexcept override;
   [[nodiscard]] std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name) override;
   [[nodiscard]] std::shared_ptr<std::byte> map_memory(int of, const memory_name& name) override;

@@ -121,10 +121,10 @@ class recording {
   // this replay from 0. The compiler may inline it. It must not fulfil keys of the graph: then it throws
   // not_replayable. A trace shows the name that named() has given to it.
   template <class Body>
-    requires std::is_invocable_v<Body&, const Key&, std::uint64_t>
+    requires std::is_invocable_v<Body&, const Key&, const std::uint64_t&>
   void replay(std::uint64_t times, Body&& body) {
     const auto step_of = [](auto& called) {
-      return [&called](const list& own, std::size_t task, std::uint64_t i) {
+      return [&called](const list& own, std::size_t task, const std::uint64_t i) {
         std::invoke(called, own.tasks[task], i);
       };
     };

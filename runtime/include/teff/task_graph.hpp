@@ -143,7 +143,7 @@ class task_graph {
   //
   // If it returns false while the graph is recorded, record() (replay.hpp) throws not_replayable.
   template <class F>
-    requires std::is_invocable_v<F&, const Key&>
+    requires detail::says_whether<F, const Key&>
   task_graph& arrived(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
       graph_->functions.arrived.set([each = std::forward<F>(f)](const Key& key) mutable {

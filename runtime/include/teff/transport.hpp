@@ -10,9 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace teff {
 
@@ -103,6 +106,8 @@ class transport {
   [[nodiscard]] virtual int ranks() const noexcept = 0;
   // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
   [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
+  // In words, for whom open() waits while it does not return; any thread may ask.
+  [[nodiscard]] virtual std::string awaited() const;
 
   // Whether the ranks of this machine have fewer cores than workers, if each has so many workers. A worker
   // that looks for work in vain gives way to others then.
@@ -115,6 +120,14 @@ class transport {
   [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name);
   // What rank `of` shares under this name, while that keeps it. Null: this rank can't use it.
   [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
+
+  // For other parts of libteff: how many of a kind, as "communicator", have been made over this transport,
+  // with one that is about to be. All ranks make them in the same order: so the number means the same there.
+  [[nodiscard]] unsigned count_next(const std::string& kind);
+
+ private:
+  std::mutex counting_;  // guards what follows
+  std::map<std::string, unsigned> made_;
 };
 
 }  // namespace teff

@@ -16,7 +16,8 @@ constexpr std::size_t window = std::size_t{1} << 20;
 
 graph_part::graph_part(runtime& rt, transport& through)
     : runtime_(rt),
-      messages_(std::make_shared<message_source>(rt, through, window, static_cast<epoch_part*>(this))) {}
+      messages_(std::make_shared<message_source>(rt, through, window, "distributed_graph",
+                                                 static_cast<epoch_part*>(this))) {}
 
 graph_part::~graph_part() {
   leave();
@@ -84,8 +85,9 @@ std::uint64_t graph_part::left() noexcept {
 }
 
 std::string graph_part::state() const {
-  if (!tasks_->rests()) return "tasks run";
-  return "no task runs, " + std::to_string(tasks_->keys_left()) + " keys wait";
+  const auto goes_on = tasks_->rests() ? "no task runs, " + std::to_string(tasks_->keys_left()) + " keys wait"
+                                       : std::string("tasks run");
+  return goes_on + (leaves_ ? is_destroyed : "");
 }
 
 void graph_part::begin() {

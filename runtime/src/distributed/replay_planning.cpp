@@ -4,6 +4,7 @@
 
 #include "distributed/replay_memory.hpp"
 #include "distributed/replay_planning.hpp"
+#include "message/watchdog.hpp"
 #include "platform/process_fence.hpp"
 
 #include <algorithm>
@@ -33,19 +34,21 @@ std::shared_ptr<std::byte> own_memory(std::size_t size) {
 replay_ranks::replay_ranks(communicator& like)
     : runtime_(like.workers()),
       transport_(like.network()),
-      messages_(runtime_, transport_),
+      messages_(runtime_, transport_, {}, "distributed_replay"),
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
         if (!leaves_) expect_same_times(from, times);
       })),
-      channel_(transport_.open()),
+      channel_(watchdog::open(transport_, messages_.source().name())),
       planning_(std::make_unique<planned>(messages_, transport_.ranks())) {
-  messages_.source().describe("distributed_replay", [this] { return waits_in_words(); });
+  messages_.source().describe([this] { return waits_in_words(); });
   channel_->on_arrival([this] { ring_own(); });
 }
 
 replay_ranks::~replay_ranks() {
   leave();
   channel_->on_arrival(nullptr);
+  watchdog::close(std::move(channel_),
+                  messages_.source().name() + ", rank " + std::to_string(transport_.rank()));
 }
 
 void replay_ranks::plan(rank_lists lists) {

@@ -35,9 +35,13 @@ std::size_t window_of(const communicator_options& how) {
 }  // namespace
 
 communicator::communicator(runtime& rt, transport& through, const communicator_options& how)
+    : communicator(rt, through, how, "communicator") {}
+
+communicator::communicator(runtime& rt, transport& through, const communicator_options& how,
+                           const std::string& kind)
     : runtime_(rt),
       transport_(through),
-      source_(std::make_shared<detail::message_source>(rt, through, window_of(how))) {
+      source_(std::make_shared<detail::message_source>(rt, through, window_of(how), kind)) {
   detail::attach(rt.internals(), source_);
   detail::published(rt.internals());  // it may ask to be polled, or listened to
 }

@@ -2,6 +2,7 @@
 #include <teff/error.hpp>
 #include <teff/version.hpp>
 
+#include "message/watchdog.hpp"
 #include "platform/digest.hpp"
 
 #include <cstring>
@@ -39,17 +40,19 @@ communicator_core::communicator_core(transport& through, message_host& host, std
       window_(window),
       patience_(through.ranks() > 1 ? patience : 0),
       peers_(static_cast<std::size_t>(through.ranks())),
-      channel_(through.open()),
+      channel_(watchdog::open(through, host.name())),
       words_("libteff " + std::string(version()) + ", packets 3\n"),
       digest_(short_digest_of(words_)),
-      own_marks_(host.is_traced() ? traced_mark : 0),
+      own_marks_((host.is_traced() ? traced_mark : 0) | (watchdog::is_on() ? watched_mark : 0)),
       completion_(through.rank(), through.ranks()),
       large_(*this) {
+  running_.emplace_back(0U);
   channel_->on_arrival([this] { host_.work_came(); });
 }
 
 communicator_core::~communicator_core() {
   channel_->on_arrival(nullptr);
+  watchdog::close(std::move(channel_), host_.name() + ", rank " + std::to_string(rank_));
 }
 
 // ---- Messages that are sent ----
@@ -68,6 +71,7 @@ std::uint32_t communicator_core::add(registered_message added) {
   digest_ = short_digest_of(words_);
   words_changed_ = true;
   messages_.push_back(std::move(added));
+  running_.emplace_back(0U);
   return static_cast<std::uint32_t>(number);
 }
 
@@ -91,14 +95,14 @@ void communicator_core::begin() {
     const auto& words = std::exchange(words_changed_, false) ? words_ : std::string();
     send_control(completion_.tree().parent(), packet_kind::hello, bytes_of_words(words));
   }
-  if (own_marks_ != 0) ask_for_clock(true);
+  if ((own_marks_ & traced_mark) != 0) ask_for_clock(true);
   for (auto& each : std::exchange(early_, {})) receive_or_fail(each.from, each.bytes);
   look_again();
 }
 
 void communicator_core::body_ended(std::exception_ptr thrown) {
   if (thrown) fail(std::move(thrown));
-  if (own_marks_ != 0) ask_for_clock(true);
+  if ((own_marks_ & traced_mark) != 0) ask_for_clock(true);
   in_body_.store(false, std::memory_order_seq_cst);
   look_again();
 }
@@ -260,6 +264,8 @@ std::string communicator_core::state() {
   text = std::to_string(sent) + " messages sent, " + std::to_string(received_) + " have come, " +
          std::to_string(handled_.load(std::memory_order_relaxed)) + " handled" + text;
   if (in_body_.load(std::memory_order_relaxed)) text += ", the body has not returned";
+  const auto running = running_handlers();
+  text += running;
   if (const auto holds = holds_.load(std::memory_order_relaxed); holds != 0)
     text += ", held by " + std::to_string(holds);
   completion_.tree().each_child([&](int child) {
@@ -268,8 +274,24 @@ std::string communicator_core::state() {
     text += ", waits for rank " + std::to_string(child) +
             (below.begun == epoch ? " and those below it" : ", which has not begun");
   });
-  if (completion_.own_given()) text += ", waits for rank " + std::to_string(completion_.tree().parent());
+  // A rank may have had nothing to do, and said so, before its handlers began.
+  if (completion_.own_given() && running.empty())
+    text += ", waits for rank " + std::to_string(completion_.tree().parent());
   return "rank " + std::to_string(rank_) + ", epoch " + std::to_string(epoch) + ": " + text;
+}
+
+std::string communicator_core::running_handlers() const {
+  std::string text;
+  for (std::size_t message = 0; message < running_.size(); ++message) {
+    const auto count = running_[message].load(std::memory_order_relaxed);
+    if (count == 0) continue;
+    text += ", " + (count == 1 ? "a handler" : std::to_string(count) + " handlers") + " of " +
+            (message == messages_.size()
+                 ? "large data that have moved"
+                 : "message " + std::to_string(message) + " (" + messages_[message].arguments + ")") +
+            (count == 1 ? " runs" : " run");
+  }
+  return text;
 }
 
 bool communicator_core::sees_work() const noexcept {

@@ -7,6 +7,7 @@
 #include "platform/ticks.hpp"
 #include "trace/trace.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -105,8 +106,26 @@ bool communicator_core::handle() noexcept {
 }
 
 void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept {
-  if (cancelled()) [[unlikely]]
-    return handle_cancelled(bytes, at);
+  if ((marks_.load(std::memory_order_relaxed) & (cancelled_mark | watched_mark)) != 0) [[unlikely]]
+    return handle_marked(bytes, at);
+  call_handler(bytes, at);
+}
+
+// Where a watchdog may ask what runs, or all is to be dropped.
+[[gnu::cold, gnu::noinline]] void communicator_core::handle_marked(const packet& bytes,
+                                                                   std::size_t at) noexcept {
+  auto& running = running_[std::min<std::size_t>(record_at(bytes, at).message, messages_.size())];
+  running.fetch_add(1, std::memory_order_relaxed);
+  if (cancelled()) {
+    handle_cancelled(bytes, at);
+  } else {
+    call_handler(bytes, at);
+  }
+  running.fetch_sub(1, std::memory_order_relaxed);
+}
+
+[[gnu::always_inline]] inline void communicator_core::call_handler(const packet& bytes,
+                                                                   std::size_t at) noexcept {
   try {
     const auto head = record_at(bytes, at);
     if (head.message >= messages_.size() || head.traced != 0) [[unlikely]]

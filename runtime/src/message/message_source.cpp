@@ -30,10 +30,12 @@ source::poll_time next_time_that_never_comes() noexcept {
 
 }  // namespace
 
-message_source::message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part)
+message_source::message_source(runtime& rt, transport& through, std::size_t window, std::string kind,
+                               epoch_part* part)
     : runtime_(rt),
       part_(part),
-      name_(part == nullptr ? "communicator" : "distributed_graph"),
+      kind_(std::move(kind)),
+      number_(through.count_next(kind_)),
       listens_until_(next_time_that_never_comes()),
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = rt.internals().traced(); trace != nullptr)
@@ -107,6 +109,23 @@ void message_source::run_epoch(void (*body)(void* what), void* what) {
     wait_for_end();
   });
   if (auto failure = core_.take_failure()) std::rethrow_exception(std::move(failure));
+  // Nobody leaves in an epoch that does not fail.
+  if (const auto left = core_.totals().left; left != 0) throw error_of_rounds(left);
+}
+
+// On all ranks, as never_satisfied of a graph.
+incomplete_round message_source::error_of_rounds(std::uint64_t left) {
+  std::string words;
+  std::uint64_t here = 0;
+  for (const auto& each : rounds_) {
+    here += each->waiting(core_.epoch());
+    if (auto some = each->waits_in_words(core_.epoch()); !some.empty())
+      words += (words.empty() ? "" : "; ") + std::move(some);
+  }
+  if (words.empty()) words = "teff::communicator: no round waits";
+  return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - here) +
+              " on other ranks)",
+          left};
 }
 
 void message_source::wait_for_end() {
@@ -143,15 +162,15 @@ void message_source::tell_trace() noexcept {
   auto* const trace = runtime_.internals().traced();
   if (trace == nullptr) return;
   try {
-    trace->add_messages(name_, counters());
+    trace->add_messages(kind_, counters());
   } catch (const std::bad_alloc&) {
     // A trace is not worth an exception.
   }
 }
 
 std::string message_source::state() {
-  return name_ + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
-         (more_ ? more_() : "");
+  return name() + ", " + core_.state() + (part_ == nullptr ? "" : ", " + part_->state()) +
+         (more_ ? more_() : "") + (leaves_ ? is_destroyed : "");
 }
 
 bool message_source::run(unsigned /*worker*/) noexcept {
@@ -199,7 +218,9 @@ bool message_source::at_rest() noexcept {
 }
 
 std::uint64_t message_source::left() noexcept {
-  return (part_ == nullptr ? 0 : part_->left()) + (leaves_ ? leaver : 0);
+  std::uint64_t waiting = part_ == nullptr ? 0 : part_->left();
+  for (const auto& each : rounds_) waiting += each->waiting(core_.epoch());
+  return waiting + (leaves_ ? leaver : 0);
 }
 
 bool message_source::is_traced() noexcept {

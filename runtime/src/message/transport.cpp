@@ -41,6 +41,15 @@ void channel::supply(int /*to*/, int /*number*/, std::span<const std::byte> /*by
   throw misuse("teff::channel: this transport carries no large messages");
 }
 
+std::string transport::awaited() const {
+  return "other ranks";
+}
+
+unsigned transport::count_next(const std::string& kind) {
+  const std::lock_guard lock(counting_);
+  return ++made_[kind];
+}
+
 bool transport::is_crowded(unsigned /*workers*/) const noexcept {
   return false;
 }

@@ -46,4 +46,24 @@ watchdog::watchdog(std::function<std::string()> state) {
   });
 }
 
+bool watchdog::is_on() {
+  return period().count() != 0;
+}
+
+std::unique_ptr<channel> watchdog::open(transport& through, const std::string& whose) {
+  const watchdog observes([&] {
+    return whose + ", rank " + std::to_string(through.rank()) + ": its making waits for " + through.awaited();
+  });
+  return through.open();
+}
+
+void watchdog::close(std::unique_ptr<channel> open, const std::string& whose) noexcept {
+  try {
+    const watchdog observes([&] { return whose + ": its end waits for other ranks"; });
+    open.reset();
+  } catch (...) {
+    // There is no thread to be had, or the environment has changed: it is closed unwatched.
+  }
+}
+
 }  // namespace teff::detail

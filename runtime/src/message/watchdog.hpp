@@ -1,7 +1,10 @@
-// Says on stderr what an epoch waits for, when it takes long.
+// Says on stderr what a wait for other ranks waits for, when it takes long.
 #pragma once
 
+#include <teff/transport.hpp>
+
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -14,8 +17,18 @@ class watchdog {
   // Throws invalid_option.
   explicit watchdog(std::function<std::string()> state);
 
+  // Throws invalid_option.
+  [[nodiscard]] static bool is_on();
+
+  // Opens and closes a channel, of `whose` use: ranks may wait for each other in both.
+  [[nodiscard]] static std::unique_ptr<channel> open(transport& through, const std::string& whose);
+  static void close(std::unique_ptr<channel> open, const std::string& whose) noexcept;
+
  private:
   std::jthread thread_;
 };
+
+// What is said of a wait in a destructor.
+inline constexpr const char* is_destroyed = ", it is being destroyed";
 
 }  // namespace teff::detail

@@ -377,6 +377,18 @@ std::unique_ptr<channel> mpi::open() {
   return std::make_unique<line>(job_);
 }
 
+std::string mpi::awaited() const {
+  std::string late;
+  const auto channel = job_->opened.load() - 1;
+  for (std::size_t i = 0; job_->near && i < job_->near->ranks().size(); ++i) {
+    if (!job_->near->rings().has_opened(i, channel))
+      late += (late.empty() ? "rank " : ", rank ") + std::to_string(job_->near->ranks()[i]);
+  }
+  if (!late.empty()) return late;
+  if (!job_->near) return transport::awaited();
+  return job_->has_far() ? "ranks of other nodes" : "MPI";
+}
+
 bool mpi::is_crowded(unsigned workers) const noexcept {
   return job_->cores_here < job_->ranks_here * workers;
 }

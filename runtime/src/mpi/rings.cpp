@@ -32,6 +32,7 @@ constexpr std::size_t lines_of(std::size_t bytes) noexcept {
 // In shared memory: the rings that lead to one rank. The lines follow.
 struct rings::segment {
   bell<futex> doorbell;
+  std::atomic<std::uint32_t> opened{0};  // channels
 
   [[nodiscard]] static memory& ring(std::byte* at, std::size_t from) noexcept {
     return *std::launder(reinterpret_cast<memory*>(at + first + from * sizeof(memory)));
@@ -138,7 +139,9 @@ rings::rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lin
     return std::launder(reinterpret_cast<memory::line*>(segment::lines(segments[to], ranks, lines, from)));
   };
   for (std::size_t each = 0; each < ranks; ++each) {
-    bells_.push_back(&std::launder(reinterpret_cast<segment*>(segments[each]))->doorbell);
+    auto* const head = std::launder(reinterpret_cast<segment*>(segments[each]));
+    bells_.push_back(&head->doorbell);
+    opened_.push_back(&head->opened);
     auto& to = outbound_.emplace_back();
     auto& from = inbound_.emplace_back();
     if (each == self) continue;
@@ -151,7 +154,12 @@ rings::~rings() = default;
 
 rings::inbox& rings::open(std::uint32_t channel) {
   const std::lock_guard lock(receiving_);
+  opened_[self_]->store(channel + 1, std::memory_order_relaxed);
   return inbox_of(channel);
+}
+
+bool rings::has_opened(std::size_t rank, std::uint32_t channel) const noexcept {
+  return opened_[rank]->load(std::memory_order_relaxed) > channel;
 }
 
 // Under the lock.

@@ -42,6 +42,8 @@ class rings {
   // The inbox of this channel, until it is closed. What comes for it before that waits.
   [[nodiscard]] inbox& open(std::uint32_t channel);
   void close(std::uint32_t channel) noexcept;
+  // Whether that rank has opened this channel.
+  [[nodiscard]] bool has_opened(std::size_t rank, std::uint32_t channel) const noexcept;
 
   // As in `channel`.
   void send(std::uint32_t channel, std::size_t to, packet&& bytes);
@@ -75,6 +77,7 @@ class rings {
 
   const std::size_t self_;
   std::vector<bell<futex>*> bells_;
+  std::vector<std::atomic<std::uint32_t>*> opened_;  // channels, by rank
   std::vector<std::unique_ptr<outbound>> outbound_;  // none for this rank
   std::atomic<std::size_t> waiting_{0};              // packets that wait for room
 

@@ -92,6 +92,10 @@ class Interval:
         """For a ratio: the interval excludes 1, so the two sides differ."""
         return not self.low <= 1.0 <= self.high
 
+    def after(self, rounds: int) -> "Interval":
+        """As it is, or open where it is of fewer than FEWEST_ROUNDS: they say nothing of the next."""
+        return self if rounds >= FEWEST_ROUNDS else Interval(self.value, 0.0, math.inf)
+
 
 @dataclass(frozen=True, slots=True)
 class MetgEstimate:

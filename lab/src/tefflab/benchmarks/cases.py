@@ -131,8 +131,10 @@ def by_round(runs: Sequence[Run[AnyRecord]], value: Callable[[AnyRecord], _Value
 
 
 def median_of_launches(rounds: Mapping[int, Sequence[float]]) -> Interval | None:
-    """Each launch counts once. None without any."""
-    return median_interval([statistics.median(samples) for samples in rounds.values()]) if rounds else None
+    """Each launch counts once. None without any; of fewer than FEWEST_ROUNDS the interval is open."""
+    if not rounds:
+        return None
+    return median_interval([statistics.median(samples) for samples in rounds.values()]).after(len(rounds))
 
 
 @dataclass

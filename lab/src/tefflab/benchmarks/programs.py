@@ -86,7 +86,8 @@ class Group:
         if to not in self.rows[program]:
             return {}
         one = self.rounds[program, to]
-        return {id_: self.rounds[program, id_].over(one) for id_ in self.rows[program] if id_ != to}
+        others = {id_: self.rounds[program, id_] for id_ in self.rows[program] if id_ != to}
+        return {id_: each.over(one).after(min(each.launches(), one.launches())) for id_, each in others.items()}
 
 
 class ProgramEstimates(CaseEstimates):

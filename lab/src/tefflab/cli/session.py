@@ -20,6 +20,7 @@ from tefflab.output.plots import save
 from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan
 from tefflab.records.run import Sitting
+from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import RESULTS_FOLDER, Store
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
@@ -140,6 +141,8 @@ def _measure(
     if options.resume:
         store = Store(folder)
         head = _unfinished(root, store, kind, experiment)
+        with measured_alone(folder, head.sitting):
+            pass  # said before a set-up that may take minutes
         rounds_before = _rounds_made(store, kind, head)
         progress().print(f"teff: goes on with a sitting of {_rounds(rounds_before)}", soft_wrap=True, highlight=False)
         prepare(root, kind, [each.id for each in kind.plan_of(head).variants])
@@ -397,7 +400,8 @@ def measured_live(
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)
     budget = TimeBudget(options.seconds)
-    with store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
+    alone = measured_alone(store.folder, head.sitting)
+    with alone, store, LiveTable(console, plan.variants, lambda: str(budget)) as live:
         return measure(root, store, kind, head, live, options.seconds, options.rounds, enough)
 
 

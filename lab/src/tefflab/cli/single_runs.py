@@ -54,7 +54,10 @@ def run_each(
 
     Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
     """
+    workers_of(flags, ranks)
     chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
+    for program in chosen:
+        refuse_ranks(root, program, ranks)
     owners = {program.identity for program in chosen}
     systems = [system for system in load_systems(root) if not names or system.name in owners]
     ensure(root, systems, console=progress())
@@ -90,15 +93,26 @@ def command_of(
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
     """
-    if ranks is not None and not program.command_for_ranks:
-        spread = [
-            each.id for system in load_systems(root) for each in BENCHMARK.programs(system) if each.command_for_ranks
-        ]
-        raise TeffError(
-            f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
-            f"these take them: {' '.join(spread)}",
-            exit_code=BAD_INPUT,
-        )
+    refuse_ranks(root, program, ranks)
+    workers, is_said = workers_of(flags, ranks)
+    told = [] if is_said else ["--workers", str(workers)]
+    return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
+
+
+def refuse_ranks(root: Path, program: Program, ranks: int | None) -> None:
+    """TeffError where `ranks` are asked for, and the program does not spread over them."""
+    if ranks is None or program.command_for_ranks:
+        return
+    spread = [each.id for system in load_systems(root) for each in BENCHMARK.programs(system) if each.command_for_ranks]
+    raise TeffError(
+        f"{program.id} takes no --ranks: it runs in one process, or starts as many as it wants; "
+        f"these take them: {' '.join(spread)}",
+        exit_code=BAD_INPUT,
+    )
+
+
+def workers_of(flags: Sequence[str], ranks: int | None) -> tuple[int, bool]:
+    """How many workers a run has, and whether the flags say so. TeffError where there are more ranks."""
     said = next((value[0] for name, *value in read_flags(flags) if name == "workers" and value), "")
     workers = int(said) if said.isdigit() and int(said) else max(usable_cores(), ranks or 1)
     if ranks is not None and ranks > workers:
@@ -106,8 +120,7 @@ def command_of(
             f"--workers {workers} --ranks {ranks}: each rank has a worker; say --workers {ranks}, or leave it out",
             exit_code=BAD_INPUT,
         )
-    told = [] if said else ["--workers", str(workers)]
-    return [*program.command_line(root, workers, ranks), *told, *flags], program.environment_for(root, workers)
+    return workers, bool(said)
 
 
 def run_once(root: Path, program: Program, system: System, flags: Sequence[str], ranks: int | None = None) -> SingleRun:

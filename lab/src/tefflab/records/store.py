@@ -5,6 +5,8 @@
     results/<store>/estimates.jsonl  one line an estimate, as it was printed
     results/<store>/failures.jsonl   one line a system that failed: at what, and why; the file is there once one has
 
+    results/<store>/.SITTING.lock    while a process measures that sitting (`tefflab.records.sitting_lock`)
+
 A line is written with one `write` under `flock`, so writers in several processes never mix. It is in
 the kernel's hands when `append` returns - a killed lab loses nothing - and on disk within about a
 second. A torn line (power cut in mid-write) is skipped, reported as `Damage`, and never written over.

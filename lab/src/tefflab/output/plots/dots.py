@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from tefflab.analysis.results import MeasuredCase, MetgRow
 from tefflab.output import quantities
-from tefflab.output.plots.intervals import ARROW, draw_interval, ends, extent, is_unknown
+from tefflab.output.plots.intervals import ARROW, HOLLOW, draw_interval, ends, extent, hollow, is_unknown
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import PAPER, Look, looks
 from tefflab.output.plots.sheet import (
@@ -200,7 +200,7 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
     right = WIDTH - EDGE - legend.width - 0.28
     axis = log_axis([end for row in rows if row.metg for end in ends(row.metg)], padding=0.07)
     is_any = any(row.metg and is_unknown(row.metg) for row in rows)
-    unknown = ["Hollow marks have no interval yet: it takes more rounds."] if is_any else []
+    unknown = [HOLLOW] if is_any else []
     levels = [_levels([row for row in each.rows if row.metg], axis, right - left) for each in cases]
     heights = [max(0.28, 0.15 + _LEVEL * (max(level.values(), default=0) + 1)) for level in levels]
     sheet = Sheet(
@@ -227,8 +227,7 @@ def metg_dots_chart(cases: Sequence[MeasuredCase], title: str, footer: str = "")
                 continue
             look, middle = look_of[row.variant.id], y - height / 2 + _LEVEL * (used / 2 - level[row.variant.id])
             if is_unknown(row.metg):
-                rim = {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
-                axes.plot([row.metg.value], [middle], **mark(look, 4.4) | rim, linestyle="none", zorder=5)
+                axes.plot([row.metg.value], [middle], **mark(look, 4.4) | hollow(look), linestyle="none", zorder=5)
             else:
                 draw_interval(axes, row.metg, middle, look, 5.6, 1.2)
         y -= height

@@ -1,17 +1,18 @@
 """An estimate on a log time axis: a dot, its interval, and arrows where either goes on beyond what was measured."""
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 
 from tefflab.analysis.statistics import FEWEST_ROUNDS, Interval, MetgEstimate
-from tefflab.output.plots.looks import Look
+from tefflab.output.plots.looks import PAPER, Look
 from tefflab.output.plots.sheet import mark
 
 Direction = Literal["left", "right", "up", "down"]
 
 ARROW = 15.0  # points
+HOLLOW = "Hollow marks have no interval yet: it takes more rounds."
 _STEPS: dict[Direction, tuple[float, float]] = {"left": (-1, 0), "right": (1, 0), "up": (0, 1), "down": (0, -1)}
 
 
@@ -64,6 +65,11 @@ def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, si
     elif high > right:
         draw_arrow(axes, right, row, "right", look, inwards=True)
     axes.plot([estimate.value], [row], **mark(look, size), zorder=5)
+
+
+def hollow(look: Look) -> dict[str, Any]:
+    """What makes a mark of this look a hollow one."""
+    return {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
 
 
 def draw_arrow(axes: Axes, x: float, y: float, direction: Direction, look: Look, inwards: bool = False) -> None:

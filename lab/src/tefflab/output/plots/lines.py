@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from tefflab.analysis.results import CaseRow, MeasuredCase
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output.plots.dots import legend_entries
-from tefflab.output.plots.intervals import band, draw_arrow, ends
+from tefflab.output.plots.intervals import HOLLOW, band, draw_arrow, ends, hollow, is_unknown
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import Look, looks
 from tefflab.output.plots.sheet import EDGE, RULE, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, stroke, text_width
@@ -206,7 +206,9 @@ def _lines_chart(
     lines = list(lines)
     height = height or Height.of_times(lines)
     legend = Legend(entries)
-    sheet = Sheet(head.title, head.subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
+    is_any = any(each and is_unknown(each) for line in lines for each in line.estimates)
+    subtitles = [*head.subtitles, *([HOLLOW] if is_any else [])]
+    sheet = Sheet(head.title, subtitles, head.footer, max(_HEIGHT, legend.height) + _TICKS, head.notes)
     left = EDGE + max(text_width(each, SMALL) for each in height.labels) + 0.08
     right = WIDTH - EDGE - legend.width - _GAP
     axes = sheet.axes(left, right, sheet.bottom + _TICKS, sheet.top)
@@ -251,15 +253,17 @@ def _parameter_ticks(axes: Axes, xs: Sequence[float], text: Callable[[float], st
 
 
 def _line(axes: Axes, look: Look, points: Sequence[Point | None]) -> None:
-    """Each stretch without a gap: band and line; then the marks and the arrows of bounds."""
+    """Each stretch without a gap: band and line; then the marks, hollow without an interval, and the arrows of
+    bounds."""
     for stretch in _stretches(points):
         xs = [x for x, _ in stretch]
         low, high = zip(*(band(metg, *axes.get_ylim()) for _, metg in stretch), strict=True)
         axes.fill_between(xs, low, high, color=look.color, alpha=0.16, linewidth=0, zorder=2.5)
         axes.vlines(xs, low, high, color=look.color, linewidth=0.8, zorder=2.6)
         axes.plot(xs, [metg.value for _, metg in stretch], **stroke(look), zorder=3)
-        axes.plot(xs, [metg.value for _, metg in stretch], **mark(look, 5.2), linestyle="none", zorder=5)
         for x, metg in stretch:
+            how = mark(look, 5.2) | (hollow(look) if is_unknown(metg) else {})
+            axes.plot([x], [metg.value], **how, linestyle="none", zorder=5)
             if isinstance(metg, MetgEstimate) and metg.relation != "=":
                 draw_arrow(axes, x, metg.value, "up" if metg.relation == ">" else "down", look)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from tefflab.analysis.statistics import Interval
-from tefflab.output.plots.intervals import ends
+from tefflab.output.plots.intervals import HOLLOW, ends, hollow
 from tefflab.output.plots.legend import Entry, Legend
 from tefflab.output.plots.looks import looks
 from tefflab.output.plots.sheet import BODY, EDGE, HAIR, INK, SMALL, SOFT, WIDTH, Sheet, log_ticks, mark, text_width
@@ -37,7 +37,8 @@ def ratios_chart(
     left = EDGE + max(text_width(row.name, BODY, row.is_mean) for row in rows) + 0.14
     right = WIDTH - EDGE - legend.width - _GAP
     axis = log_axis([1.0, *(end for row in rows for each in row.ratios.values() for end in _held(each))])
-    sheet = Sheet(title, [meaning], footer, max(_ROW * len(rows) + _TICKS, legend.height) + 0.1)
+    unknown = [] if all(each.is_told for row in rows for each in row.ratios.values()) else [HOLLOW]
+    sheet = Sheet(title, [meaning, *unknown], footer, max(_ROW * len(rows) + _TICKS, legend.height) + 0.1)
     top = sheet.top - 0.05
     bottom = top - _ROW * len(rows)
     axes = sheet.axes(left, right, bottom, top)
@@ -55,7 +56,8 @@ def ratios_chart(
             if ratio.is_told:
                 span = [max(ratio.low, axis.low), min(ratio.high, axis.high)]
                 axes.plot(span, [number + 0.5] * 2, color=look.color, linewidth=1.2, solid_capstyle="butt", zorder=3)
-            axes.plot([ratio.value], [number + 0.5], **mark(look, 7.0 if row.is_mean else 5.6), zorder=5)
+            how = mark(look, 7.0 if row.is_mean else 5.6) | ({} if ratio.is_told else hollow(look))
+            axes.plot([ratio.value], [number + 0.5], **how, zorder=5)
     legend.draw(sheet, right + _GAP, top)
     words = f"time / that of {to.title} (log scale); the line is at {digits(1, 1)}"
     sheet.text((left + right) / 2, bottom - _TICKS + 0.05, words, SMALL, color=SOFT, align="center")

@@ -8,6 +8,14 @@
 
 namespace teff::detail {
 
+template <class Answer>
+concept yes_or_no = std::is_void_v<Answer> || std::is_constructible_v<bool, Answer>;
+
+// Can be called with these arguments, and answers with yes or no, or not at all.
+template <class F, class... Arguments>
+concept says_whether =
+    std::is_invocable_v<F&, Arguments...> && yes_or_no<std::invoke_result_t<F&, Arguments...>>;
+
 // A function from `const Argument&` to `Result`. Unlike std::function it is called without being copyable,
 // and without a check whether there is one.
 template <class Result, class Argument>

@@ -41,6 +41,32 @@ class binomial_tree {
     return count;
   }
 
+  // Of whom a rank has values: a bit for itself, and one for each child, by which their numbers differ.
+  using givers = std::uint32_t;
+  static constexpr givers itself = givers{1} << 31;
+  [[nodiscard]] givers child(int rank) const noexcept {
+    return static_cast<givers>((rank - root_ + ranks_) % ranks_ - number_);
+  }
+  [[nodiscard]] givers all_givers() const {
+    givers all = itself;
+    each_child([&](int rank) { all |= child(rank); });
+    return all;
+  }
+  // As "rank 1, rank 2 or ranks below it".
+  [[nodiscard]] std::string words_of(givers some) const {
+    std::string words;
+    const auto add = [&](int number, bool alone) {
+      words += (words.empty() ? "rank " : ", rank ") + std::to_string(rank_of(number));
+      if (!alone) words += " or ranks below it";
+    };
+    if ((some & itself) != 0) add(number_, true);
+    for (givers bit = 1; bit != itself; bit <<= 1) {
+      const int number = number_ + static_cast<int>(bit);
+      if ((some & bit) != 0) add(number, bit == 1 || number + 1 == ranks_);
+    }
+    return words;
+  }
+
  private:
   [[nodiscard]] int rank_of(int number) const noexcept { return (number + root_) % ranks_; }
   int ranks_;
@@ -99,9 +125,11 @@ class numbers_seen {
 };
 
 template <class T>
-class reduction_state : public std::enable_shared_from_this<reduction_state<T>> {
+class reduction_state final : public kept_rounds, public std::enable_shared_from_this<reduction_state<T>> {
  public:
-  reduction_state(int rank, int ranks, int root) : rank_(rank), tree_(rank, ranks, root) {
+  // `called`: what it is in errors.
+  reduction_state(int rank, int ranks, int root, const char* called)
+      : rank_(rank), called_(called), tree_(rank, ranks, root) {
     if (root < 0 || root >= ranks)
       throw misuse("teff::on_reduction: there is no rank " + std::to_string(root));
   }
@@ -115,15 +143,39 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
         comm.on([kept = this->shared_from_this(), &core](int from, std::uint64_t round, const T& value) {
           kept->take(core.epoch(), from, round, value);
         }));
+    comm.source().keep(this->shared_from_this());
   }
   // To itself: a round ends in a handler.
   void give(std::uint64_t round, const T& value) const { part_->send(rank_, rank_, round, value); }
 
+  std::uint64_t waiting(std::uint64_t epoch) override {
+    const std::lock_guard lock(mutex_);
+    return epoch == epoch_ ? rounds_.size() : 0;
+  }
+  std::string waits_in_words(std::uint64_t epoch) override {
+    constexpr std::size_t most = 3;
+    const std::lock_guard lock(mutex_);
+    if (epoch != epoch_ || rounds_.empty()) return {};
+    std::string words = name() + ": ";
+    std::size_t named = 0;
+    for (const auto& [round, part] : rounds_) {
+      if (named == most) break;
+      words += (named++ == 0 ? "round " : ", round ") + std::to_string(round) + " waits for " +
+               tree_.words_of(part.missing);
+    }
+    if (rounds_.size() > named) words += ", and " + std::to_string(rounds_.size() - named) + " more wait";
+    return words;
+  }
+
  private:
   struct part {
-    int left;
+    binomial_tree::givers missing;
     std::optional<T> sum = std::nullopt;
   };
+
+  [[nodiscard]] std::string name() const {
+    return std::string(called_) + " (message " + std::to_string(part_->number()) + ")";
+  }
 
   void take(std::uint64_t epoch, int from, std::uint64_t round, const T& value) {
     std::optional<T> sum;
@@ -135,11 +187,12 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
       }
       // What was passed on already is not kept: whether this rank has given is.
       if (from == rank_ && !given_.add(round))
-        throw misuse("teff::reduction: rank " + std::to_string(rank_) + " gives a second value in round " +
+        throw misuse(name() + ": rank " + std::to_string(rank_) + " gives a second value in round " +
                      std::to_string(round));
-      auto& here = rounds_.try_emplace(round, part{tree_.children() + 1}).first->second;
+      auto& here = rounds_.try_emplace(round, part{tree_.all_givers()}).first->second;
       here.sum = here.sum ? combine(*here.sum, value) : value;
-      if (--here.left != 0) return;
+      here.missing &= ~(from == rank_ ? binomial_tree::itself : tree_.child(from));
+      if (here.missing != 0) return;
       sum = std::move(here.sum);
       rounds_.erase(round);
     }
@@ -151,6 +204,7 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
   }
 
   int rank_;
+  const char* called_;
   binomial_tree tree_;
   std::optional<message<int, std::uint64_t, T>> part_;
   std::mutex mutex_;  // guards what follows
@@ -158,5 +212,15 @@ class reduction_state : public std::enable_shared_from_this<reduction_state<T>> 
   std::map<std::uint64_t, part> rounds_;
   numbers_seen given_;  // rounds in which this rank has given its value
 };
+
+template <class T, class Combine, class F>
+std::shared_ptr<reduction_state<T>> make_reduction(communicator& comm, int root, Combine&& combine,
+                                                   F&& handler, const char* called) {
+  auto made = std::make_shared<reduction_state<T>>(comm.rank(), comm.ranks(), root, called);
+  made->combine = std::forward<Combine>(combine);
+  made->total = std::forward<F>(handler);
+  made->registered(comm);
+  return made;
+}
 
 }  // namespace teff::detail

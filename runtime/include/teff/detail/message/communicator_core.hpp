@@ -39,6 +39,8 @@ class message_host {
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
   // What waits for messages that have not come; asked when the rank is passive.
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
+  // Whose messages these are, in words; asked by the core's constructor too.
+  [[nodiscard]] virtual std::string name() const { return "communicator"; }
 
   // ---- For a trace of all ranks ----
 
@@ -122,6 +124,8 @@ class communicator_core {
   [[nodiscard]] message_counters counters();
   // In words: what an epoch that goes on waits for on this rank.
   [[nodiscard]] std::string state();
+  // The same: which handlers have begun and not returned. Known where TEFF_WATCHDOG was set.
+  [[nodiscard]] std::string running_handlers() const;
 
   // ---- Work: called by workers ----
 
@@ -203,6 +207,8 @@ class communicator_core {
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
+  void handle_marked(const packet& bytes, std::size_t at) noexcept;
+  void call_handler(const packet& bytes, std::size_t at) noexcept;
   void handle_unusual(const packet& bytes, std::size_t at);
   void handle_cancelled(const packet& bytes, std::size_t at) noexcept;
 
@@ -224,6 +230,9 @@ class communicator_core {
   std::unique_ptr<channel> channel_;
 
   std::vector<registered_message> messages_;
+  // By message: handlers that have begun and not returned, if a watchdog may ask. The last: of large messages
+  // that go on.
+  std::deque<std::atomic<unsigned>> running_;
   std::string words_;  // all messages; changed outside of epochs only
   std::uint32_t digest_ = 0;
   bool words_changed_ = true;
@@ -234,9 +243,10 @@ class communicator_core {
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
   std::atomic<bool> leaves_{false};
-  // What makes sending take another way than usual: one look for both.
+  // What makes sending and handling take another way than usual: one look for all.
   static constexpr unsigned cancelled_mark = 1;
   static constexpr unsigned traced_mark = 2;
+  static constexpr unsigned watched_mark = 4;
   const unsigned own_marks_;  // of each epoch when it begins
   std::atomic<unsigned> marks_{own_marks_};
 

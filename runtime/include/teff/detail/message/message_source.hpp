@@ -3,6 +3,7 @@
 
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -37,9 +39,21 @@ class epoch_part {
   [[nodiscard]] virtual std::string state() const = 0;
 };
 
+// Rounds of a reduction (collectives.hpp), which are to be complete when their epoch ends.
+class kept_rounds {
+ public:
+  virtual ~kept_rounds() = default;
+  // How many of this epoch wait for values on this rank.
+  [[nodiscard]] virtual std::uint64_t waiting(std::uint64_t epoch) = 0;
+  // Which, in words, and for whom; empty where none does.
+  [[nodiscard]] virtual std::string waits_in_words(std::uint64_t epoch) = 0;
+};
+
 class message_source final : public source, private message_host {
  public:
-  message_source(runtime& rt, transport& through, std::size_t window, epoch_part* part = nullptr);
+  // `kind`: whose messages these are.
+  message_source(runtime& rt, transport& through, std::size_t window, std::string kind,
+                 epoch_part* part = nullptr);
 
   [[nodiscard]] communicator_core& core() noexcept { return core_; }
 
@@ -65,12 +79,13 @@ class message_source final : public source, private message_host {
   void tell_trace() noexcept;
   // In words, what its epoch waits for.
   [[nodiscard]] std::string state();
-  // Whose messages these are, and what else there is to say of an epoch that takes long; before the first
-  // one.
-  void describe(std::string name, std::function<std::string()> more) {
-    name_ = std::move(name);
-    more_ = std::move(more);
-  }
+  // What else there is to say of an epoch that takes long; before the first one.
+  void describe(std::function<std::string()> more) { more_ = std::move(more); }
+  // As "communicator 1", the first one of this rank.
+  [[nodiscard]] std::string name() const override { return kind_ + " " + std::to_string(number_); }
+
+  // Outside of epochs.
+  void keep(std::shared_ptr<kept_rounds> rounds) { rounds_.push_back(std::move(rounds)); }
 
   bool run(unsigned worker) noexcept override;
   bool sees_work(unsigned worker) noexcept override;
@@ -89,13 +104,16 @@ class message_source final : public source, private message_host {
   [[nodiscard]] std::string clock_answer(std::string_view question) override;
   void take_clock_answer(std::string_view answer) override;
 
+  [[nodiscard]] incomplete_round error_of_rounds(std::uint64_t left);
   // Returns when done(what), which becomes true before state_changed().
   void wait_until(bool (*done)(const void*), const void* what);
 
   runtime& runtime_;
   epoch_part* const part_;
-  std::string name_;
+  const std::string kind_;
+  const unsigned number_;  // of those of this kind
   std::function<std::string()> more_;
+  std::vector<std::shared_ptr<kept_rounds>> rounds_;
   bool leaves_ = false;
   const poll_time listens_until_;
   // Where nobody tells what has come: when somebody looked, and when something had come, last.
