@@ -22,10 +22,6 @@
 
 namespace teff {
 
-namespace detail {
-class replay_ranks;
-}
-
 // How a communicator is set up.
 struct communicator_options {
   // How many bytes of messages may be on their way to each rank, or wait there, before who sends more has to

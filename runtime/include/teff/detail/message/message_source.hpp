@@ -49,6 +49,8 @@ class kept_rounds {
   [[nodiscard]] virtual std::string waits_in_words(std::uint64_t epoch) = 0;
 };
 
+class replay_ranks;  // makes a communicator under a name of its own
+
 class message_source final : public source, private message_host {
  public:
   // `kind`: whose messages these are.
