@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -42,19 +43,47 @@ class quicksort {
   }
 
  private:
+  static constexpr std::ptrdiff_t few = 32;  // for which the library's insertion sort is quicker
+  static constexpr bool moves_numbers = std::is_arithmetic_v<std::iter_value_t<I>>;
+
   // `splits`: how often at most, so that bad pivots can't make it quadratic.
   void sort(I first, I last, int splits) {
-    if (last - first <= sorted_alone || splits == 0) return std::sort(first, last, std::ref(less_));
-    const std::pair<I, I> halves = split(first, last);
+    if (splits == 0) return std::sort(first, last, std::ref(less_));
+    const bool branches = !moves_numbers || is_mostly_in_order(first, last);
+    if (last - first <= sorted_alone) return sort_alone(first, last, splits, branches);
+    const std::pair<I, I> halves = split(first, last, branches);
     join([=, this] { sort(first, halves.first, splits - 1); },
          [=, this] { sort(halves.second, last, splits - 1); });
   }
 
+  // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
+  // costs more than to move each of them, whatever the comparison says.
+  void sort_alone(I first, I last, int splits, bool branches) {
+    while (!branches && last - first > few && splits != 0) {
+      const std::pair<I, I> halves = split(first, last, branches);
+      sort_alone(first, halves.first, --splits, branches);
+      first = halves.second;
+    }
+    std::sort(first, last, std::ref(less_));
+  }
+
+  // By a sample of neighbours: whether a branch can be predicted. Of few it is not asked.
+  bool is_mostly_in_order(I first, I last) {
+    constexpr int sample = 64;
+    constexpr int most = 4;
+    if (last - first <= sample) return true;
+    const auto step = (last - first) / sample;
+    int descents = 0;
+    for (int i = 0; i < sample; ++i) {
+      descents += std::invoke(less_, first[i * step + 1], first[i * step]) ? 1 : 0;
+    }
+    return descents <= most || descents >= sample - most;
+  }
+
   // Elements less than the pivot; equal ones, if there may be many; the others.
-  std::pair<I, I> split(I first, I last) {
+  std::pair<I, I> split(I first, I last, bool branches) {
     std::iter_swap(first, pivot(first, last - first));
-    const auto is_less = [&](const auto& each) { return std::invoke(less_, each, *first); };
-    const I middle = std::partition(first + 1, last, is_less) - 1;
+    const I middle = part(first, last, branches) - 1;
     std::iter_swap(first, middle);
     I right = middle + 1;
     if (middle - first < (last - first) / 8) {
@@ -62,6 +91,29 @@ class quicksort {
           std::partition(right, last, [&](const auto& each) { return !std::invoke(less_, *middle, each); });
     }
     return {middle, right};
+  }
+
+  // Moves the elements less than the first one behind it; returns the end of these.
+  I part(I first, I last, bool branches) {
+    if constexpr (moves_numbers) {
+      if (!branches) return part_without_branches(first, last);
+    }
+    return std::partition(first + 1, last,
+                          [&](const auto& each) { return std::invoke(less_, each, *first); });
+  }
+  I part_without_branches(I first, I last)
+    requires moves_numbers
+  {
+    const std::iter_value_t<I> pivot = *first;
+    I end = first + 1;
+    for (I next = end; next != last; ++next) {
+      const std::iter_value_t<I> element = *next;
+      const bool is_less = std::invoke(less_, element, pivot);
+      *next = *end;
+      *end = element;
+      end += is_less ? 1 : 0;
+    }
+    return end;
   }
 
   // The median of three medians of three.
