@@ -212,12 +212,15 @@ TEST(collectives, a_round_that_is_not_complete_when_run_ends_is_an_error_on_all_
                                  "4 (on rank 0; 1 on other ranks)");
   EXPECT_EQ(of_reduction[2], "3 " + name + "round 7 waits for rank 3 (on rank 2; 2 on other ranks)");
   for (const std::size_t other : {1U, 3U, 4U})
-    EXPECT_EQ(of_reduction[other], "3 teff::communicator: no round waits (on rank " + std::to_string(other) +
-                                       "; 3 on other ranks)");
+    EXPECT_EQ(of_reduction[other],
+              "3 teff::communicator: no round waits here: other ranks say for whom theirs do (on rank " +
+                  std::to_string(other) + "; 3 on other ranks)");
   const std::string waits = " waits for rank 1, rank 2 or ranks below it, rank 4";
   EXPECT_EQ(of_barrier[0], "5 teff::barrier (message 2): round 0" + waits + ", round 1" + waits +
                                ", round 2" + waits + ", and 2 more wait (on rank 0; 0 on other ranks)");
-  EXPECT_EQ(of_barrier[4], "5 teff::communicator: no round waits (on rank 4; 5 on other ranks)");
+  EXPECT_EQ(of_barrier[4],
+            "5 teff::communicator: no round waits here: other ranks say for whom theirs do (on rank 4; 5 on "
+            "other ranks)");
 }
 
 TEST(collectives, a_failure_is_what_run_throws_where_rounds_wait_as_well) {

@@ -6,6 +6,7 @@
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "message/watchdog.hpp"
 #include "ranks.hpp"
 
 namespace teff::test {
@@ -40,6 +42,7 @@ class stderr_here {
     char byte = 0;
     while (text_.find(wanted) == std::string::npos && read(ends_[0], &byte, 1) == 1) text_ += byte;
   }
+  [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   int before_;
@@ -266,6 +269,15 @@ TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
     });
   });
   reader.join();
+}
+
+TEST_F(watchdog, speaks_without_the_variable_where_nothing_runs) {
+  unsetenv("TEFF_WATCHDOG");
+  stderr_here said;
+  const detail::watchdog silent([] { return "nobody asked"; });
+  const detail::watchdog speaks([] { return "its making waits"; }, std::chrono::seconds{1});
+  said.read_until("teff: its making waits (for 2 s)\n");
+  EXPECT_EQ(said.text().find("nobody asked"), std::string::npos);
 }
 
 TEST_F(watchdog, wants_whole_seconds) {

@@ -98,7 +98,8 @@ void graph_part::begin() {
 }
 
 void graph_part::end_epoch() {
-  const watchdog observes([this] { return messages_->state(); });
+  const watchdog observes([this] { return messages_->state(); },
+                          leaves_ ? watchdog::where_nothing_runs : std::chrono::seconds{});
   // On a worker: a calling thread takes part.
   runtime_.run([this] {
     core().body_ended(nullptr);
@@ -131,7 +132,7 @@ std::exception_ptr graph_part::what_is_left() {
     // It has failed the epoch.
   }
   if (all == 0) return nullptr;
-  if (words.empty()) words = "teff::distributed_graph: no key waits";
+  if (words.empty()) words = "teff::distributed_graph: no key waits here: other ranks name theirs";
   words +=
       " (on rank " + std::to_string(core().rank()) + "; " + std::to_string(all - here) + " on other ranks)";
   return std::make_exception_ptr(never_satisfied(words, all));

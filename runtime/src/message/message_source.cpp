@@ -122,7 +122,7 @@ incomplete_round message_source::error_of_rounds(std::uint64_t left) {
     if (auto some = each->waits_in_words(core_.epoch()); !some.empty())
       words += (words.empty() ? "" : "; ") + std::move(some);
   }
-  if (words.empty()) words = "teff::communicator: no round waits";
+  if (words.empty()) words = "teff::communicator: no round waits here: other ranks say for whom theirs do";
   return {words + " (on rank " + std::to_string(core_.rank()) + "; " + std::to_string(left - here) +
               " on other ranks)",
           left};
@@ -136,7 +136,7 @@ void message_source::leave(const std::string& who, const std::function<void()>& 
   if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
   try {
     expect_own_process(runtime_.internals());
-    const watchdog observes([this] { return state(); });
+    const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
     core_.leave();
     do {
       runtime_.run([&] {

@@ -17,9 +17,9 @@ namespace teff::detail {
 namespace {
 
 // "30" or "30s".
-std::chrono::seconds period() {
+std::chrono::seconds period(std::chrono::seconds if_unset = {}) {
   const char* const text = std::getenv("TEFF_WATCHDOG");
-  if (text == nullptr || *text == '\0') return {};
+  if (text == nullptr || *text == '\0') return if_unset;
   std::string_view digits = text;
   if (digits.ends_with('s')) digits.remove_suffix(1);
   unsigned value = 0;
@@ -31,8 +31,8 @@ std::chrono::seconds period() {
 
 }  // namespace
 
-watchdog::watchdog(std::function<std::string()> state) {
-  const auto wait = period();
+watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_unset) {
+  const auto wait = period(if_unset);
   if (wait.count() == 0) return;
   thread_ = std::jthread([wait, state = std::move(state)](const std::stop_token& over) {
     std::mutex mutex;
@@ -51,15 +51,18 @@ bool watchdog::is_on() {
 }
 
 std::unique_ptr<channel> watchdog::open(transport& through, const std::string& whose) {
-  const watchdog observes([&] {
-    return whose + ", rank " + std::to_string(through.rank()) + ": its making waits for " + through.awaited();
-  });
+  const watchdog observes(
+      [&] {
+        return whose + ", rank " + std::to_string(through.rank()) + ": its making waits for " +
+               through.awaited();
+      },
+      where_nothing_runs);
   return through.open();
 }
 
 void watchdog::close(std::unique_ptr<channel> open, const std::string& whose) noexcept {
   try {
-    const watchdog observes([&] { return whose + ": its end waits for other ranks"; });
+    const watchdog observes([&] { return whose + ": its end waits for other ranks"; }, where_nothing_runs);
     open.reset();
   } catch (...) {
     // There is no thread to be had, or the environment has changed: it is closed unwatched.

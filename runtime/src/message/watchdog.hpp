@@ -3,6 +3,7 @@
 
 #include <teff/transport.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,12 +11,15 @@
 
 namespace teff::detail {
 
-// TEFF_WATCHDOG is how long, in seconds. Unset or 0: never, and there is no thread.
+// TEFF_WATCHDOG is how long, in seconds. 0: never, and there is no thread.
 class watchdog {
  public:
+  // How long, if it is unset, where ranks only make or destroy something and compute nothing meanwhile.
+  static constexpr std::chrono::seconds where_nothing_runs{30};
+
   // From now on until its end, prints state() whenever so much time has passed, from a thread of its own.
   // Throws invalid_option.
-  explicit watchdog(std::function<std::string()> state);
+  explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
 
   // Throws invalid_option.
   [[nodiscard]] static bool is_on();
