@@ -56,9 +56,11 @@ struct replayed_task {
   }
 };
 
+namespace detail {
 // What can be called for a task: with its key and what it gets, both const. `auto&` will do.
 template <class Body, class Key>
 concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const replayed_task&>;
+}  // namespace detail
 
 // The tasks of an iteration, over the ranks of a job, and which outputs they read: planned once, and run as
 // often as asked, at hardly any cost a task.
@@ -158,7 +160,7 @@ class distributed_replay {
   // Throws misuse on a worker that is in the middle of a replay, and on one rank if `times` differ (it names
   // both ranks and numbers; the others get rank_failed); runtime_was_shut_down.
   template <class Body>
-    requires body_of_replayed_task<Body, Key>
+    requires detail::body_of_replayed_task<Body, Key>
   void replay(std::uint64_t times, Body&& body) {
     plan();
     detail::traced_body<std::remove_reference_t<Body>&> traced{body};

@@ -24,6 +24,13 @@ struct bound_workers {
   void begin_child() noexcept { on.clear(); }
 };
 
+// hwloc locks a mutex of its own while it makes or destroys a topology: a child of fork() would find it held
+// by a thread that it has not. So fork() waits until nobody is in there.
+struct nothing_to_begin {
+  void begin_child() noexcept {}
+};
+using hwloc_lock = process_wide<nothing_to_begin>;
+
 }  // namespace
 
 processor_claim::processor_claim(const std::vector<unsigned>& order, std::size_t count) {
@@ -47,6 +54,15 @@ processor_claim::~processor_claim() {
 
 struct topology::tree {
   tree() {
+    hwloc_lock::with([this](auto&) { load(); });
+  }
+  ~tree() {
+    hwloc_lock::with([this](auto&) { hwloc_topology_destroy(handle); });
+  }
+  tree(const tree&) = delete;
+  tree& operator=(const tree&) = delete;
+
+  void load() {
     if (hwloc_topology_init(&handle) != 0) throw std::system_error(errno, std::generic_category(), "hwloc");
     if (hwloc_topology_load(handle) != 0) {
       const int reason = errno;
@@ -54,9 +70,6 @@ struct topology::tree {
       throw std::system_error(reason, std::generic_category(), "hwloc");
     }
   }
-  ~tree() { hwloc_topology_destroy(handle); }
-  tree(const tree&) = delete;
-  tree& operator=(const tree&) = delete;
 
   hwloc_topology_t handle{};
 };
