@@ -312,6 +312,26 @@ TEST(replay, several_recordings_are_replayed_by_workers_and_by_threads_at_once) 
   });
 }
 
+// Whoever ends a replay may begin the next one, of a recording that ends as soon as its parts have ended.
+TEST(replay, a_recording_may_end_while_other_threads_replay_theirs) {
+  runtime rt{{.workers = 2}};
+  const auto replay_often = [&rt](int tasks) {
+    for (int round = 0; round < 100; ++round) {
+      task_graph<int> g{rt};
+      std::atomic<int> ran{0};
+      g.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
+      g.body([&ran](int) { ++ran; });
+      auto recorded = record(g, [&] {
+        for (int i = 0; i < tasks; ++i) g.fulfill(i);
+      });
+      recorded.replay(20);
+      EXPECT_EQ(ran, tasks * 21);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (const int tasks : {2, 1, 1}) threads.emplace_back(replay_often, tasks);
+}
+
 TEST(replay, bodies_may_join_and_others_run_tasks_meanwhile) {
   on_runtimes([](runtime& rt) {
     stencil columns(rt, 8);

@@ -73,8 +73,10 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
 
 void replay_core::start() noexcept {
   plan_.reset();
-  running_.store(jobs_.size(), std::memory_order_relaxed);
-  for (std::size_t i = 0; i < jobs_.size(); ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
+  const auto parts = jobs_.size();
+  running_.store(parts, std::memory_order_relaxed);
+  // The recording may be gone as soon as the last part is submitted.
+  for (std::size_t i = 0; i < parts; ++i) submit_to(runtime_, plan_.parts()[i].worker, jobs_[i]);
 }
 
 void replay_core::run_part(std::size_t part) noexcept {
