@@ -62,8 +62,7 @@ class reduction {
 
  private:
   template <class U, class Combine, class F>
-    requires std::is_invocable_r_v<U, Combine&, const U&, const U&> &&
-             std::is_invocable_v<F&, std::uint64_t, const U&>
+    requires detail::makes_reduction<U, Combine, F>
   friend reduction<U> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler);
   explicit reduction(std::shared_ptr<detail::reduction_state<T>> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<detail::reduction_state<T>> state_;
@@ -81,8 +80,7 @@ class reduction {
 // all ranks: each names the rounds that wait on it, and for whom. These values are forgotten, as those of a
 // run() that has failed. Throws misuse if there is no such rank.
 template <class T, class Combine, class F>
-  requires std::is_invocable_r_v<T, Combine&, const T&, const T&> &&
-           std::is_invocable_v<F&, std::uint64_t, const T&>
+  requires detail::makes_reduction<T, Combine, F>
 [[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
   return reduction<T>(detail::make_reduction<T>(comm, root, std::forward<Combine>(combine),
                                                 std::forward<F>(handler), "teff::reduction"));

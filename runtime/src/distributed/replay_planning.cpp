@@ -47,8 +47,7 @@ replay_ranks::replay_ranks(communicator& like)
 replay_ranks::~replay_ranks() {
   leave();
   channel_->on_arrival(nullptr);
-  watchdog::close(std::move(channel_),
-                  messages_.source().name() + ", rank " + std::to_string(transport_.rank()));
+  watchdog::close(std::move(channel_), messages_.source().name(), transport_.rank(), transport_.ranks());
 }
 
 void replay_ranks::plan(rank_lists lists) {

@@ -52,7 +52,7 @@ communicator_core::communicator_core(transport& through, message_host& host, std
 
 communicator_core::~communicator_core() {
   channel_->on_arrival(nullptr);
-  watchdog::close(std::move(channel_), host_.name() + ", rank " + std::to_string(rank_));
+  watchdog::close(std::move(channel_), host_.name(), rank_, ranks());
 }
 
 // ---- Messages that are sent ----

@@ -29,6 +29,10 @@ std::chrono::seconds period(std::chrono::seconds if_unset = {}) {
   return std::chrono::seconds(value);
 }
 
+std::string on_rank(const std::string& whose, int rank) {
+  return whose + ", rank " + std::to_string(rank);
+}
+
 }  // namespace
 
 watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_unset) {
@@ -51,18 +55,18 @@ bool watchdog::is_on() {
 }
 
 std::unique_ptr<channel> watchdog::open(transport& through, const std::string& whose) {
+  if (through.ranks() == 1) return through.open();
   const watchdog observes(
-      [&] {
-        return whose + ", rank " + std::to_string(through.rank()) + ": its making waits for " +
-               through.awaited();
-      },
+      [&] { return on_rank(whose, through.rank()) + ": its making waits for " + through.awaited(); },
       where_nothing_runs);
   return through.open();
 }
 
-void watchdog::close(std::unique_ptr<channel> open, const std::string& whose) noexcept {
+void watchdog::close(std::unique_ptr<channel> open, const std::string& whose, int rank, int ranks) noexcept {
+  if (ranks == 1) return;
   try {
-    const watchdog observes([&] { return whose + ": its end waits for other ranks"; }, where_nothing_runs);
+    const watchdog observes([&] { return on_rank(whose, rank) + ": its end waits for other ranks"; },
+                            where_nothing_runs);
     open.reset();
   } catch (...) {
     // There is no thread to be had, or the environment has changed: it is closed unwatched.

@@ -24,9 +24,9 @@ class watchdog {
   // Throws invalid_option.
   [[nodiscard]] static bool is_on();
 
-  // Opens and closes a channel, of `whose` use: ranks may wait for each other in both.
+  // Opens and closes a channel, of `whose` use: ranks may wait for each other in both. One rank does not.
   [[nodiscard]] static std::unique_ptr<channel> open(transport& through, const std::string& whose);
-  static void close(std::unique_ptr<channel> open, const std::string& whose) noexcept;
+  static void close(std::unique_ptr<channel> open, const std::string& whose, int rank, int ranks) noexcept;
 
  private:
   std::jthread thread_;

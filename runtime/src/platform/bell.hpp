@@ -2,10 +2,9 @@
 //
 // | who | step |
 // | --- | --- |
-// | sleeper | listen(): the word says who may sleep, or that several may; a last look; sleep as long as it is
-// the same | | who brings something | store it (seq_cst); ring(): if the word says that somebody may, not any
-// more, and wake all | | who is awake again | rise(): if the word says that nobody else may sleep, it says no
-// more that anybody may |
+// | sleeper | listen(): the word says who may sleep, or that several may; a last look; sleep |
+// | who brings something | store it (seq_cst); ring(): if the word says that somebody may, clear it, wake |
+// | who is awake again | rise(): if the word says that nobody else may, clear it |
 //
 // All of them are seq_cst, on both sides: no process can have the other one's cores execute a fence
 // (membarrier is the own process's). So of a store and the last look that follows listen(), the look sees the
@@ -51,7 +50,7 @@ class bell {
   static constexpr std::uint32_t nobody = 0;
   static constexpr std::uint32_t several = 1;
 
-  typename System::template atomic<std::uint32_t> word_{0};
+  typename System::template atomic<std::uint32_t> word_{nobody};
 };
 
 }  // namespace teff::detail

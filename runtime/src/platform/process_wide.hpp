@@ -8,7 +8,8 @@
 namespace teff::detail {
 
 // The one `T` of the process. fork() finds its lock free: the thread that forks holds it meanwhile, so that
-// the child has it in a sound state, and calls T::begin_child() there, when no other thread exists.
+// the child has it in a sound state, and calls T::begin_child() there, if there is such a function, when no
+// other thread exists.
 //
 // It is made at its first use and lives as long as the process does, since a runtime may be a global.
 template <class T>
@@ -38,7 +39,7 @@ class process_wide {
   }
   static void after_fork() noexcept { lock_.unlock(); }
   static void begin_child() noexcept {
-    value().begin_child();
+    if constexpr (requires(T& all) { all.begin_child(); }) value().begin_child();
     lock_.unlock();
   }
 

@@ -26,10 +26,8 @@ struct bound_workers {
 
 // hwloc locks a mutex of its own while it makes or destroys a topology: a child of fork() would find it held
 // by a thread that it has not. So fork() waits until nobody is in there.
-struct nothing_to_begin {
-  void begin_child() noexcept {}
-};
-using hwloc_lock = process_wide<nothing_to_begin>;
+struct hwloc_call {};
+using hwloc_lock = process_wide<hwloc_call>;
 
 }  // namespace
 

@@ -41,8 +41,6 @@ namespace {
 struct runtimes {
   std::vector<scheduler*> all;
 
-  void begin_child() noexcept {}
-
   void each_of_this_process(auto visit) const {
     for (auto* const each : all) {
       if (!each->is_of_parent()) visit(*each);

@@ -50,7 +50,9 @@ class quicksort {
   void sort(I first, I last, int splits) {
     if (splits == 0) return std::sort(first, last, std::ref(less_));
     const bool branches = !moves_numbers || is_mostly_in_order(first, last);
-    if (last - first <= sorted_alone) return sort_alone(first, last, splits, branches);
+    if (last - first <= sorted_alone) {
+      return branches ? std::sort(first, last, std::ref(less_)) : sort_without_branches(first, last, splits);
+    }
     const std::pair<I, I> halves = split(first, last, branches);
     join([=, this] { sort(first, halves.first, splits - 1); },
          [=, this] { sort(halves.second, last, splits - 1); });
@@ -58,10 +60,10 @@ class quicksort {
 
   // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
   // costs more than to move each of them, whatever the comparison says.
-  void sort_alone(I first, I last, int splits, bool branches) {
-    while (!branches && last - first > few && splits != 0) {
-      const std::pair<I, I> halves = split(first, last, branches);
-      sort_alone(first, halves.first, --splits, branches);
+  void sort_without_branches(I first, I last, int splits) {
+    while (last - first > few && splits != 0) {
+      const std::pair<I, I> halves = split(first, last, false);
+      sort_without_branches(first, halves.first, --splits);
       first = halves.second;
     }
     std::sort(first, last, std::ref(less_));

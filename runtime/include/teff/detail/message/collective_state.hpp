@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace teff::detail {
@@ -212,6 +213,11 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
   std::map<std::uint64_t, part> rounds_;
   numbers_seen given_;  // rounds in which this rank has given its value
 };
+
+// What on_reduction() takes: `combine` of two values, and a handler of the round and its total.
+template <class T, class Combine, class F>
+concept makes_reduction = std::is_invocable_r_v<T, Combine&, const T&, const T&> &&
+                          std::is_invocable_v<F&, std::uint64_t, const T&>;
 
 template <class T, class Combine, class F>
 std::shared_ptr<reduction_state<T>> make_reduction(communicator& comm, int root, Combine&& combine,
