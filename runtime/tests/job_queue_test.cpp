@@ -32,12 +32,30 @@ TEST(job_queue, has_what_came_first_first) {
   EXPECT_FALSE(queue.empty());
   EXPECT_TRUE(queue.is_oldest(jobs[0]));
   EXPECT_EQ(queue.pop(), &jobs[0]);
-  EXPECT_FALSE(queue.pop_if_oldest(jobs[2]));
-  EXPECT_TRUE(queue.pop_if_oldest(jobs[1]));
+  EXPECT_FALSE(queue.withdraw(jobs[0])) << "taken before";
+  EXPECT_EQ(queue.pop(), &jobs[1]);
   EXPECT_EQ(queue.pop(), &jobs[2]);
   EXPECT_TRUE(queue.empty());
   queue.push(jobs[1]);
   EXPECT_EQ(queue.pop(), &jobs[1]) << "after it has been empty";
+}
+
+TEST(job_queue, gives_back_whatever_is_withdrawn) {
+  std::array<numbered, 4> jobs;
+  for (const std::size_t withdrawn : {0, 1, 2, 3}) {
+    job_queue queue;
+    for (auto& each : jobs) queue.push(each);
+    EXPECT_TRUE(queue.withdraw(jobs[withdrawn]));
+    EXPECT_FALSE(queue.withdraw(jobs[withdrawn]));
+    EXPECT_EQ(queue.size(), 3U);
+    queue.push(jobs[withdrawn]);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (i == withdrawn) continue;
+      EXPECT_EQ(queue.pop(), &jobs[i]);
+    }
+    EXPECT_EQ(queue.pop(), &jobs[withdrawn]);
+    EXPECT_TRUE(queue.empty());
+  }
 }
 
 // `taken` is no atomic: of two that took the same job, ThreadSanitizer would see both.

@@ -21,6 +21,10 @@ struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool refuses = false;       // the thread may not be a guest any more
+  // When it left, there was work, for which it called the worker's own thread; and so many times since it has
+  // been quicker than that thread.
+  bool has_called = false;
+  unsigned was_quicker = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
@@ -142,11 +146,18 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const bool ran = mine->run_as_guest(job);
-  mine->end_guest();
+  bound.has_called = mine->end_guest();
   return ran;
 }
 
 }  // namespace
+
+// Whether the thread may take the place of a called worker for a request that this would not begin with. If
+// the thread has called it, what that is to do is what the thread left; so it may, some times.
+bool may_be_quicker() noexcept {
+  constexpr unsigned most = 16;
+  return bound.has_called && bound.was_quicker++ < most;
+}
 
 void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;
@@ -168,7 +179,11 @@ bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first
   // Others are older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
   if (runtime.requests().queue().size() > 1) runtime.announce_requests();
   auto* mine = enter_at_hand(runtime, among::vacant);
-  if (mine == nullptr && runtime.would_begin_with(first)) mine = enter_at_hand(runtime, among::called);
+  if (mine != nullptr) {
+    bound.was_quicker = 0;
+  } else if (runtime.would_begin_with(first) || may_be_quicker()) {
+    mine = enter_at_hand(runtime, among::called);
+  }
   return run_as(mine, job);
 }
 

@@ -1,7 +1,7 @@
 // A first-in-first-out queue of jobs: for what comes from outside the workers, so rarely enough for a lock.
 //
-// The lock guards the list and all writing of the counts. Who pushes, takes or withdraws does so by one
-// exchange of the lock; pushing takes another, since a sleeper must not miss it.
+// The lock guards the list, the jobs' links and all writing of the counts. Who pushes, takes or withdraws
+// does so by one exchange of the lock; pushing takes another, since a sleeper must not miss it.
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
@@ -11,16 +11,21 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace teff::detail {
 
 class job_queue {
  public:
+  job_queue() noexcept { ends_.next = ends_.previous = &ends_; }
+  job_queue(const job_queue&) = delete;
+  job_queue& operator=(const job_queue&) = delete;
+
   void push(job& added) noexcept {
     const std::lock_guard lock(lock_);
-    added.next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = &added;
-    last_ = &added;
+    added.next = &ends_;
+    added.previous = std::exchange(ends_.previous, &added);
+    added.previous->next = &added;
     // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
     counts_.store(counts_.load(std::memory_order_relaxed) + one_there, std::memory_order_seq_cst);
   }
@@ -29,16 +34,16 @@ class job_queue {
   [[nodiscard]] job* pop() noexcept {
     if (there(counts_.load(std::memory_order_relaxed)) == 0) return nullptr;
     const std::lock_guard lock(lock_);
-    return first_ == nullptr ? nullptr : pop_first();
+    return ends_.next == &ends_ ? nullptr : take(*ends_.next);
   }
   [[nodiscard]] bool is_oldest(const job& asked) noexcept {
     const std::lock_guard lock(lock_);
-    return first_ == &asked;
+    return ends_.next == &asked;
   }
-  // Takes this job out if it is the oldest. Returns whether it was.
-  [[nodiscard]] bool pop_if_oldest(const job& wanted) noexcept {
+  // Takes out this job, which has been pushed. False: it has been taken out before.
+  [[nodiscard]] bool withdraw(job& wanted) noexcept {
     const std::lock_guard lock(lock_);
-    return first_ == &wanted && pop_first() != nullptr;
+    return wanted.previous != nullptr && take(wanted) != nullptr;
   }
 
   [[nodiscard]] bool empty() const noexcept { return there(counts_.load(std::memory_order_seq_cst)) == 0; }
@@ -62,18 +67,16 @@ class job_queue {
   }
 
   // With the lock.
-  job* pop_first() noexcept {
-    job* const oldest = first_;
-    first_ = oldest->next;
-    if (first_ == nullptr) last_ = nullptr;
+  job* take(job& there) noexcept {
+    there.next->previous = there.previous;
+    std::exchange(there.previous, nullptr)->next = there.next;
     // Relaxed: who still sees it looks in vain.
     counts_.store(counts_.load(std::memory_order_relaxed) + one_taken - one_there, std::memory_order_relaxed);
-    return oldest;
+    return &there;
   }
 
   spin_lock lock_;
-  job* first_ = nullptr;
-  job* last_ = nullptr;
+  job ends_{nullptr};  // before the oldest and after the newest
   std::atomic<std::uint64_t> counts_{0};
 };
 

@@ -94,8 +94,8 @@ void submit_request(scheduler& runtime, job& job) noexcept {
   runtime.submit_request(job);
 }
 
-bool withdraw_request(scheduler& runtime, const job& job) noexcept {
-  return runtime.requests().queue().pop_if_oldest(job);
+bool withdraw_request(scheduler& runtime, job& job) noexcept {
+  return runtime.requests().queue().withdraw(job);
 }
 
 void begin_call_if_alive(scheduler& runtime) {

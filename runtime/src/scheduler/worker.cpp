@@ -130,7 +130,7 @@ bool worker::run_as_guest(job& job) noexcept {
   return true;
 }
 
-void worker::end_guest() noexcept {
+bool worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
   bool others_idle = gate.prepare_leave(index_);
@@ -150,7 +150,9 @@ void worker::end_guest() noexcept {
   self.scope_limit = nullptr;
   self.ring = nullptr;
   current_ = nullptr;
-  if (stays || !gate.leave(index_)) gate.call_home(index_);
+  const bool leaves_it_vacant = !stays && gate.leave(index_);
+  if (!leaves_it_vacant) gate.call_home(index_);
+  return !leaves_it_vacant;
 }
 
 worker::look::look(worker& me) noexcept : looks_(me.looks_) {

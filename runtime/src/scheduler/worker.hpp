@@ -72,8 +72,9 @@ class worker {
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
   // On a worker: whether a source has work that it may do.
   [[nodiscard]] static bool this_one_sees_source_work() noexcept;
-  // Leaves; when this returns the worker is another's.
-  void end_guest() noexcept;
+  // Leaves; when this returns the worker is another's. Returns whether there was work, so that its own thread
+  // was called.
+  bool end_guest() noexcept;
   // After no deque of the calling thread is this worker's any more, and every thread has executed a fence:
   // returns when this worker, as a thief, has done with what it found before.
   void wait_until_it_looked() const noexcept;

@@ -11,7 +11,8 @@ class scheduler;
 // Intrusive: the submitter owns the job and keeps it alive until `run` was called; `run` may destroy it.
 struct job {
   void (*run)(job&) noexcept;
-  job* next = nullptr;  // the queue's
+  job* next = nullptr;      // the queue's
+  job* previous = nullptr;  // the same; null: it lies in no queue that one can withdraw it from
 };
 
 // Any worker of the runtime may run the job. First in, first out; thread-safe.

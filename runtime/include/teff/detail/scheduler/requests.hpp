@@ -11,9 +11,8 @@ namespace teff::detail {
 // As submit(job). But the job may also be run by a spare thread, where what it spawns runs in order;
 // and a busy worker that may run it does so between two of its tasks.
 void submit_request(scheduler&, job&) noexcept;
-// The caller runs it itself: takes it out of the queue if it is the oldest there. False: it is not, and
-// whoever takes it out will call `run`.
-[[nodiscard]] bool withdraw_request(scheduler&, const job&) noexcept;
+// The caller runs it itself: takes it out of the queue. False: somebody else has, and will call `run`.
+[[nodiscard]] bool withdraw_request(scheduler&, job&) noexcept;
 
 // As begin_call(), for a runtime that may have gone. Throws runtime_was_shut_down.
 void begin_call_if_alive(scheduler&);
