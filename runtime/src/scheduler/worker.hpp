@@ -203,6 +203,7 @@ class worker {
   bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
+  void keep_to_own_processor() const noexcept;
   void spin_until(bool (*done)(const void*), const void* what) noexcept;
 
   scheduler& all_;

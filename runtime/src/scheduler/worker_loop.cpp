@@ -169,6 +169,7 @@ void worker::spin_until(bool (*done)(const void*), const void* what) noexcept {
   constexpr unsigned looks_between_clock_readings = 64;
   search_pace pace(looks_between_clock_readings, all_.crowded());
   pace.begin(all_.settings().spin);
+  if (!done(what)) keep_to_own_processor();
   while (!done(what) && pace.goes_on()) continue;
 }
 
@@ -231,10 +232,21 @@ void worker::look_further(waiting& mine) noexcept {
 void worker::begin_search(waiting& mine) noexcept {
   constexpr unsigned looks_before_search = 8;
   if (next_look_at_sources_ == 0 && ++mine.fruitless < looks_before_search) return relax();
+  keep_to_own_processor();
   start_search(mine.searching);
   if (mine.where == waits::at_top) all_.gate().offer(index_);
   mine.pace.begin(patience_.least(), patience_.now());
   look_around(mine);
+}
+
+// A guest is not bound. Where another program wants this core, the system moves the guest to one whose worker
+// sleeps for a moment, and the two share that from then on, while this one is the other program's. Each waits
+// for the other's turn to end, some milliseconds a time.
+void worker::keep_to_own_processor() const noexcept {
+  if (own_deque_ == &self) return;
+  const auto* const here = all_.worker_of_this_processor();
+  if (here != nullptr && here != this && !all_.gate().is_vacant(here->index()))
+    all_.move_this_thread_to(index_);
 }
 
 // Whether it spins longer than others and somebody published meanwhile, who would have had to wake a worker:
