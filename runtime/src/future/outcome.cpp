@@ -9,7 +9,6 @@
 #include "scheduler/worker.hpp"
 
 #include <cstdint>
-#include <optional>
 
 namespace teff::detail {
 
@@ -56,14 +55,11 @@ void shared_outcome::wait() {
   expect_not_lost();
   worker::current() != nullptr || spare_threads::is_here() ? help() : help_as_guest(*this);
   if (ended()) return;
-  std::optional<blocked_activities> blocked;
-  if (auto* const me = worker::current()) {
-    blocked.emplace(me->activities(), this);
-    if (blocked->for_ever()) {
-      throw future_waits_for_itself(
-          "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
-          "for the task that waits");
-    }
+  const blocked_activities blocked(*this);
+  if (blocked.for_ever()) {
+    throw future_waits_for_itself(
+        "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
+        "for the task that waits");
   }
   waiting_thread me;
   if (when_ended(me)) wait_until_set(me.over, me.who);

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -197,11 +196,8 @@ void graph_core::refuse_to_wait_for_ever() const {
 
 void graph_core::wait() {
   runtime_.expect_own_process();
-  std::optional<blocked_activities> blocked;
-  if (auto* const me = worker::current()) {
-    blocked.emplace(me->activities(), static_cast<const source*>(this));
-    if (blocked->for_ever()) refuse_to_wait_for_ever();
-  }
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever()) refuse_to_wait_for_ever();
   std::uint64_t ticket = 0;
   {
     const std::lock_guard lock(ending_);

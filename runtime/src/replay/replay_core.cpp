@@ -8,7 +8,6 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/within_activity.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace teff::detail {
@@ -30,17 +29,13 @@ replay_core::replay_core(scheduler& runtime, replay_plan plan)
 
 void replay_core::replay(part_runner runner) {
   const auto at = here();
-  std::optional<blocked_activities> blocked;
-  if (at.runtime == &runtime_) {
-    const auto& activities = worker::current()->activities();
-    if (activities.any_of_gang())
-      throw misuse(
-          "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
-    blocked.emplace(activities, this);
-    if (blocked->for_ever())
-      throw misuse(
-          "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
-  }
+  if (at.runtime == &runtime_ && worker::current()->activities().any_of_gang())
+    throw misuse(
+        "teff::recording::replay: called by a worker in the middle of a replay, which would wait for it");
+  const blocked_activities blocked(this);
+  if (blocked.for_ever())
+    throw misuse(
+        "teff::recording::replay: called where it would wait for ever: its tasks wait for this very call");
   if (jobs_.empty()) return;
   runner_ = runner;
   ended_.store(0, std::memory_order_relaxed);

@@ -1,12 +1,19 @@
 #include "scheduler/blocked_activities.hpp"
 
+#include <teff/detail/future/outcome.hpp>
+
 #include "platform/process_wide.hpp"
+#include "scheduler/worker.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace teff::detail {
+
+constinit thread_local const named_activity* named_activity::innermost_ = nullptr;
 
 namespace {
 
@@ -14,6 +21,7 @@ struct blocked_activity {
   const blocked_activities* noted_by;
   const void* activity;
   const void* awaited;
+  shared_outcome* outcome;  // the awaited one, if it is an outcome: who waits owns it
 };
 
 // Of all runtimes of the process.
@@ -23,33 +31,109 @@ struct blocked_list {
 };
 using noted_list = process_wide<blocked_list>;
 
-// Whether `from` can't end before `to` does.
-bool waits_for(const blocked_list& all, const void* from, const void* to) {
-  std::vector<const void*> reached{from};
-  for (std::size_t i = 0; i < reached.size(); ++i) {
-    if (reached[i] == to) return true;
-    for (const auto& each : all.each) {
-      if (each.activity == reached[i] && std::ranges::find(reached, each.awaited) == reached.end())
-        reached.push_back(each.awaited);
-    }
-  }
-  return false;
+std::vector<const void*> activities_here() {
+  std::vector<const void*> all;
+  const auto add = [&](const void* each) { all.push_back(each); };
+  if (auto* const me = worker::current()) me->activities().each(add);
+  named_activity::each_here(add);
+  return all;
 }
+
+// Looks whether something can end before some activities do: a walk from it to what that needs, and so on. A
+// request that runs or waits for a worker needs nothing; what is noted to wait needs what it waits for; an
+// outcome that is made of others needs all of them, or one.
+class search {
+ public:
+  explicit search(const std::vector<const void*>& mine) : mine_(mine) {}
+  // Without the list's lock: an outcome may be destroyed now.
+  ~search() {
+    for (auto* const each : shares_) each->release();
+  }
+  search(const search&) = delete;
+  search& operator=(const search&) = delete;
+
+  // With the list's lock. Where it would have to look at very many things, it takes them to end.
+  [[nodiscard]] bool can_end(const void* what, shared_outcome* outcome,
+                             const std::vector<blocked_activity>& noted) {
+    constexpr std::size_t most = 10'000;
+    static_cast<void>(place_of(what, outcome));
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (nodes_.size() > most) return true;
+      look_at(i, noted);
+    }
+    // What only goes round in a circle does not end.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::size_t i = nodes_.size(); i-- != 0;) {
+        if (nodes_[i].ends || !would_end(nodes_[i])) continue;
+        nodes_[i].ends = changed = true;
+      }
+    }
+    return nodes_[0].ends;
+  }
+
+ private:
+  struct node {
+    const void* name;
+    shared_outcome* outcome;  // null if it is none
+    std::vector<std::size_t> needs{};
+    bool one_suffices = false;
+    bool is_mine = false;
+    bool ends = false;
+  };
+
+  std::size_t place_of(const void* name, shared_outcome* outcome) {
+    const auto [at, is_new] = places_.emplace(name, nodes_.size());
+    if (is_new) nodes_.push_back({name, outcome});
+    return at->second;
+  }
+
+  void look_at(std::size_t at, const std::vector<blocked_activity>& noted) {
+    const auto [name, outcome] = std::pair(nodes_[at].name, nodes_[at].outcome);
+    nodes_[at].is_mine = std::ranges::find(mine_, name) != mine_.end();
+    if (nodes_[at].is_mine || (outcome != nullptr && outcome->ended())) return;
+    const auto need = [&](const void* what, shared_outcome* made) {
+      const auto place = place_of(what, made);  // which may move the nodes
+      nodes_[at].needs.push_back(place);
+    };
+    for (const auto& each : noted) {
+      if (each.activity == name) need(each.awaited, each.outcome);
+    }
+    if (outcome == nullptr) return;
+    const auto causes = outcome->causes();
+    shares_.insert(shares_.end(), causes.each.begin(), causes.each.end());
+    nodes_[at].one_suffices = causes.one_suffices;
+    for (auto* const each : causes.each) need(each, each);
+  }
+
+  [[nodiscard]] bool would_end(const node& each) const {
+    if (each.is_mine) return false;
+    const auto ends = [this](std::size_t needed) { return nodes_[needed].ends; };
+    return each.one_suffices ? std::ranges::any_of(each.needs, ends) : std::ranges::all_of(each.needs, ends);
+  }
+
+  const std::vector<const void*>& mine_;
+  std::vector<node> nodes_;
+  std::unordered_map<const void*, std::size_t> places_;
+  std::vector<shared_outcome*> shares_;
+};
 
 }  // namespace
 
-blocked_activities::blocked_activities(const activities& blocked, const void* awaited)
-    : noted_(blocked.any()) {
-  if (!noted_) return;
+blocked_activities::blocked_activities(const void* awaited, shared_outcome* outcome) {
+  const auto mine = activities_here();
+  any_ = !mine.empty();
+  if (!any_) return;
+  search walk(mine);
   noted_list::with([&](blocked_list& all) {
-    blocked.each([&](const void* activity) { for_ever_ = for_ever_ || waits_for(all, awaited, activity); });
+    for_ever_ = !walk.can_end(awaited, outcome, all.each);
     if (for_ever_) return;
-    blocked.each([&](const void* activity) { all.each.push_back({this, activity, awaited}); });
+    for (const auto* const each : mine) all.each.push_back({this, each, awaited, outcome});
   });
 }
 
 blocked_activities::~blocked_activities() {
-  if (!noted_) return;
+  if (!any_) return;
   noted_list::with([this](blocked_list& all) {
     std::erase_if(all.each, [this](const blocked_activity& each) { return each.noted_by == this; });
   });

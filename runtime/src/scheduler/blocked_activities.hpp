@@ -1,26 +1,74 @@
 // Which activities wait for which: finds waits that could never end.
 #pragma once
 
-#include "scheduler/activities.hpp"
+#include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/requests.hpp>
 
 namespace teff::detail {
 
-// While it lives, the calling worker waits for something that it did not spawn, so that none of the
-// activities that it is in the middle of can end before that does.
+class shared_outcome;
+
+// From here to the end of the block the calling thread, whether a worker or not, is in the middle of
+// something that others may wait for by this name, besides a worker's activities.
+class named_activity {
+ public:
+  explicit named_activity(const void* of) noexcept : of_(of), outer_(innermost_) { innermost_ = this; }
+  ~named_activity() { innermost_ = outer_; }
+  named_activity(const named_activity&) = delete;
+  named_activity& operator=(const named_activity&) = delete;
+
+  // Calls visit(of) for each that the calling thread is in.
+  template <class Visit>
+  static void each_here(Visit visit) {
+    for (const auto* each = innermost_; each != nullptr; each = each->outer_) visit(each->of_);
+  }
+
+ private:
+  static constinit thread_local const named_activity* innermost_;
+
+  const void* const of_;
+  const named_activity* const outer_;
+};
+
+// A job that another thread is to run while its submitter, in the middle of activities, waits for it: an
+// activity by the job's name.
+struct named_job : job {
+  explicit named_job(awaited_job& wanted) noexcept
+      : job{[](job& this_job) noexcept {
+          auto& wanted = static_cast<named_job&>(this_job).of;
+          run_as_activity(
+              &wanted,
+              [](void* what) noexcept {
+                auto& wanted = *static_cast<awaited_job*>(what);
+                wanted.run(wanted);  // whose end may be that of both
+              },
+              &wanted);
+        }},
+        of(wanted) {}
+  awaited_job& of;
+};
+
+// While it lives, the calling thread waits for something that it did not spawn, so that none of the
+// activities that it is in the middle of can end before that does. Throws std::bad_alloc.
 class blocked_activities {
  public:
-  // `awaited`: as enclosing_activity::of. Throws std::bad_alloc.
-  blocked_activities(const activities& blocked, const void* awaited);
+  // `awaited`: as enclosing_activity::of.
+  explicit blocked_activities(const void* awaited) : blocked_activities(awaited, nullptr) {}
+  explicit blocked_activities(shared_outcome& awaited) : blocked_activities(&awaited, &awaited) {}
   ~blocked_activities();
   blocked_activities(const blocked_activities&) = delete;
   blocked_activities& operator=(const blocked_activities&) = delete;
 
+  // Whether the calling thread is in the middle of any activity.
+  [[nodiscard]] bool any() const noexcept { return any_; }
   // Whether what is awaited can't end before one of those activities does: through tasks of its own that wait
-  // for others, and so on. Then this wait is not noted.
+  // for others, what it is made of, and so on. Then this wait is not noted.
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
 
  private:
-  bool noted_;
+  blocked_activities(const void* awaited, shared_outcome* outcome);
+
+  bool any_ = false;
   bool for_ever_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "scheduler/guest.hpp"
 
+#include <teff/detail/scheduler/requests.hpp>
+
 #include "platform/call_stack.hpp"
 #include "platform/relax.hpp"
 #include "scheduler/runtime_registry.hpp"
@@ -143,8 +145,10 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
   return entered;
 }
 
+// A spare thread of another runtime blocks, as to that one.
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
+  const thread_blocks elsewhere;
   const bool ran = mine->run_as_guest(job);
   bound.has_called = mine->end_guest();
   return ran;

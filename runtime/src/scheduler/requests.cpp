@@ -3,6 +3,7 @@
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "platform/relax.hpp"
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -106,6 +107,7 @@ void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) n
   if (auto* const me = worker::current()) {
     me->run_as_activity(of, body, what);
   } else {
+    const named_activity here(of);
     body(what);
   }
 }
@@ -121,10 +123,13 @@ bool has_room_for_awaited(const scheduler* runtime) noexcept {
   return runtime != nullptr && runtime->requests().owns_this_thread() && spare_threads::has_room_here();
 }
 
-bool run_aside(awaited_job& job) noexcept {
+bool run_aside(awaited_job& job) {
   job.submitter = here();
   job.is_awaited = true;
-  if (!job.submitter.runtime->requests().run_aside(job)) return false;
+  const blocked_activities blocked(&job);
+  named_job named(job);
+  detail::job& wanted = blocked.any() ? static_cast<detail::job&>(named) : job;
+  if (!job.submitter.runtime->requests().run_aside(wanted)) return false;
   wait_until_set(job.ended, job.submitter);
   return true;
 }

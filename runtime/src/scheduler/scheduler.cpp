@@ -1,6 +1,7 @@
 #include "scheduler/scheduler.hpp"
 #include <teff/detail/scheduler/requests.hpp>
 
+#include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/short_wait.hpp"
@@ -131,6 +132,9 @@ void scheduler::move_this_thread_to(unsigned index) const noexcept {
 }
 
 void scheduler::run_and_wait(awaited_job& job) {
+  const blocked_activities blocked(&job);
+  named_job named(job);
+  auto& call = blocked.any() ? static_cast<detail::job&>(named) : job;
   begin_call();
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
@@ -147,10 +151,10 @@ void scheduler::run_and_wait(awaited_job& job) {
     mine.ran = true;
     mine.call->run(*mine.call);
   };
-  as_guest.call = &job;
+  as_guest.call = &call;
   if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant) || !as_guest.ran) {
     job.is_awaited = true;
-    submit(job);
+    submit(call);
     wait_until_set(job.ended, job.submitter);
   }
   end_call();

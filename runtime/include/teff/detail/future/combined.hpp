@@ -3,12 +3,14 @@
 
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -44,6 +46,14 @@ struct counted_inputs {
   std::vector<shared_outcome*> states;
   std::vector<input_arrival> arrivals;
 };
+
+// The inputs as causes.
+template <class Inputs>
+outcome_causes causes_of(const Inputs& inputs, bool one_suffices) {
+  outcome_causes all{one_suffices, {inputs.states.begin(), inputs.states.end()}};
+  for (auto* const each : all.each) each->share();
+  return all;
+}
 
 // Has `counter` told of each input, at once or later; it must not go before it has been.
 template <class Inputs>
@@ -84,6 +94,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
     }
     return nullptr;
   }
+  [[nodiscard]] outcome_causes causes() override { return causes_of(inputs_, false); }
 
  private:
   void arrived(std::size_t) noexcept override {
@@ -127,6 +138,10 @@ class any_outcome final : public outcome<Value>, input_counter {
       each->help();
     }
   }
+  [[nodiscard]] outcome_causes causes() override {
+    const std::lock_guard lock(giving_away_);
+    return given_away_ ? outcome_causes() : causes_of(inputs_, true);
+  }
 
  private:
   void arrived(std::size_t index) noexcept override {
@@ -142,6 +157,10 @@ class any_outcome final : public outcome<Value>, input_counter {
   void step() noexcept {
     // Release, acquire: `index`, and what that input brought.
     if (steps_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    {
+      const std::lock_guard lock(giving_away_);
+      given_away_ = true;
+    }
     this->store([this]() -> Value { return std::move(all_); });
     this->end();
     this->release();
@@ -151,6 +170,8 @@ class any_outcome final : public outcome<Value>, input_counter {
   Inputs inputs_;
   std::atomic<bool> any_{false};
   std::atomic<int> steps_{2};
+  spin_lock giving_away_;  // of the futures, which causes() may be looking at
+  bool given_away_ = false;
 };
 
 // The future of such an outcome.

@@ -3,14 +3,43 @@
 
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 
 #include <concepts>
 #include <coroutine>
 #include <exception>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace teff::detail {
+
+// What a coroutine waits for while it is suspended.
+class suspension {
+ public:
+  void begin(shared_outcome& awaited) noexcept {
+    const std::lock_guard lock(lock_);
+    awaited_ = &awaited;
+  }
+  void end() noexcept {
+    const std::lock_guard lock(lock_);
+    awaited_ = nullptr;
+  }
+  [[nodiscard]] outcome_causes causes() {
+    outcome_causes all{.each = {}};
+    all.each.reserve(1);
+    const std::lock_guard lock(lock_);
+    if (awaited_ != nullptr) {
+      awaited_->share();
+      all.each.push_back(awaited_);
+    }
+    return all;
+  }
+
+ private:
+  spin_lock lock_;
+  shared_outcome* awaited_ = nullptr;  // the coroutine owns it until end()
+};
 
 // `co_await` of a future. It lies in the coroutine's frame.
 template <class T>
@@ -44,11 +73,18 @@ class awaited_outcome : continuation, job {
       activity_ = &brings;
     }
     if (runtime_ != nullptr) begin_call_if_alive(*runtime_);
+    if constexpr (requires { coroutine.promise().suspended(); }) {
+      suspended_ = &coroutine.promise().suspended();
+      suspended_->begin(*awaited_.get());
+    }
     // From here on the coroutine may go on elsewhere, and this be gone.
     if (!awaited_->when_ended(*this)) follow();
   }
 
-  T await_resume() { return awaited_->take(); }
+  T await_resume() {
+    if (suspended_ != nullptr) suspended_->end();
+    return awaited_->take();
+  }
 
  private:
   void follow() noexcept {
@@ -73,6 +109,7 @@ class awaited_outcome : continuation, job {
   std::coroutine_handle<> coroutine_;
   const void* activity_ = nullptr;
   scheduler* runtime_ = nullptr;
+  suspension* suspended_ = nullptr;  // of a coroutine that makes an outcome
 };
 
 // What a coroutine returns goes to its future.
@@ -126,8 +163,13 @@ class coroutine_outcome final : public coroutine_value<T> {
   }
   void unhandled_exception() noexcept { this->fail(std::current_exception()); }
 
+  [[nodiscard]] suspension& suspended() noexcept { return suspended_; }
+  [[nodiscard]] outcome_causes causes() override { return suspended_.causes(); }
+
  private:
   void dispose() noexcept override { handle::from_promise(*this).destroy(); }
+
+  suspension suspended_;
 };
 
 }  // namespace teff::detail

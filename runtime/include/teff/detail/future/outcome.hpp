@@ -15,8 +15,17 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace teff::detail {
+
+class shared_outcome;
+
+// The outcomes that one is made of.
+struct outcome_causes {
+  bool one_suffices = false;            // else it needs all
+  std::vector<shared_outcome*> each{};  // with a share of each, which the caller lets go of
+};
 
 // What does not depend on the type of the value. Owned by its future and by what makes the value.
 class shared_outcome {
@@ -38,6 +47,8 @@ class shared_outcome {
   virtual void help() noexcept {}
   // The request that help() would probably run first on a worker; null: none.
   [[nodiscard]] virtual const job* helps_with() const noexcept { return nullptr; }
+  // Others that have to be there before it; none if a task brings it, or it is there. Throws std::bad_alloc.
+  [[nodiscard]] virtual outcome_causes causes() { return {}; }
 
   // The value or the exception has been stored; the maker still owns it. In a child process that its task has
   // forked, where nobody waits for it, that process ends.

@@ -5,6 +5,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -12,6 +13,7 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -165,6 +167,17 @@ class chained final : public outcome<U>, continuation, job {
     if (!previous_->when_ended(*this)) follow();
   }
 
+  [[nodiscard]] outcome_causes causes() override {
+    outcome_causes all{.each = {}};
+    all.each.reserve(1);
+    const std::lock_guard lock(letting_go_);
+    if (previous_.get() != nullptr) {
+      previous_->share();
+      all.each.push_back(previous_.get());
+    }
+    return all;
+  }
+
  private:
   void follow() noexcept {
     if (this->runtime() != nullptr) {
@@ -194,12 +207,18 @@ class chained final : public outcome<U>, continuation, job {
         }
       });
     }
-    previous_ = outcome_owner<T>(nullptr);
+    let_go();
     this->end();
     if (runtime != nullptr) end_call(*runtime);
   }
+  void let_go() noexcept {
+    outcome_owner<T> gone(nullptr);  // destroyed after the lock is given back
+    const std::lock_guard lock(letting_go_);
+    std::swap(gone, previous_);
+  }
 
   outcome_owner<T> previous_;
+  spin_lock letting_go_;  // of `previous_`, which causes() may be looking at
   single_call<F> function_;
 };
 

@@ -1,0 +1,235 @@
+// Waits for futures that could never end throw future_waits_for_itself; those that can, end.
+#include <teff/teff.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace teff::test {
+namespace {
+
+void until(const std::atomic<bool>& flag) {
+  while (!flag) std::this_thread::yield();
+}
+
+// A request that waits for a future which is made from its own.
+struct circle {
+  std::atomic<bool> made{false};
+  future<void> waited_for;
+
+  // What the request does. Returns whether it was told of the circle.
+  bool wait() {
+    until(made);
+    try {
+      waited_for.wait();
+    } catch (const future_waits_for_itself&) {
+      return true;
+    }
+    return false;
+  }
+};
+
+using make_future = std::function<future<void>(runtime&, future<void>)>;
+
+// Several ways to make a future of another.
+const std::vector<std::pair<const char*, make_future>> ways{
+    {"itself", [](runtime&, future<void> own) { return own; }},
+    {"then", [](runtime&, future<void> own) { return own.then([] {}); }},
+    {"then of then", [](runtime&, future<void> own) { return own.then([] { return 1; }).then([](int) {}); }},
+    {"when_all",
+     [](runtime& rt, future<void> own) {
+       return when_all(rt.submit([] {}), std::move(own)).then([](auto) {});
+     }},
+    {"when_all of a range",
+     [](runtime& rt, future<void> own) {
+       std::vector<future<void>> all;
+       all.push_back(rt.submit([] {}));
+       all.push_back(std::move(own));
+       return when_all(all);
+     }},
+    {"when_any", [](runtime&, future<void> own) { return when_any(std::move(own)).then([](auto) {}); }},
+    {"when_any of what is made of it",
+     [](runtime&, future<void> own) {
+       // NOLINTNEXTLINE(performance-move-const-arg)
+       auto first = std::make_shared<future<void>>(std::move(own));
+       std::vector<future<void>> all;
+       all.push_back(first->then([] {}));
+       return when_any(all).then([](auto) {});
+     }},
+    {"a coroutine",
+     [](runtime&, future<void> own) {
+       return [](future<void> awaited) -> future<void> { co_await awaited; }(std::move(own));
+     }},
+};
+
+struct future_circles : testing::TestWithParam<unsigned> {
+  options with_workers() const { return {.workers = GetParam()}; }
+};
+
+TEST_P(future_circles, of_one_request_are_named_errors) {
+  for (const auto& [name, make] : ways) {
+    runtime rt(with_workers());
+    circle c;
+    std::atomic<bool> told{false};
+    auto own = rt.submit([&] { told = c.wait(); });
+    c.waited_for = make(rt, std::move(own));
+    c.made = true;
+    c.waited_for.wait();
+    EXPECT_TRUE(told) << name;
+  }
+}
+
+// All workers sleep within other activities, so that a spare thread runs the request.
+TEST_P(future_circles, on_a_spare_thread_are_named_errors) {
+  for (const auto& [name, make] : ways) {
+    runtime rt(with_workers());
+    std::atomic<bool> go_on{false};
+    std::vector<future<void>> blocked;
+    for (unsigned i = 0; i < rt.workers(); ++i)
+      blocked.push_back(rt.submit([&] { blocking([&] { until(go_on); }); }));
+    circle c;
+    std::atomic<bool> told{false};
+    auto own = rt.submit([&] { told = c.wait(); });
+    c.waited_for = make(rt, std::move(own));
+    c.made = true;
+    c.waited_for.wait();
+    EXPECT_TRUE(told) << name;
+    go_on = true;
+    when_all(blocked).wait();
+  }
+}
+
+TEST_P(future_circles, through_blocking_are_named_errors) {
+  for (const auto& [name, make] : ways) {
+    runtime rt(with_workers());
+    circle c;
+    std::atomic<bool> told{false};
+    auto own = rt.submit([&] { told = blocking([&] { return c.wait(); }); });
+    c.waited_for = make(rt, std::move(own));
+    c.made = true;
+    c.waited_for.wait();
+    EXPECT_TRUE(told) << name;
+  }
+}
+
+TEST_P(future_circles, through_another_runtime_are_named_errors) {
+  for (const auto& [name, make] : ways) {
+    runtime rt(with_workers());
+    runtime other(with_workers());
+    for (const bool by_run : {true, false}) {
+      circle c;
+      std::atomic<bool> told{false};
+      const auto there = [&] { told = c.wait(); };
+      auto own = rt.submit([&] {
+        try {
+          by_run ? other.run(there) : other.submit(there).get();
+        } catch (const future_waits_for_itself&) {
+          told = true;  // it came to this wait after the one over there
+        }
+      });
+      c.waited_for = make(rt, std::move(own));
+      c.made = true;
+      c.waited_for.wait();
+      EXPECT_TRUE(told) << name << (by_run ? ", run" : ", submit");
+    }
+  }
+}
+
+// One of the two is told, and both end.
+TEST_P(future_circles, of_two_requests_are_named_errors) {
+  for (const auto& [name, make] : ways) {
+    runtime rt(with_workers());
+    circle of_first;
+    circle of_second;
+    std::atomic<int> told{0};
+    auto first = rt.submit([&] { told += of_first.wait() ? 1 : 0; });
+    auto second = rt.submit([&] { told += blocking([&] { return of_second.wait(); }) ? 1 : 0; });
+    of_first.waited_for = make(rt, std::move(second));
+    of_second.waited_for = make(rt, std::move(first));
+    of_first.made = true;
+    of_second.made = true;
+    of_first.waited_for.wait();
+    of_second.waited_for.wait();
+    EXPECT_EQ(told, 1) << name;
+  }
+}
+
+TEST_P(future_circles, are_none_where_one_future_of_any_can_come) {
+  runtime rt(with_workers());
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<bool> made{false};
+    std::atomic<bool> go_on{false};
+    future<void> first;
+    auto own = rt.submit([&] {
+      until(made);
+      go_on = true;
+      first.wait();
+    });
+    std::vector<future<void>> all;
+    all.push_back(own.then([] {}));
+    all.push_back(rt.submit([&] { blocking([&] { until(go_on); }); }));
+    first = when_any(all).then([](auto) {});
+    made = true;
+    first.wait();
+    rt.submit([] {}).wait();
+  }
+}
+
+// Requests and what is made of them, where each waits for some that came before it only.
+TEST_P(future_circles, are_none_where_all_wait_for_older_ones) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  const auto pick = [&](std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random);
+  };
+  for (int round = 0; round < 30; ++round) {
+    runtime rt(with_workers());
+    runtime other(with_workers());
+    constexpr std::size_t count = 60;
+    std::vector<std::shared_ptr<future<void>>> all;
+    std::atomic<int> ended{0};
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<std::shared_ptr<future<void>>> older;
+      for (std::size_t each = i == 0 ? 0 : pick(3); each != 0; --each) older.push_back(all[pick(i)]);
+      const auto work = [&ended, older] {
+        for (const auto& each : older) each->wait();
+        ++ended;
+      };
+      const auto in_its_way = [&, work, way = pick(4)] {
+        if (way == 0) return blocking(work);
+        if (way == 1) return other.run(work);
+        work();
+      };
+      auto made = rt.submit(in_its_way);
+      switch (pick(4)) {
+        case 0:
+          made = made.then([] {});
+          break;
+        case 1:
+          made = when_all(std::move(made), rt.submit([] {})).then([](auto) {});
+          break;
+        case 2:
+          made = when_any(std::move(made)).then([](auto) {});
+          break;
+        default:
+          break;
+      }
+      all.push_back(std::make_shared<future<void>>(std::move(made)));
+    }
+    for (const auto& each : all) each->wait();
+    EXPECT_EQ(ended, static_cast<int>(count));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(workers, future_circles, testing::Values(1U, 2U, 4U));
+
+}  // namespace
+}  // namespace teff::test
