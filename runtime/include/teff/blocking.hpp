@@ -18,10 +18,12 @@ namespace teff {
 //   other work until f has ended. So f sees that thread's thread-locals, and joins, scopes and loops in it
 //   run in order. If there are as many spare threads as may be and all are busy, the worker calls f itself.
 // - Elsewhere: calls f.
-// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If
-// that
-//   work calls blocking() or waits for something, the waits on one worker end in reverse order of their
-//   beginning.
+// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If it
+//   calls blocking() or waits for something, the waits on one worker end in reverse order of their beginning.
+// - While every worker of the runtime is within such a call, or waits within a request, a further request or
+//   call of run() runs on a spare thread, in order: its scopes and joins run one task after the other. So two
+//   of its tasks that wait for each other never meet, though they do so within blocking(). More workers
+//   (options::workers), or a request for each of the two, let them.
 // - A loop's worker that blocks in an iteration does not begin the next one meanwhile, since it runs its part
 //   of the loop in order: spawn or submit what is to block side by side.
 template <class F>

@@ -18,7 +18,7 @@ struct request_stopped : std::runtime_error {
 };
 
 // A future was waited for where that could never end: its task, or one that it waits for, waits for the very
-// task that waits.
+// task that waits; or it is made of such futures (then, when_all, when_any, a coroutine).
 struct future_waits_for_itself : misuse {
   using misuse::misuse;
 };
