@@ -100,6 +100,7 @@ struct rank_failed : std::runtime_error {
 };
 
 // An option can't be honoured: a TEFF_* variable that is not a number, more workers than there is room for.
+// The message names the option or variable, its value, and what it may be.
 struct invalid_option : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };

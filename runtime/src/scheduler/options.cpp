@@ -20,32 +20,81 @@ constexpr std::size_t least_stack = std::size_t{256} << 10;
 constexpr std::size_t most_stack = std::size_t{960} << 20;  // a deque has at most 2^24 slots
 constexpr std::size_t page = 4096;
 constexpr std::chrono::microseconds default_spin{50};
-constexpr std::chrono::microseconds most_spin = std::chrono::hours(24) * 365;  // added to a time, no overflow
+constexpr std::chrono::microseconds most_spin = std::chrono::hours(24) * 365;  // no time overflows by it
 constexpr unsigned default_spare_threads = 256;
 constexpr unsigned most_spare_threads = 16384;
 constexpr std::size_t default_events = std::size_t{1} << 18;
 constexpr std::size_t most_events = std::size_t{1} << 28;  // 8 GiB a worker
 
-// A variable's value as a whole number; nothing if it is unset or empty. Throws invalid_option.
-std::optional<std::uint64_t> number_from(const char* variable) {
-  const char* const text = std::getenv(variable);
+// An option that is a number, and what to say of one that can't be honoured.
+struct numeric_option {
+  const char* option;
+  const char* variable;
+  std::uint64_t least;
+  std::uint64_t most;
+  const char* rule;       // before the bounds
+  const char* of_what;    // after them
+  const char* otherwise;  // what there is if it is left out
+};
+
+constexpr numeric_option workers_limits{
+    "teff::options::workers",      "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
+    "one for each core it may use"};
+constexpr numeric_option bind_limits{
+    "teff::options::bind",          "TEFF_BIND", 0, 1, "it is", "(0: workers are not bound to cores)",
+    "them bound as far as it helps"};
+constexpr numeric_option stack_size_limits{"teff::options::stack_size",
+                                           "TEFF_STACK_SIZE",
+                                           least_stack,
+                                           most_stack,
+                                           "a worker's stack has",
+                                           "bytes",
+                                           "256 MiB, which take memory only as they are used"};
+constexpr numeric_option spin_limits{"teff::options::spin",
+                                     "TEFF_SPIN_US",
+                                     0,
+                                     most_spin.count(),
+                                     "a worker looks for work for",
+                                     "us before it parks, a year at most",
+                                     "50 us, or more where that pays"};
+constexpr numeric_option spare_threads_limits{"teff::options::spare_threads",
+                                              "TEFF_SPARE_THREADS",
+                                              1,
+                                              most_spare_threads,
+                                              "there can be",
+                                              "spare threads",
+                                              "256"};
+constexpr numeric_option trace_events_limits{
+    "teff::options::trace_events", "TEFF_TRACE_EVENTS", 1, most_events, "a trace keeps",
+    "events of each worker",       "the last 262144"};
+
+[[noreturn]] void refuse(const char* name, const std::string& value, const numeric_option& what) {
+  throw invalid_option(std::string(name) + "=" + value + ": " + what.rule + " " + std::to_string(what.least) +
+                       " to " + std::to_string(what.most) + " " + what.of_what + "; leave it out to have " +
+                       what.otherwise);
+}
+
+// What the program asks for, as far as the option allows it. Throws invalid_option.
+std::uint64_t allowed(std::uint64_t asked, const numeric_option& what) {
+  if (asked < what.least || asked > what.most) refuse(what.option, std::to_string(asked), what);
+  return asked;
+}
+
+// The variable's value; nothing if it is unset or empty. Throws invalid_option.
+std::optional<std::uint64_t> from_environment(const numeric_option& what) {
+  const char* const text = std::getenv(what.variable);
   if (text == nullptr || *text == '\0') return std::nullopt;
   const std::string_view digits = text;
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc{} || end != digits.data() + digits.size()) {
-    throw invalid_option(std::string(variable) + "=" + text + ": a whole number is expected");
-  }
+  const bool is_number = error == std::errc{} && end == digits.data() + digits.size();
+  if (!is_number || value < what.least || value > what.most) refuse(what.variable, text, what);
   return value;
 }
 
-// `asked` as a number of `what`, at least one. Throws invalid_option.
-unsigned counted(std::uint64_t asked, unsigned most, const char* what) {
-  if (asked == 0 || asked > most) {
-    throw invalid_option("teff::options: the number of " + std::string(what) + " must lie in 1.." +
-                         std::to_string(most) + ": " + std::to_string(asked) + " was asked for");
-  }
-  return static_cast<unsigned>(asked);
+// What the program asks for; where that is 0, what the environment does.
+std::uint64_t chosen(std::uint64_t asked, const numeric_option& what, std::uint64_t otherwise) {
+  return asked != 0 ? allowed(asked, what) : from_environment(what).value_or(otherwise);
 }
 
 // Whether this process is one of several ranks of a node that an MPI has started and not bound to cores of
@@ -65,46 +114,28 @@ bool shares_cores_with_ranks() {
 }  // namespace
 
 options complete(options given, unsigned usable_cores) {
-  const std::uint64_t workers =
-      given.workers != 0 ? given.workers : number_from("TEFF_WORKERS").value_or(usable_cores);
-  given.workers = counted(workers, most_workers, "workers");
-  const auto bind = number_from("TEFF_BIND");
-  if (bind ? *bind == 0 : shares_cores_with_ranks()) given.bind = false;
-  if (given.stack_size == 0) given.stack_size = number_from("TEFF_STACK_SIZE").value_or(default_stack);
-  if (given.stack_size < least_stack) {
-    throw invalid_option("a worker's stack must have at least " + std::to_string(least_stack) + " bytes");
-  }
-  if (given.stack_size > most_stack) {
-    throw invalid_option("a worker's stack can have at most " + std::to_string(most_stack) + " bytes");
-  }
+  // The cores may be more than most_workers.
+  given.workers =
+      static_cast<unsigned>(chosen(given.workers, workers_limits, std::min(usable_cores, most_workers)));
+  const auto binds = from_environment(bind_limits);
+  if (binds ? *binds == 0 : shares_cores_with_ranks()) given.bind = false;
+  given.stack_size = chosen(given.stack_size, stack_size_limits, default_stack);
   given.stack_size = (given.stack_size + page - 1) / page * page;
-  if (given.spin.count() < 0) {
-    const auto wanted = number_from("TEFF_SPIN_US").value_or(default_spin.count());
-    if (wanted > static_cast<std::uint64_t>(most_spin.count())) {
-      throw invalid_option("TEFF_SPIN_US=" + std::to_string(wanted) + ": at most " +
-                           std::to_string(most_spin.count()) + " us, a year");
-    }
-    given.spin = std::chrono::microseconds(wanted);
-  }
-  given.spin = std::min(given.spin, most_spin);
-  const std::uint64_t spare_threads = given.spare_threads != 0
-                                          ? given.spare_threads
-                                          : number_from("TEFF_SPARE_THREADS").value_or(default_spare_threads);
-  given.spare_threads = counted(spare_threads, most_spare_threads, "spare threads");
+  const auto microseconds = given.spin.count() < 0
+                                ? from_environment(spin_limits).value_or(default_spin.count())
+                                : allowed(static_cast<std::uint64_t>(given.spin.count()), spin_limits);
+  given.spin = std::chrono::microseconds(microseconds);
+  given.spare_threads =
+      static_cast<unsigned>(chosen(given.spare_threads, spare_threads_limits, default_spare_threads));
   if (const char* const file = std::getenv("TEFF_TRACE"); file != nullptr && given.trace.empty()) {
     given.trace = file;
   }
-  if (given.trace_events == 0) given.trace_events = number_from("TEFF_TRACE_EVENTS").value_or(default_events);
-  if (given.trace_events == 0) throw invalid_option("a trace must have room for at least one event a worker");
-  if (given.trace_events > most_events) {
-    throw invalid_option("a trace can have room for at most " + std::to_string(most_events) +
-                         " events a worker");
-  }
+  given.trace_events = chosen(given.trace_events, trace_events_limits, default_events);
   return given;
 }
 
 bool says_how_long_to_spin(const options& given) {
-  return given.spin.count() >= 0 || number_from("TEFF_SPIN_US").has_value();
+  return given.spin.count() >= 0 || from_environment(spin_limits).has_value();
 }
 
 }  // namespace teff::detail

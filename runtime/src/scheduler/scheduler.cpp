@@ -75,7 +75,10 @@ scheduler::scheduler(const options& given)
       arrived_(settings_.workers),
       left_(settings_.workers) {
   const auto count = settings_.workers;
-  if (!settings_.trace.empty()) trace_.emplace(settings_.trace, count, settings_.trace_events);
+  if (!settings_.trace.empty()) {
+    const char* const named_by = given.trace.empty() ? "TEFF_TRACE" : "teff::options::trace";
+    trace_.emplace(settings_.trace, named_by, count, settings_.trace_events);
+  }
   for (unsigned i = 0; i < count; ++i) {
     auto* const ring = trace_ ? &trace_->ring(i) : nullptr;
     workers_.push_back(std::make_unique<worker>(*this, i, settings_.stack_size, ring));

@@ -285,11 +285,14 @@ std::vector<trace_event> trace_ring::in_order() const {
   return events;
 }
 
-trace::trace(const std::string& path, unsigned workers, std::size_t events_per_worker)
+trace::trace(const std::string& path, const char* option, unsigned workers, std::size_t events_per_worker)
     : path_(std::filesystem::absolute(path_of(path)).string()), number_(random_number()) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> empty(std::fopen(path_.c_str(), "we"), &std::fclose);
-  if (empty == nullptr)
-    throw invalid_option("the trace can't be written to " + path_ + ": " + std::strerror(errno));
+  if (empty == nullptr) {
+    const std::string reason = std::strerror(errno);
+    throw invalid_option(std::string(option) + "=" + path + ": the trace can't be written to " + path_ +
+                         ": " + reason + "; name a file in a folder that is there and may be written to");
+  }
   for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(events_per_worker, i));
 }
 

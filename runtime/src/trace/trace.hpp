@@ -77,8 +77,8 @@ class trace_ring {
 class trace {
  public:
   // `path`: %p in it becomes the process's number; the second and later traces of a process have their own
-  // number before the suffix. Throws invalid_option if the file can't be opened.
-  trace(const std::string& path, unsigned workers, std::size_t events_per_worker);
+  // number before the suffix. `option`: what has named it. Throws invalid_option if the file can't be opened.
+  trace(const std::string& path, const char* option, unsigned workers, std::size_t events_per_worker);
 
   [[nodiscard]] trace_ring& ring(unsigned worker) noexcept { return *rings_[worker]; }
 

@@ -1,0 +1,79 @@
+// Options and TEFF_* variables that can't be honoured: each is refused by one line that names the value, the
+// rule and the way out.
+#include <teff/error.hpp>
+#include <teff/runtime.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace teff::test {
+namespace {
+
+// What a runtime with these options says that it can't do; empty: it can.
+std::string refusal(const options& asked) {
+  try {
+    const runtime rt{asked};
+  } catch (const invalid_option& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// The same with a variable set.
+std::string refusal(const char* variable, const char* value) {
+  ::setenv(variable, value, 1);
+  const std::string said = refusal({});
+  ::unsetenv(variable);
+  return said;
+}
+
+TEST(options, that_can_not_be_honoured_are_refused_by_their_name_and_value) {
+  EXPECT_EQ(refusal({.workers = 1025}),
+            "teff::options::workers=1025: there can be 1 to 1024 workers; leave it out to have one for each "
+            "core it may use");
+  EXPECT_EQ(refusal({.workers = 1, .stack_size = 10}),
+            "teff::options::stack_size=10: a worker's stack has 262144 to 1006632960 bytes; leave it out to "
+            "have 256 MiB, which take memory only as they are used");
+  EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::microseconds::max()}),
+            "teff::options::spin=9223372036854775807: a worker looks for work for 0 to 31536000000000 us "
+            "before it parks, a year at most; leave it out to have 50 us, or more where that pays");
+  EXPECT_EQ(refusal({.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}),
+            "teff::options::trace_events=1152921504606846976: a trace keeps 1 to 268435456 events of each "
+            "worker; leave it out to have the last 262144");
+  EXPECT_EQ(
+      refusal({.workers = 1, .spare_threads = 100'000}),
+      "teff::options::spare_threads=100000: there can be 1 to 16384 spare threads; leave it out to have "
+      "256");
+  EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::hours(24) * 365}), "");
+}
+
+TEST(options, of_the_environment_are_refused_by_the_name_of_the_variable) {
+  for (const char* const wrong : {"0", "many", "-1", "2x", "1025", "99999999999999999999"}) {
+    EXPECT_EQ(refusal("TEFF_WORKERS", wrong),
+              "TEFF_WORKERS=" + std::string(wrong) +
+                  ": there can be 1 to 1024 workers; leave it out to have one for each core it may use");
+  }
+  EXPECT_EQ(refusal("TEFF_BIND", "2"),
+            "TEFF_BIND=2: it is 0 to 1 (0: workers are not bound to cores); leave it out to have them bound "
+            "as far as it helps");
+  for (const char* const variable : {"TEFF_WORKERS", "TEFF_BIND", "TEFF_STACK_SIZE", "TEFF_SPIN_US",
+                                     "TEFF_SPARE_THREADS", "TEFF_TRACE_EVENTS"}) {
+    for (const char* const wrong : {"much", "18446744073709551615"}) {
+      EXPECT_EQ(refusal(variable, wrong).find(std::string(variable) + "=" + wrong + ": "), 0U) << variable;
+    }
+    EXPECT_EQ(refusal(variable, ""), "") << variable;
+  }
+  EXPECT_EQ(refusal("TEFF_STACK_SIZE", "4096").find("TEFF_STACK_SIZE=4096: a worker's stack has 262144 to"),
+            0U);
+  EXPECT_EQ(refusal("TEFF_TRACE_EVENTS", "0").find("TEFF_TRACE_EVENTS=0: a trace keeps 1 to"), 0U);
+  EXPECT_EQ(refusal("TEFF_TRACE", "/proc/there/is/none.json"),
+            "TEFF_TRACE=/proc/there/is/none.json: the trace can't be written to /proc/there/is/none.json: No "
+            "such file or directory; name a file in a folder that is there and may be written to");
+}
+
+}  // namespace
+}  // namespace teff::test
