@@ -93,8 +93,11 @@ class task_graph {
   // Says that keys are numbered: number(key) is another one for each key, and below `count`. Without
   // `number`, keys are integers and their own numbers. Keys without a place are then counted in an array and
   // not in a table, in a fraction of the time: use it for tasks below some microseconds. The array takes 4
-  // bytes for each of `count` keys, whether their tasks are waiting or not. fulfill() throws misuse if a
-  // number is not below `count`.
+  // bytes for each of `count` keys, whether their tasks are waiting or not.
+  //
+  // A number that is not below `count` is misuse. fulfill() throws it on a worker, which counts the key at
+  // once; wait() throws it where a body lets it pass, and where a thread from outside called fulfill(), which
+  // counts nothing itself. A key with a place needs no number, and its own is not looked at.
   //
   //    teff::task_graph<int> g{rt};
   //    g.dense(rows * columns).indegree(...).body(...);
@@ -157,8 +160,10 @@ class task_graph {
   }
 
   // Says that one of the dependences of a key's task is done; the last one makes the task ready. Any thread
-  // may call it, and it waits for no task. Throws what the graph's functions throw, std::bad_alloc,
-  // runtime_was_shut_down.
+  // may call it, and it waits for no task. Throws what place() throws, std::bad_alloc,
+  // runtime_was_shut_down. It also throws what the other functions throw, and misuse of a bad number, where
+  // the key is counted at once: on a worker, if it has no place or is placed there. Else another worker
+  // counts it later, and wait() throws that.
   //
   // If it is called once too often before the task has ended, wait() throws over_fulfilled. When the task has
   // ended, the next call is the first one for a new task of that key.
