@@ -32,20 +32,23 @@
 namespace teff {
 
 // How a runtime is set up. An option that is left at its default is read from its environment variable, if
-// that is set.
+// that is set. What can't be honoured is refused by invalid_option, which names the option or variable, its
+// value, and what it may be.
 struct options {
   // Worker threads. 0: TEFF_WORKERS, else one for every core this process may use (affinity, cgroup quota).
   unsigned workers = 0;
   // Whether each worker is bound to a hardware thread: first one worker to each core, then others to the
   // cores' further hyperthreads. No worker is bound if there are more workers than hardware threads.
   // Nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always turns it
-  // off.
+  // off; 1 is its only other value.
   bool bind = true;
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
-  // TEFF_STACK_SIZE, else 256 MiB.
+  // TEFF_STACK_SIZE, else 256 MiB. A worker that uses up more ends the process by SIGSEGV, as any thread
+  // does, and first says so on standard error; a thread that calls run() says nothing.
   std::size_t stack_size = 0;
-  // How long a worker looks for work before it parks. Negative: TEFF_SPIN_US, else 50 us, and up to 1 ms
-  // for a worker that is woken again and again, soon after it has parked.
+  // How long a worker looks for work before it parks, a year at most: then it never does. Negative:
+  // TEFF_SPIN_US, else 50 us, and up to 1 ms for a worker that is woken again and again, soon after it has
+  // parked.
   std::chrono::microseconds spin{-1};
   // The file that a trace of the workers is written to at shutdown, for Perfetto. Empty: TEFF_TRACE, else
   // none. "%p" in it becomes the process's number; a process's second traced runtime adds ".2" before the

@@ -2,6 +2,7 @@
 
 #include <teff/detail/scheduler/process.hpp>
 
+#include "platform/stack_overflow.hpp"
 #include "platform/topology.hpp"
 
 #include <pthread.h>
@@ -67,6 +68,8 @@ bool spare_threads::has_room_here() noexcept {
 }
 
 void spare_threads::main(threads::iterator me) noexcept {
+  const stack_overflow_report reports("a spare thread",
+                                      "`ulimit -s` before the program starts gives it more");
   here_ = this;
   stack_middle_ = middle_of_stack();
   machine_.free_this_thread();

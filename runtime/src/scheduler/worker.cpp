@@ -5,6 +5,7 @@
 #include "platform/bell.hpp"
 #include "platform/futex.hpp"
 #include "platform/relax.hpp"
+#include "platform/stack_overflow.hpp"
 #include "scheduler/scheduler.hpp"
 
 #include <cxxabi.h>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -62,6 +64,8 @@ void* worker::thread_main(void* self) noexcept {
 }
 
 void worker::main() noexcept {
+  const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(),
+                                      "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more");
   current_ = this;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   own_stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);

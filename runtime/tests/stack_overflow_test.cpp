@@ -1,0 +1,95 @@
+// What a thread of ours says when its stack overflows, and that nothing else is taken for that.
+#include <teff/blocking.hpp>
+#include <teff/runtime.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TEFF_UNDER_SANITIZER
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEFF_UNDER_SANITIZER
+#endif
+
+// Sanitizers have handlers of their own, which speak in our place.
+#if !defined(TEFF_UNDER_SANITIZER)
+namespace teff::test {
+namespace {
+
+// Does not return.
+[[gnu::noinline]] int recurse(int depth) {
+  volatile int here = depth;
+  if (here < 0) return 0;
+  const int deeper = recurse(here + 1);
+  return deeper + here;
+}
+
+[[gnu::noinline]] void write_to(volatile int* where) {
+  *where = 1;
+}
+
+constexpr std::size_t stack = std::size_t{512} << 10;
+
+// Has the thread of a worker do it: the calling thread does not wait as a guest would, in its place.
+void on_worker(const std::function<void()>& what, unsigned workers = 1) {
+  runtime rt{{.workers = workers, .stack_size = stack}};
+  static_cast<void>(rt.submit(what));
+  for (;;) ::pause();
+}
+
+TEST(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
+  EXPECT_EXIT(on_worker([] { recurse(0); }), testing::KilledBySignal(SIGSEGV),
+              "^teff: worker 0 has used up its stack of 524288 bytes, by deep recursion or large variables; "
+              "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
+}
+
+TEST(stack_overflow, of_a_spare_thread_says_what_sets_its_size) {
+  EXPECT_EXIT(on_worker([] { blocking([] { recurse(0); }); }), testing::KilledBySignal(SIGSEGV),
+              "^teff: a spare thread has used up its stack of [0-9]+ bytes, by deep recursion or large "
+              "variables; .ulimit -s. before the program starts gives it more\n$");
+}
+
+TEST(stack_overflow, is_not_said_of_another_fault) {
+  EXPECT_EXIT(on_worker([] { write_to(nullptr); }), testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(on_worker([] { ::raise(SIGSEGV); }), testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(
+      {
+        const runtime rt{{.workers = 1}};
+        write_to(nullptr);
+      },
+      testing::KilledBySignal(SIGSEGV), "^$");
+}
+
+TEST(stack_overflow, leaves_the_handler_of_the_program_in_place) {
+  EXPECT_EXIT(
+      {
+        struct sigaction own = {};
+        own.sa_handler = [](int) { ::_exit(7); };
+        ::sigaction(SIGSEGV, &own, nullptr);
+        on_worker([] { write_to(nullptr); });
+      },
+      testing::ExitedWithCode(7), "^$");
+}
+
+TEST(stack_overflow, leaves_a_signal_that_the_program_ignores_ignored) {
+  EXPECT_EXIT(
+      {
+        ::signal(SIGSEGV, SIG_IGN);
+        runtime rt{{.workers = 1}};
+        rt.submit([] { ::raise(SIGSEGV); }).get();
+        ::_exit(7);
+      },
+      testing::ExitedWithCode(7), "^$");
+}
+
+}  // namespace
+}  // namespace teff::test
+#endif
