@@ -8,6 +8,7 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -110,6 +111,69 @@ TEST(parallel_sort, throws_what_the_comparison_throws_and_leaves_elements_that_c
     EXPECT_THROW(rt.run([&] { parallel_stable_sort(values, less); }), std::out_of_range);
     std::fill(values.begin(), values.end(), "may be assigned to");
   });
+}
+
+// An element that says whether it belongs to what is sorted: what lies beside that must not be looked at.
+struct guarded {
+  int value = 0;
+  bool inside = false;
+};
+
+// Sorts `count` elements between others by a function that is no order, and expects the same elements there.
+template <class T, class Less>
+void expect_no_harm(int count, T (*make)(int value, bool inside), int (*value_of)(const T&), Less less,
+                    void (*sort)(T*, T*, Less)) {
+  constexpr std::size_t around = 5000;
+  const auto inside = static_cast<std::size_t>(count);
+  std::vector<T> all(around, make(0, false));
+  std::vector<int> expected;
+  for (int i = 0; i < count; ++i) {
+    expected.push_back(i % 7);
+    all.push_back(make(i % 7, true));
+  }
+  all.resize(all.size() + around, make(0, false));
+  sort(all.data() + around, all.data() + around + inside, less);
+  std::vector<int> values;
+  for (std::size_t i = around; i < around + inside; ++i) values.push_back(value_of(all[i]));
+  std::sort(values.begin(), values.end());
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(values, expected) << count;
+}
+
+TEST(parallel_sort, by_a_function_that_is_no_order_ends_and_stays_within_the_elements) {
+  static std::atomic<bool> left{false};
+  static std::atomic<unsigned> calls{0};
+  left = false;
+  const auto of = [](const guarded& a) { return a.value; };
+  const auto make = [](int value, bool inside) { return guarded{value, inside}; };
+  const auto make_int = [](int value, bool inside) { return inside ? value : -1; };
+  const auto with = [&](auto compare) {
+    for (const int count : {1, 30, 40, 1000, 3000, 100000}) {
+      const auto less = [compare](const guarded& a, const guarded& b) {
+        if (!a.inside || !b.inside) left = true;
+        return static_cast<bool>(compare(a.value, b.value));
+      };
+      const auto less_int = [compare](int a, int b) {
+        if (a < 0 || b < 0) left = true;
+        return static_cast<bool>(compare(a, b));
+      };
+      using less_t = std::remove_const_t<decltype(less)>;
+      using less_int_t = std::remove_const_t<decltype(less_int)>;
+      expect_no_harm<guarded, less_t>(count, make, of, less,
+                                      [](guarded* a, guarded* b, less_t by) { parallel_sort(a, b, by); });
+      expect_no_harm<guarded, less_t>(
+          count, make, of, less, [](guarded* a, guarded* b, less_t by) { parallel_stable_sort(a, b, by); });
+      expect_no_harm<int, less_int_t>(
+          count, make_int, [](const int& a) { return a; }, less_int,
+          [](int* a, int* b, less_int_t by) { parallel_sort(a, b, by); });
+    }
+    EXPECT_FALSE(left);
+  };
+  with([](int a, int b) { return a <= b; });
+  with([](int a, int b) { return a >= b; });
+  with([](int, int) { return true; });
+  with([](int, int) { return calls.fetch_add(1) * 2654435761U >> 16 & 1; });
+  with([](int a, int b) { return (a + 1) % 7 == b; });  // goes round in a circle
 }
 
 }  // namespace

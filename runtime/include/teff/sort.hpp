@@ -17,6 +17,10 @@ namespace teff {
 // worker's time. If `less` throws, its exception is thrown when all tasks have ended; the elements can then
 // be assigned to and destroyed, but their values are unspecified.
 //
+// `less` must be a strict weak order, as < is and <= is not. With any other function the order of the
+// elements is unspecified, and may differ from run to run; but they are the same elements, none outside is
+// touched, and the call returns.
+//
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
 template <std::random_access_iterator I, class Less = std::less<>>

@@ -1,4 +1,8 @@
 // Quicksort and merge sort, whose halves are tasks.
+//
+// A `less` that is no strict weak order, as <=, leaves the elements in some order, and does no more harm:
+// every loop here ends by its bounds, whatever `less` says. std::sort is not used, which then leaves the
+// range.
 #pragma once
 
 #include <teff/detail/loops/early_exit.hpp>
@@ -31,6 +35,22 @@ bool is_sorted_already(I first, I last, Less& less) {
   return !holds_somewhere(index{1}, last - first, is_out_of_order);
 }
 
+// Insertion sort, of few.
+template <std::random_access_iterator I, class Less>
+void insert_each(I first, I last, Less& less) {
+  if (first == last) return;
+  for (I next = first + 1; next != last; ++next) {
+    if (!std::invoke(less, *next, *(next - 1))) continue;
+    std::iter_value_t<I> element = std::move(*next);
+    I gap = next;
+    do {
+      *gap = std::move(*(gap - 1));
+      --gap;
+    } while (gap != first && std::invoke(less, element, *(gap - 1)));
+    *gap = std::move(element);
+  }
+}
+
 // Quicksort in place, where the elements need no copies.
 template <std::random_access_iterator I, class Less>
 class quicksort {
@@ -43,30 +63,34 @@ class quicksort {
   }
 
  private:
-  static constexpr std::ptrdiff_t few = 32;  // for which the library's insertion sort is quicker
+  static constexpr std::ptrdiff_t few = 24;  // for which insertion sort is quicker
   static constexpr bool moves_numbers = std::is_arithmetic_v<std::iter_value_t<I>>;
 
   // `splits`: how often at most, so that bad pivots can't make it quadratic.
   void sort(I first, I last, int splits) {
-    if (splits == 0) return std::sort(first, last, std::ref(less_));
+    if (splits == 0) return sort_by_heap(first, last);
     const bool branches = !moves_numbers || is_mostly_in_order(first, last);
-    if (last - first <= sorted_alone) {
-      return branches ? std::sort(first, last, std::ref(less_)) : sort_without_branches(first, last, splits);
-    }
+    if (last - first <= sorted_alone) return sort_alone(first, last, splits, branches);
     const std::pair<I, I> halves = split(first, last, branches);
     join([=, this] { sort(first, halves.first, splits - 1); },
          [=, this] { sort(halves.second, last, splits - 1); });
   }
 
   // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
-  // costs more than to move each of them, whatever the comparison says.
-  void sort_without_branches(I first, I last, int splits) {
-    while (last - first > few && splits != 0) {
-      const std::pair<I, I> halves = split(first, last, false);
-      sort_without_branches(first, halves.first, --splits);
+  // costs more than to move each of them, whatever the comparison says: those are split without `branches`.
+  void sort_alone(I first, I last, int splits, bool branches) {
+    while (last - first > few) {
+      if (splits == 0) return sort_by_heap(first, last);
+      const std::pair<I, I> halves = split(first, last, branches);
+      sort_alone(first, halves.first, --splits, branches);
       first = halves.second;
     }
-    std::sort(first, last, std::ref(less_));
+    insert_each(first, last, less_);
+  }
+
+  void sort_by_heap(I first, I last) {
+    std::make_heap(first, last, std::ref(less_));
+    std::sort_heap(first, last, std::ref(less_));
   }
 
   // By a sample of neighbours: whether a branch can be predicted. Of few it is not asked.
@@ -143,7 +167,7 @@ class merge_sort {
   template <class Here, class There>
   void sort(Here here, There there, std::ptrdiff_t count, bool to_there) {
     if (count <= inserted) {
-      insert_each(here, here + count);
+      insert_each(here, here + count, less_);
       if (to_there) std::move(here, here + count, there);
       return;
     }
@@ -165,21 +189,6 @@ class merge_sort {
 
  private:
   static constexpr std::ptrdiff_t inserted = 24;
-
-  template <class I>
-  void insert_each(I first, I last) {
-    if (first == last) return;
-    for (I next = first + 1; next != last; ++next) {
-      if (!std::invoke(less_, *next, *(next - 1))) continue;
-      std::iter_value_t<I> element = std::move(*next);
-      I gap = next;
-      do {
-        *gap = std::move(*(gap - 1));
-        --gap;
-      } while (gap != first && std::invoke(less_, element, *(gap - 1)));
-      *gap = std::move(element);
-    }
-  }
 
   template <class From, class To>
   void merge(From a, From a_end, From b, From b_end, To to) {
