@@ -75,7 +75,9 @@ TEST(c_api, has_the_workers_that_are_asked_for) {
   EXPECT_EQ(teff_runtime_make(1'000'000, &none), teff_invalid_option);
   EXPECT_EQ(none, nullptr);
   EXPECT_STREQ(teff_last_error(),
-               "teff::options: the number of workers must lie in 1..1024: 1000000 was asked for");
+               "teff::options::workers=1000000: there can be 1 to 1024 workers; leave it out to have one for "
+               "each core "
+               "it may use");
   EXPECT_EQ(teff_runtime_end(nullptr), teff_ok);
 }
 

@@ -273,8 +273,14 @@ TEST_F(watchdog, speaks_without_the_variable_where_nothing_runs) {
 TEST_F(watchdog, wants_whole_seconds) {
   setenv("TEFF_WATCHDOG", "soon", 1);
   loopback job(1);
-  on_ranks(job, 1,
-           [](transport& through, runtime& rt) { EXPECT_THROW(communicator(rt, through), invalid_option); });
+  on_ranks(job, 1, [](transport& through, runtime& rt) {
+    try {
+      const communicator comm(rt, through);
+      FAIL();
+    } catch (const invalid_option& wrong) {
+      EXPECT_STREQ(wrong.what(), "TEFF_WATCHDOG=soon: whole seconds are expected, as 30; 0 turns it off");
+    }
+  });
 }
 
 }  // namespace

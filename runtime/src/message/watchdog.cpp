@@ -25,7 +25,8 @@ std::chrono::seconds period(std::chrono::seconds if_unset = {}) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc{} || end != digits.data() + digits.size())
-    throw invalid_option("TEFF_WATCHDOG=" + std::string(text) + ": whole seconds are expected, as 30");
+    throw invalid_option("TEFF_WATCHDOG=" + std::string(text) +
+                         ": whole seconds are expected, as 30; 0 turns it off");
   return std::chrono::seconds(value);
 }
 
