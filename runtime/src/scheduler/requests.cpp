@@ -15,6 +15,7 @@
 namespace teff::detail {
 
 constinit thread_local requests* requests::run_here_ = nullptr;
+constinit thread_local unsigned requests::blocks_here_ = 0;
 
 // A spare thread's turn of running requests.
 struct requests::lent_thread : job {
@@ -82,8 +83,13 @@ void requests::lend_call() noexcept {
 }
 
 void requests::leave() noexcept {
+  if (blocks_here_++ != 0) return;
   lent_.leave();
   lend();
+}
+
+void requests::come_back() noexcept {
+  if (--blocks_here_ == 0) lent_.come_back();
 }
 
 void requests::stop() noexcept {

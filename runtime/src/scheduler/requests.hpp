@@ -50,10 +50,14 @@ class requests {
   // The requests that the calling thread, a spare one, is running; null on other threads.
   [[nodiscard]] static requests* run_here() noexcept { return run_here_; }
   // In a child process of fork(): the calling thread is a thread as any other.
-  static void begin_child() noexcept { run_here_ = nullptr; }
-  // On such a thread: it blocks, so that another may take its place; it goes on.
+  static void begin_child() noexcept {
+    run_here_ = nullptr;
+    blocks_here_ = 0;
+  }
+  // On such a thread: it blocks, so that another may take its place; it goes on. What blocks may block again
+  // within.
   void leave() noexcept;
-  void come_back() noexcept { lent_.come_back(); }
+  void come_back() noexcept;
 
  private:
   struct lent_thread;
@@ -63,6 +67,7 @@ class requests {
   [[nodiscard]] job* next_to_lend() noexcept;
 
   static constinit thread_local requests* run_here_;
+  static constinit thread_local unsigned blocks_here_;  // so many calls of leave() are to come back
 
   job_queue queue_;
   job_queue calls_;
