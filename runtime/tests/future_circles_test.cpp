@@ -231,6 +231,25 @@ TEST_P(future_circles, are_none_where_all_wait_for_older_ones) {
   }
 }
 
+// A thread that waits within what blocks gives its place to others once.
+TEST_P(future_circles, are_none_where_requests_wait_within_blocking_across_runtimes) {
+  runtime rt(with_workers());
+  runtime other(with_workers());
+  const auto at = [&](int i) -> runtime& { return i % 2 == 0 ? rt : other; };
+  for (int round = 0; round < 100; ++round) {
+    constexpr int count = 6;
+    std::vector<future<void>> all(count);
+    for (int i = 0; i < count; ++i) {
+      all[static_cast<std::size_t>(i)] = at(i).submit([&, i] {
+        if (i == 0) return;
+        blocking([&] { at(i + 1).run([&] { all[static_cast<std::size_t>(i) - 1].wait(); }); });
+      });
+    }
+    all.back().wait();
+    for (const auto& each : all) each.wait();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(workers, future_circles, testing::Values(1U, 2U, 4U));
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "scheduler/blocked_activities.hpp"
 
-#include <teff/detail/future/outcome.hpp>
-
 #include "platform/process_wide.hpp"
 #include "scheduler/worker.hpp"
 
@@ -21,7 +19,7 @@ struct blocked_activity {
   const blocked_activities* noted_by;
   const void* activity;
   const void* awaited;
-  shared_outcome* outcome;  // the awaited one, if it is an outcome: who waits owns it
+  made_of_others* outcome;  // the awaited one, if it is an outcome: who waits owns it
 };
 
 // Of all runtimes of the process.
@@ -47,13 +45,13 @@ class search {
   explicit search(const std::vector<const void*>& mine) : mine_(mine) {}
   // Without the list's lock: an outcome may be destroyed now.
   ~search() {
-    for (auto* const each : shares_) each->release();
+    for (auto* const each : held_) each->drop();
   }
   search(const search&) = delete;
   search& operator=(const search&) = delete;
 
   // With the list's lock. Where it would have to look at very many things, it takes them to end.
-  [[nodiscard]] bool can_end(const void* what, shared_outcome* outcome,
+  [[nodiscard]] bool can_end(const void* what, made_of_others* outcome,
                              const std::vector<blocked_activity>& noted) {
     constexpr std::size_t most = 10'000;
     static_cast<void>(place_of(what, outcome));
@@ -75,14 +73,14 @@ class search {
  private:
   struct node {
     const void* name;
-    shared_outcome* outcome;  // null if it is none
+    made_of_others* outcome;  // null if it is none
     std::vector<std::size_t> needs{};
     bool one_suffices = false;
     bool is_mine = false;
     bool ends = false;
   };
 
-  std::size_t place_of(const void* name, shared_outcome* outcome) {
+  std::size_t place_of(const void* name, made_of_others* outcome) {
     const auto [at, is_new] = places_.emplace(name, nodes_.size());
     if (is_new) nodes_.push_back({name, outcome});
     return at->second;
@@ -91,8 +89,8 @@ class search {
   void look_at(std::size_t at, const std::vector<blocked_activity>& noted) {
     const auto [name, outcome] = std::pair(nodes_[at].name, nodes_[at].outcome);
     nodes_[at].is_mine = std::ranges::find(mine_, name) != mine_.end();
-    if (nodes_[at].is_mine || (outcome != nullptr && outcome->ended())) return;
-    const auto need = [&](const void* what, shared_outcome* made) {
+    if (nodes_[at].is_mine || (outcome != nullptr && outcome->is_there())) return;
+    const auto need = [&](const void* what, made_of_others* made) {
       const auto place = place_of(what, made);  // which may move the nodes
       nodes_[at].needs.push_back(place);
     };
@@ -100,8 +98,8 @@ class search {
       if (each.activity == name) need(each.awaited, each.outcome);
     }
     if (outcome == nullptr) return;
-    const auto causes = outcome->causes();
-    shares_.insert(shares_.end(), causes.each.begin(), causes.each.end());
+    const auto causes = outcome->made_of();
+    held_.insert(held_.end(), causes.each.begin(), causes.each.end());
     nodes_[at].one_suffices = causes.one_suffices;
     for (auto* const each : causes.each) need(each, each);
   }
@@ -115,12 +113,12 @@ class search {
   const std::vector<const void*>& mine_;
   std::vector<node> nodes_;
   std::unordered_map<const void*, std::size_t> places_;
-  std::vector<shared_outcome*> shares_;
+  std::vector<made_of_others*> held_;
 };
 
 }  // namespace
 
-blocked_activities::blocked_activities(const void* awaited, shared_outcome* outcome) {
+blocked_activities::blocked_activities(const void* awaited, made_of_others* outcome) {
   const auto mine = activities_here();
   any_ = !mine.empty();
   if (!any_) return;

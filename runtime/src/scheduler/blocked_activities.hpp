@@ -2,11 +2,10 @@
 #pragma once
 
 #include <teff/detail/scheduler/awaited_job.hpp>
+#include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 namespace teff::detail {
-
-class shared_outcome;
 
 // From here to the end of the block the calling thread, whether a worker or not, is in the middle of
 // something that others may wait for by this name, besides a worker's activities.
@@ -54,7 +53,7 @@ class blocked_activities {
  public:
   // `awaited`: as enclosing_activity::of.
   explicit blocked_activities(const void* awaited) : blocked_activities(awaited, nullptr) {}
-  explicit blocked_activities(shared_outcome& awaited) : blocked_activities(&awaited, &awaited) {}
+  explicit blocked_activities(made_of_others& awaited) : blocked_activities(&awaited, &awaited) {}
   ~blocked_activities();
   blocked_activities(const blocked_activities&) = delete;
   blocked_activities& operator=(const blocked_activities&) = delete;
@@ -66,7 +65,7 @@ class blocked_activities {
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
 
  private:
-  blocked_activities(const void* awaited, shared_outcome* outcome);
+  blocked_activities(const void* awaited, made_of_others* outcome);
 
   bool any_ = false;
   bool for_ever_ = false;

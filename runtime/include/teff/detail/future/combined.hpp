@@ -49,9 +49,9 @@ struct counted_inputs {
 
 // The inputs as causes.
 template <class Inputs>
-outcome_causes causes_of(const Inputs& inputs, bool one_suffices) {
-  outcome_causes all{one_suffices, {inputs.states.begin(), inputs.states.end()}};
-  for (auto* const each : all.each) each->share();
+causes causes_of(const Inputs& inputs, bool one_suffices) {
+  causes all{one_suffices, {inputs.states.begin(), inputs.states.end()}};
+  for (auto* const each : all.each) each->hold();
   return all;
 }
 
@@ -94,7 +94,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
     }
     return nullptr;
   }
-  [[nodiscard]] outcome_causes causes() override { return causes_of(inputs_, false); }
+  [[nodiscard]] causes made_of() override { return causes_of(inputs_, false); }
 
  private:
   void arrived(std::size_t) noexcept override {
@@ -138,9 +138,9 @@ class any_outcome final : public outcome<Value>, input_counter {
       each->help();
     }
   }
-  [[nodiscard]] outcome_causes causes() override {
+  [[nodiscard]] causes made_of() override {
     const std::lock_guard lock(giving_away_);
-    return given_away_ ? outcome_causes() : causes_of(inputs_, true);
+    return given_away_ ? causes() : causes_of(inputs_, true);
   }
 
  private:

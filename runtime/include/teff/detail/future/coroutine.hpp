@@ -25,8 +25,8 @@ class suspension {
     const std::lock_guard lock(lock_);
     awaited_ = nullptr;
   }
-  [[nodiscard]] outcome_causes causes() {
-    outcome_causes all{.each = {}};
+  [[nodiscard]] causes made_of() {
+    causes all{.each = {}};
     all.each.reserve(1);
     const std::lock_guard lock(lock_);
     if (awaited_ != nullptr) {
@@ -164,7 +164,7 @@ class coroutine_outcome final : public coroutine_value<T> {
   void unhandled_exception() noexcept { this->fail(std::current_exception()); }
 
   [[nodiscard]] suspension& suspended() noexcept { return suspended_; }
-  [[nodiscard]] outcome_causes causes() override { return suspended_.causes(); }
+  [[nodiscard]] causes made_of() override { return suspended_.made_of(); }
 
  private:
   void dispose() noexcept override { handle::from_promise(*this).destroy(); }

@@ -4,6 +4,7 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
 #include <teff/detail/future/continuations.hpp>
+#include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
@@ -15,20 +16,11 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace teff::detail {
 
-class shared_outcome;
-
-// The outcomes that one is made of.
-struct outcome_causes {
-  bool one_suffices = false;            // else it needs all
-  std::vector<shared_outcome*> each{};  // with a share of each, which the caller lets go of
-};
-
 // What does not depend on the type of the value. Owned by its future and by what makes the value.
-class shared_outcome {
+class shared_outcome : public made_of_others {
  public:
   shared_outcome(const shared_outcome&) = delete;
   shared_outcome& operator=(const shared_outcome&) = delete;
@@ -47,8 +39,10 @@ class shared_outcome {
   virtual void help() noexcept {}
   // The request that help() would probably run first on a worker; null: none.
   [[nodiscard]] virtual const job* helps_with() const noexcept { return nullptr; }
-  // Others that have to be there before it; none if a task brings it, or it is there. Throws std::bad_alloc.
-  [[nodiscard]] virtual outcome_causes causes() { return {}; }
+  [[nodiscard]] bool is_there() const noexcept final { return ended(); }
+  [[nodiscard]] causes made_of() override { return {}; }
+  void hold() noexcept final { share(); }
+  void drop() noexcept final { release(); }
 
   // The value or the exception has been stored; the maker still owns it. In a child process that its task has
   // forked, where nobody waits for it, that process ends.

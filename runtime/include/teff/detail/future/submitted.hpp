@@ -167,8 +167,8 @@ class chained final : public outcome<U>, continuation, job {
     if (!previous_->when_ended(*this)) follow();
   }
 
-  [[nodiscard]] outcome_causes causes() override {
-    outcome_causes all{.each = {}};
+  [[nodiscard]] causes made_of() override {
+    causes all{.each = {}};
     all.each.reserve(1);
     const std::lock_guard lock(letting_go_);
     if (previous_.get() != nullptr) {

@@ -1,0 +1,30 @@
+// What a thread may wait for that is made of others: the search for waits that could never end follows these
+// (src/scheduler/blocked_activities.hpp).
+#pragma once
+
+#include <vector>
+
+namespace teff::detail {
+
+class made_of_others;
+
+// Of what something is made.
+struct causes {
+  bool one_suffices = false;            // else it needs all
+  std::vector<made_of_others*> each{};  // each held, until the caller drops it
+};
+
+class made_of_others {
+ public:
+  [[nodiscard]] virtual bool is_there() const noexcept = 0;
+  // Others that have to be there before it; none if a task brings it, or it is there. Throws std::bad_alloc.
+  [[nodiscard]] virtual causes made_of() = 0;
+  // Keeps it alive, if somebody does; no longer.
+  virtual void hold() noexcept = 0;
+  virtual void drop() noexcept = 0;
+
+ protected:
+  ~made_of_others() = default;
+};
+
+}  // namespace teff::detail
