@@ -39,7 +39,8 @@ struct circle {
 using make_future = std::function<future<void>(runtime&, future<void>)>;
 
 // Several ways to make a future of another.
-const std::vector<std::pair<const char*, make_future>> ways{
+using way = std::pair<const char*, make_future>;
+const std::vector<way> ways{
     {"itself", [](runtime&, future<void> own) { return own; }},
     {"then", [](runtime&, future<void> own) { return own.then([] {}); }},
     {"then of then", [](runtime&, future<void> own) { return own.then([] { return 1; }).then([](int) {}); }},
@@ -69,75 +70,63 @@ const std::vector<std::pair<const char*, make_future>> ways{
      }},
 };
 
+// A request does waits(c) of a circle that is made that way; it is to be told.
+void expect_told(runtime& rt, const way& made, const std::function<bool(circle&)>& waits) {
+  circle c;
+  std::atomic<bool> told{false};
+  auto own = rt.submit([&] { told = waits(c); });
+  c.waited_for = made.second(rt, std::move(own));
+  c.made = true;
+  c.waited_for.wait();
+  EXPECT_TRUE(told) << made.first;
+}
+
 struct future_circles : testing::TestWithParam<unsigned> {
   options with_workers() const { return {.workers = GetParam()}; }
 };
 
 TEST_P(future_circles, of_one_request_are_named_errors) {
-  for (const auto& [name, make] : ways) {
+  for (const auto& each : ways) {
     runtime rt(with_workers());
-    circle c;
-    std::atomic<bool> told{false};
-    auto own = rt.submit([&] { told = c.wait(); });
-    c.waited_for = make(rt, std::move(own));
-    c.made = true;
-    c.waited_for.wait();
-    EXPECT_TRUE(told) << name;
+    expect_told(rt, each, &circle::wait);
   }
 }
 
 // All workers sleep within other activities, so that a spare thread runs the request.
 TEST_P(future_circles, on_a_spare_thread_are_named_errors) {
-  for (const auto& [name, make] : ways) {
+  for (const auto& each : ways) {
     runtime rt(with_workers());
     std::atomic<bool> go_on{false};
     std::vector<future<void>> blocked;
     for (unsigned i = 0; i < rt.workers(); ++i)
       blocked.push_back(rt.submit([&] { blocking([&] { until(go_on); }); }));
-    circle c;
-    std::atomic<bool> told{false};
-    auto own = rt.submit([&] { told = c.wait(); });
-    c.waited_for = make(rt, std::move(own));
-    c.made = true;
-    c.waited_for.wait();
-    EXPECT_TRUE(told) << name;
+    expect_told(rt, each, &circle::wait);
     go_on = true;
     when_all(blocked).wait();
   }
 }
 
 TEST_P(future_circles, through_blocking_are_named_errors) {
-  for (const auto& [name, make] : ways) {
+  for (const auto& each : ways) {
     runtime rt(with_workers());
-    circle c;
-    std::atomic<bool> told{false};
-    auto own = rt.submit([&] { told = blocking([&] { return c.wait(); }); });
-    c.waited_for = make(rt, std::move(own));
-    c.made = true;
-    c.waited_for.wait();
-    EXPECT_TRUE(told) << name;
+    expect_told(rt, each, [](circle& c) { return blocking([&] { return c.wait(); }); });
   }
 }
 
 TEST_P(future_circles, through_another_runtime_are_named_errors) {
-  for (const auto& [name, make] : ways) {
+  for (const auto& each : ways) {
     runtime rt(with_workers());
     runtime other(with_workers());
     for (const bool by_run : {true, false}) {
-      circle c;
-      std::atomic<bool> told{false};
-      const auto there = [&] { told = c.wait(); };
-      auto own = rt.submit([&] {
+      SCOPED_TRACE(by_run ? "run" : "submit");
+      expect_told(rt, each, [&](circle& c) {
+        const auto there = [&] { return c.wait(); };
         try {
-          by_run ? other.run(there) : other.submit(there).get();
+          return by_run ? other.run(there) : other.submit(there).get();
         } catch (const future_waits_for_itself&) {
-          told = true;  // it came to this wait after the one over there
+          return true;  // it came to this wait after the one over there
         }
       });
-      c.waited_for = make(rt, std::move(own));
-      c.made = true;
-      c.waited_for.wait();
-      EXPECT_TRUE(told) << name << (by_run ? ", run" : ", submit");
     }
   }
 }

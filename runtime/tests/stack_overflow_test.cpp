@@ -2,6 +2,8 @@
 #include <teff/blocking.hpp>
 #include <teff/runtime.hpp>
 
+#include "workers.hpp"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -10,17 +12,6 @@
 #include <functional>
 #include <string>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TEFF_UNDER_SANITIZER
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TEFF_UNDER_SANITIZER
-#endif
-
-// Sanitizers have handlers of their own, which speak in our place.
-#if !defined(TEFF_UNDER_SANITIZER)
 namespace teff::test {
 namespace {
 
@@ -36,6 +27,13 @@ namespace {
   *where = 1;
 }
 
+struct stack_overflow : testing::Test {
+  void SetUp() override {
+    if (under_address_sanitizer || under_thread_sanitizer)
+      GTEST_SKIP() << "sanitizers have handlers of their own, which speak in our place";
+  }
+};
+
 constexpr std::size_t stack = std::size_t{512} << 10;
 
 // Has the thread of a worker do it: the calling thread does not wait as a guest would, in its place.
@@ -45,19 +43,19 @@ void on_worker(const std::function<void()>& what, unsigned workers = 1) {
   for (;;) ::pause();
 }
 
-TEST(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
+TEST_F(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
   EXPECT_EXIT(on_worker([] { recurse(0); }), testing::KilledBySignal(SIGSEGV),
               "^teff: worker 0 has used up its stack of 524288 bytes, by deep recursion or large variables; "
               "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
 }
 
-TEST(stack_overflow, of_a_spare_thread_says_what_sets_its_size) {
+TEST_F(stack_overflow, of_a_spare_thread_says_what_sets_its_size) {
   EXPECT_EXIT(on_worker([] { blocking([] { recurse(0); }); }), testing::KilledBySignal(SIGSEGV),
               "^teff: a spare thread has used up its stack of [0-9]+ bytes, by deep recursion or large "
               "variables; .ulimit -s. before the program starts gives it more\n$");
 }
 
-TEST(stack_overflow, is_not_said_of_another_fault) {
+TEST_F(stack_overflow, is_not_said_of_another_fault) {
   EXPECT_EXIT(on_worker([] { write_to(nullptr); }), testing::KilledBySignal(SIGSEGV), "^$");
   EXPECT_EXIT(on_worker([] { ::raise(SIGSEGV); }), testing::KilledBySignal(SIGSEGV), "^$");
   EXPECT_EXIT(
@@ -68,7 +66,7 @@ TEST(stack_overflow, is_not_said_of_another_fault) {
       testing::KilledBySignal(SIGSEGV), "^$");
 }
 
-TEST(stack_overflow, leaves_the_handler_of_the_program_in_place) {
+TEST_F(stack_overflow, leaves_the_handler_of_the_program_in_place) {
   EXPECT_EXIT(
       {
         struct sigaction own = {};
@@ -79,7 +77,7 @@ TEST(stack_overflow, leaves_the_handler_of_the_program_in_place) {
       testing::ExitedWithCode(7), "^$");
 }
 
-TEST(stack_overflow, leaves_a_signal_that_the_program_ignores_ignored) {
+TEST_F(stack_overflow, leaves_a_signal_that_the_program_ignores_ignored) {
   EXPECT_EXIT(
       {
         ::signal(SIGSEGV, SIG_IGN);
@@ -92,4 +90,3 @@ TEST(stack_overflow, leaves_a_signal_that_the_program_ignores_ignored) {
 
 }  // namespace
 }  // namespace teff::test
-#endif

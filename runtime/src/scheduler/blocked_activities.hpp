@@ -29,24 +29,6 @@ class named_activity {
   const named_activity* const outer_;
 };
 
-// A job that another thread is to run while its submitter, in the middle of activities, waits for it: an
-// activity by the job's name.
-struct named_job : job {
-  explicit named_job(awaited_job& wanted) noexcept
-      : job{[](job& this_job) noexcept {
-          auto& wanted = static_cast<named_job&>(this_job).of;
-          run_as_activity(
-              &wanted,
-              [](void* what) noexcept {
-                auto& wanted = *static_cast<awaited_job*>(what);
-                wanted.run(wanted);  // whose end may be that of both
-              },
-              &wanted);
-        }},
-        of(wanted) {}
-  awaited_job& of;
-};
-
 // While it lives, the calling thread waits for something that it did not spawn, so that none of the
 // activities that it is in the middle of can end before that does. Throws std::bad_alloc.
 class blocked_activities {
@@ -69,6 +51,28 @@ class blocked_activities {
 
   bool any_ = false;
   bool for_ever_ = false;
+};
+
+// A job that another thread is to run while its submitter, in the middle of activities, waits for it: an
+// activity by the job's name.
+struct named_job : job {
+  explicit named_job(awaited_job& wanted) noexcept
+      : job{[](job& this_job) noexcept {
+          auto& wanted = static_cast<named_job&>(this_job).of;
+          run_as_activity(
+              &wanted,
+              [](void* what) noexcept {
+                auto& wanted = *static_cast<awaited_job*>(what);
+                wanted.run(wanted);  // whose end may be that of both
+              },
+              &wanted);
+        }},
+        of(wanted) {}
+  // What is to be run for a submitter that is blocked like that.
+  [[nodiscard]] job& unless_plain(const blocked_activities& submitter) noexcept {
+    return submitter.any() ? static_cast<job&>(*this) : of;
+  }
+  awaited_job& of;
 };
 
 }  // namespace teff::detail

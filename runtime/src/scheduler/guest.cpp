@@ -145,6 +145,13 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
   return entered;
 }
 
+// Whether the thread may take the place of a called worker for a request that this would not begin with. If
+// the thread has called it, what that is to do is what the thread left; so it may, some times.
+bool may_be_quicker() noexcept {
+  constexpr unsigned most = 16;
+  return bound.has_called && bound.was_quicker++ < most;
+}
+
 // A spare thread of another runtime blocks, as to that one.
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
@@ -155,13 +162,6 @@ bool run_as(worker* mine, job& job) noexcept {
 }
 
 }  // namespace
-
-// Whether the thread may take the place of a called worker for a request that this would not begin with. If
-// the thread has called it, what that is to do is what the thread left; so it may, some times.
-bool may_be_quicker() noexcept {
-  constexpr unsigned most = 16;
-  return bound.has_called && bound.was_quicker++ < most;
-}
 
 void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;

@@ -134,8 +134,7 @@ bool run_aside(awaited_job& job) {
   job.is_awaited = true;
   const blocked_activities blocked(&job);
   named_job named(job);
-  detail::job& wanted = blocked.any() ? static_cast<detail::job&>(named) : job;
-  if (!job.submitter.runtime->requests().run_aside(wanted)) return false;
+  if (!job.submitter.runtime->requests().run_aside(named.unless_plain(blocked))) return false;
   wait_until_set(job.ended, job.submitter);
   return true;
 }

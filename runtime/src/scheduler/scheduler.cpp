@@ -137,7 +137,7 @@ void scheduler::move_this_thread_to(unsigned index) const noexcept {
 void scheduler::run_and_wait(awaited_job& job) {
   const blocked_activities blocked(&job);
   named_job named(job);
-  auto& call = blocked.any() ? static_cast<detail::job&>(named) : job;
+  auto& call = named.unless_plain(blocked);
   begin_call();
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;

@@ -170,7 +170,7 @@ class any_outcome final : public outcome<Value>, input_counter {
   Inputs inputs_;
   std::atomic<bool> any_{false};
   std::atomic<int> steps_{2};
-  spin_lock giving_away_;  // of the futures, which causes() may be looking at
+  spin_lock giving_away_;  // of the futures, which made_of() may be looking at
   bool given_away_ = false;
 };
 

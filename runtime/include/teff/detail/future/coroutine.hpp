@@ -3,43 +3,15 @@
 
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
-#include <teff/detail/scheduler/spin_lock.hpp>
+#include <teff/detail/scheduler/made_of_others.hpp>
 
 #include <concepts>
 #include <coroutine>
 #include <exception>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace teff::detail {
-
-// What a coroutine waits for while it is suspended.
-class suspension {
- public:
-  void begin(shared_outcome& awaited) noexcept {
-    const std::lock_guard lock(lock_);
-    awaited_ = &awaited;
-  }
-  void end() noexcept {
-    const std::lock_guard lock(lock_);
-    awaited_ = nullptr;
-  }
-  [[nodiscard]] causes made_of() {
-    causes all{.each = {}};
-    all.each.reserve(1);
-    const std::lock_guard lock(lock_);
-    if (awaited_ != nullptr) {
-      awaited_->share();
-      all.each.push_back(awaited_);
-    }
-    return all;
-  }
-
- private:
-  spin_lock lock_;
-  shared_outcome* awaited_ = nullptr;  // the coroutine owns it until end()
-};
 
 // `co_await` of a future. It lies in the coroutine's frame.
 template <class T>
@@ -73,16 +45,16 @@ class awaited_outcome : continuation, job {
       activity_ = &brings;
     }
     if (runtime_ != nullptr) begin_call_if_alive(*runtime_);
-    if constexpr (requires { coroutine.promise().suspended(); }) {
-      suspended_ = &coroutine.promise().suspended();
-      suspended_->begin(*awaited_.get());
+    if constexpr (requires { coroutine.promise().suspended_for(); }) {
+      suspended_for_ = &coroutine.promise().suspended_for();
+      suspended_for_->begin(*awaited_.get());
     }
     // From here on the coroutine may go on elsewhere, and this be gone.
     if (!awaited_->when_ended(*this)) follow();
   }
 
   T await_resume() {
-    if (suspended_ != nullptr) suspended_->end();
+    if (suspended_for_ != nullptr) suspended_for_->end();
     return awaited_->take();
   }
 
@@ -109,7 +81,7 @@ class awaited_outcome : continuation, job {
   std::coroutine_handle<> coroutine_;
   const void* activity_ = nullptr;
   scheduler* runtime_ = nullptr;
-  suspension* suspended_ = nullptr;  // of a coroutine that makes an outcome
+  only_cause* suspended_for_ = nullptr;  // of a coroutine that makes an outcome
 };
 
 // What a coroutine returns goes to its future.
@@ -163,13 +135,14 @@ class coroutine_outcome final : public coroutine_value<T> {
   }
   void unhandled_exception() noexcept { this->fail(std::current_exception()); }
 
-  [[nodiscard]] suspension& suspended() noexcept { return suspended_; }
-  [[nodiscard]] causes made_of() override { return suspended_.made_of(); }
+  // What the coroutine awaits, while it is suspended.
+  [[nodiscard]] only_cause& suspended_for() noexcept { return suspended_for_; }
+  [[nodiscard]] causes made_of() override { return suspended_for_.get(); }
 
  private:
   void dispose() noexcept override { handle::from_promise(*this).destroy(); }
 
-  suspension suspended_;
+  only_cause suspended_for_;
 };
 
 }  // namespace teff::detail

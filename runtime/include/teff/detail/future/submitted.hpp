@@ -4,8 +4,8 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
+#include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/source.hpp>
-#include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -13,7 +13,6 @@
 #include <concepts>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -154,7 +153,9 @@ class chained final : public outcome<U>, continuation, job {
         continuation{[](continuation& this_one) noexcept { static_cast<chained&>(this_one).follow(); }},
         job{[](job& this_job) noexcept { static_cast<chained&>(this_job).execute(); }},
         previous_(std::move(previous)),
-        function_(std::move(f)) {}
+        function_(std::move(f)) {
+    made_of_.begin(*previous_.get());
+  }
 
   // Throws runtime_was_shut_down, forked_process; then only the caller owns it.
   void start() {
@@ -167,16 +168,7 @@ class chained final : public outcome<U>, continuation, job {
     if (!previous_->when_ended(*this)) follow();
   }
 
-  [[nodiscard]] causes made_of() override {
-    causes all{.each = {}};
-    all.each.reserve(1);
-    const std::lock_guard lock(letting_go_);
-    if (previous_.get() != nullptr) {
-      previous_->share();
-      all.each.push_back(previous_.get());
-    }
-    return all;
-  }
+  [[nodiscard]] causes made_of() override { return made_of_.get(); }
 
  private:
   void follow() noexcept {
@@ -207,18 +199,14 @@ class chained final : public outcome<U>, continuation, job {
         }
       });
     }
-    let_go();
+    made_of_.end();
+    previous_ = outcome_owner<T>(nullptr);
     this->end();
     if (runtime != nullptr) end_call(*runtime);
   }
-  void let_go() noexcept {
-    outcome_owner<T> gone(nullptr);  // destroyed after the lock is given back
-    const std::lock_guard lock(letting_go_);
-    std::swap(gone, previous_);
-  }
 
   outcome_owner<T> previous_;
-  spin_lock letting_go_;  // of `previous_`, which causes() may be looking at
+  only_cause made_of_;  // while it has `previous_`
   single_call<F> function_;
 };
 

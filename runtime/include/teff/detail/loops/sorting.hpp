@@ -35,6 +35,9 @@ bool is_sorted_already(I first, I last, Less& less) {
   return !holds_somewhere(index{1}, last - first, is_out_of_order);
 }
 
+// Elements for which insertion sort is quicker than to split or merge them.
+inline constexpr std::ptrdiff_t inserted = 24;
+
 // Insertion sort, of few.
 template <std::random_access_iterator I, class Less>
 void insert_each(I first, I last, Less& less) {
@@ -63,7 +66,6 @@ class quicksort {
   }
 
  private:
-  static constexpr std::ptrdiff_t few = 24;  // for which insertion sort is quicker
   static constexpr bool moves_numbers = std::is_arithmetic_v<std::iter_value_t<I>>;
 
   // `splits`: how often at most, so that bad pivots can't make it quadratic.
@@ -79,7 +81,7 @@ class quicksort {
   // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
   // costs more than to move each of them, whatever the comparison says: those are split without `branches`.
   void sort_alone(I first, I last, int splits, bool branches) {
-    while (last - first > few) {
+    while (last - first > inserted) {
       if (splits == 0) return sort_by_heap(first, last);
       const std::pair<I, I> halves = split(first, last, branches);
       sort_alone(first, halves.first, --splits, branches);
@@ -188,8 +190,6 @@ class merge_sort {
   }
 
  private:
-  static constexpr std::ptrdiff_t inserted = 24;
-
   template <class From, class To>
   void merge(From a, From a_end, From b, From b_end, To to) {
     const auto in_a = a_end - a;

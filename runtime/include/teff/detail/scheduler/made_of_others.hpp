@@ -2,6 +2,9 @@
 // (src/scheduler/blocked_activities.hpp).
 #pragma once
 
+#include <teff/detail/scheduler/spin_lock.hpp>
+
+#include <mutex>
 #include <vector>
 
 namespace teff::detail {
@@ -25,6 +28,32 @@ class made_of_others {
 
  protected:
   ~made_of_others() = default;
+};
+
+// The one other that something is made of for a time. Who has that other keeps it alive from begin() to
+// end(), while any thread may ask.
+class only_cause {
+ public:
+  void begin(made_of_others& other) noexcept { set(&other); }
+  void end() noexcept { set(nullptr); }
+  [[nodiscard]] causes get() {
+    causes found{.each = {}};
+    found.each.reserve(1);
+    const std::lock_guard lock(lock_);
+    if (other_ == nullptr) return found;
+    other_->hold();
+    found.each.push_back(other_);
+    return found;
+  }
+
+ private:
+  void set(made_of_others* other) noexcept {
+    const std::lock_guard lock(lock_);
+    other_ = other;
+  }
+
+  spin_lock lock_;
+  made_of_others* other_ = nullptr;
 };
 
 }  // namespace teff::detail
