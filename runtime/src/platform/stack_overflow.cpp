@@ -19,15 +19,15 @@ namespace teff::detail {
 namespace {
 
 // Initial-exec: to read it must not allocate, in a handler.
-[[gnu::tls_model("initial-exec")]] constinit thread_local const stack_overflow_report* of_this_thread =
+[[gnu::tls_model("initial-exec")]] constinit thread_local const stack_overflow_report* report_of_this_thread =
     nullptr;
 
 // Only calls that are async-signal-safe.
 void on_fault(int signal, siginfo_t* info, void*) noexcept {
   const int error = errno;
   const bool is_sent = info->si_code <= 0;  // by kill() or raise(), not by an instruction
-  if (!is_sent && of_this_thread != nullptr)
-    of_this_thread->write_if_overflowed(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  if (!is_sent && report_of_this_thread != nullptr)
+    report_of_this_thread->write_if_overflowed(reinterpret_cast<std::uintptr_t>(info->si_addr));
   struct sigaction as_before = {};
   as_before.sa_handler = SIG_DFL;
   ::sigaction(signal, &as_before, nullptr);
@@ -49,10 +49,6 @@ void install_handler_once() noexcept {
   ::sigaction(SIGSEGV, &ours, nullptr);
 }
 
-std::size_t page_size() noexcept {
-  return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 stack_overflow_report::stack_overflow_report(const char* owner, const char* way_out) noexcept {
@@ -65,12 +61,12 @@ stack_overflow_report::stack_overflow_report(const char* owner, const char* way_
                     owner, stack_size_, way_out);
   length_ = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line_ - 1);
   set_alternate_stack();
-  of_this_thread = this;
+  report_of_this_thread = this;
   install_handler_once();
 }
 
 stack_overflow_report::~stack_overflow_report() {
-  of_this_thread = nullptr;
+  report_of_this_thread = nullptr;
   if (alternate_ == nullptr) return;
   stack_t none = {};
   none.ss_flags = SS_DISABLE;
@@ -104,7 +100,7 @@ void stack_overflow_report::set_alternate_stack() noexcept {
 #else
   const std::size_t least = MINSIGSTKSZ;
 #endif
-  const std::size_t page = page_size();
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t size = (room + least + page - 1) / page * page;
   void* const memory = ::mmap(nullptr, page + size, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

@@ -148,11 +148,11 @@ struct result_of_then<F, void> : std::invoke_result<F> {};
 template <class F, class T, class U>
 class chained final : public outcome<U>, continuation, job {
  public:
-  chained(outcome_owner<T> previous, F&& f)
-      : outcome<U>(previous->runtime(), 2),
+  chained(outcome_owner<T> earlier, F&& f)
+      : outcome<U>(earlier->runtime(), 2),
         continuation{[](continuation& this_one) noexcept { static_cast<chained&>(this_one).follow(); }},
         job{[](job& this_job) noexcept { static_cast<chained&>(this_job).execute(); }},
-        previous_(std::move(previous)),
+        previous_(std::move(earlier)),
         function_(std::move(f)) {
     made_of_.begin(*previous_.get());
   }
