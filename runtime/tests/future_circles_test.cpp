@@ -173,6 +173,68 @@ TEST_P(future_circles, are_none_where_one_future_of_any_can_come) {
   }
 }
 
+// One input waits for the request that waits for the first of both: when the other has come, all can end.
+TEST_P(future_circles, are_none_where_an_input_of_any_waits_for_who_waits) {
+  for (int round = 0; round < 50; ++round) {
+    runtime rt(with_workers());
+    std::atomic<bool> made{false};
+    std::atomic<int> told{0};
+    const auto look = [&](const auto& awaited) {
+      until(made);
+      try {
+        awaited.wait();
+      } catch (const future_waits_for_itself&) {
+        ++told;
+      }
+    };
+    future<first_ready<std::vector<future<void>>>> first;
+    auto own = rt.submit([&] { look(first); });
+    std::vector<future<void>> all;
+    all.push_back(rt.submit([&] { look(own); }));
+    all.push_back(rt.submit([] {}));
+    first = when_any(all);
+    made = true;
+    own.wait();
+    rt.shutdown();
+    EXPECT_EQ(told, 0);
+  }
+}
+
+// The first runs the second on top of itself, and a thief has the task of that which waits for the first.
+TEST(circles_of_waits, through_a_stolen_task_of_what_lies_on_the_other_are_named_errors) {
+  for (int round = 0; round < 50; ++round) {
+    runtime rt(options{.workers = 2});
+    std::atomic<bool> made{false};
+    std::atomic<bool> is_begun{false};
+    std::atomic<bool> is_stolen{false};
+    std::atomic<bool> is_told{false};
+    future<void> first;
+    auto keeps_the_thief = rt.submit([&] { until(is_begun); });
+    first = rt.submit([&] {
+      until(made);
+      auto second = rt.submit([&] {
+        join(
+            [&] {
+              is_begun = true;
+              until(is_stolen);
+            },
+            [&] {
+              is_stolen = true;
+              try {
+                first.wait();
+              } catch (const future_waits_for_itself&) {
+                is_told = true;
+              }
+            });
+      });
+      second.wait();
+    });
+    made = true;
+    rt.shutdown();
+    EXPECT_TRUE(is_told);
+  }
+}
+
 // Requests and what is made of them, where each waits for some that came before it only.
 TEST_P(future_circles, are_none_where_all_wait_for_older_ones) {
   const auto seed = std::random_device{}();

@@ -53,14 +53,20 @@ void shared_outcome::expect_not_lost() const {
 void shared_outcome::wait() {
   if (ended()) return;
   expect_not_lost();
-  worker::current() != nullptr || spare_threads::is_here() ? help() : help_as_guest(*this);
-  if (ended()) return;
+  // On a worker what that runs lies on the activities here, which the search sees. As a guest they lie
+  // elsewhere.
+  const bool helps_here = worker::current() != nullptr || spare_threads::is_here();
+  if (helps_here) {
+    help();
+    if (ended()) return;
+  }
   const blocked_activities blocked(*this);
   if (blocked.for_ever()) {
     throw future_waits_for_itself(
         "teff::future: waited for where that would never end: its task, or one that it waits for, waits "
         "for the task that waits");
   }
+  if (!helps_here) help_as_guest(*this);
   waiting_thread me;
   if (when_ended(me)) wait_until_set(me.over, me.who);
 }

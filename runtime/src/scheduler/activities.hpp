@@ -11,6 +11,14 @@
 
 namespace teff::detail {
 
+class activities;
+
+// The outermost activities of a worker.
+struct outer_activities {
+  const activities* of = nullptr;
+  std::size_t count = 0;
+};
+
 // Work that others may wait for without having spawned it: a source runs its tasks, a gang does its part.
 // Tasks that are spawned within it belong to it, wherever they are stolen to. A worker that waits within an
 // activity runs work of sources, of gangs and of activities, and nothing else: a job, or a task from
@@ -22,6 +30,9 @@ struct enclosing_activity {
   // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
   // this worker alone may be able to do. Anything else might wait for the request.
   bool exclusive = false;
+  // Of a task that was stolen from within it: all on whose stack it lies, itself the innermost. None of them
+  // can end before the task has.
+  outer_activities victims{};
 };
 
 // The activities of one worker, the outermost first. Written by the worker; thieves read which one a slot of
@@ -34,10 +45,7 @@ class activities {
     if (at < most) {
       // Relaxed: a thief that stole a slot which was pushed after this sees it, as it sees the slot; to one
       // that stole an older slot it is all the same which of several later ones it sees.
-      entries_[at].of.store(what.of, std::memory_order_relaxed);
-      entries_[at].of_gang.store(what.of_gang, std::memory_order_relaxed);
-      entries_[at].of_source.store(what.of_source, std::memory_order_relaxed);
-      entries_[at].exclusive.store(what.exclusive, std::memory_order_relaxed);
+      entries_[at].write(what);
       entries_[at].head.store(head, std::memory_order_relaxed);
     }
     depth_.store(at + 1, std::memory_order_release);  // pairs with the acquire in of_slot()
@@ -58,16 +66,14 @@ class activities {
   [[nodiscard]] bool admit(const void* of) const noexcept {
     if (!any()) return true;
     if (exclusive_ == 0) return of != nullptr;
-    const auto depth = std::min(depth_.load(std::memory_order_relaxed), most);
-    return of == entries_[depth - 1].of.load(std::memory_order_relaxed);
+    return of == entries_[kept_depth() - 1].of.load(std::memory_order_relaxed);
   }
-  // Calls visit(enclosing_activity::of) for each.
+  // The worker's own, or those that can't end before a task has that another runs: they stay as they are.
+  [[nodiscard]] outer_activities all() const noexcept { return {this, kept_depth()}; }
+  // Calls visit(const enclosing_activity&) for so many of the outermost, without the first ones.
   template <class Visit>
-  void each(Visit visit) const {
-    static_cast<void>(any_of([&](const entry& each) {
-      visit(each.of.load(std::memory_order_relaxed));
-      return false;
-    }));
+  void each(std::size_t first, std::size_t end, Visit visit) const {
+    for (std::size_t i = first; i < end; ++i) visit(entries_[i].read());
   }
 
   // Calls visit(source&) for each that is a source's.
@@ -88,9 +94,8 @@ class activities {
     for (std::size_t i = 0; i < depth; ++i) {
       const auto& each = entries_[i];
       if (each.head.load(std::memory_order_relaxed) > slot) break;
-      found = {each.of.load(std::memory_order_relaxed), each.of_gang.load(std::memory_order_relaxed),
-               each.of_source.load(std::memory_order_relaxed),
-               each.exclusive.load(std::memory_order_relaxed)};
+      found = each.read();
+      found.victims = {this, i + 1};
     }
     return found;
   }
@@ -102,14 +107,33 @@ class activities {
     std::atomic<bool> of_gang{false};
     std::atomic<bool> of_source{false};
     std::atomic<bool> exclusive{false};
+    std::atomic<const activities*> victims_of{nullptr};
+    std::atomic<std::size_t> victims_count{0};
+
+    void write(const enclosing_activity& what) noexcept {
+      of.store(what.of, std::memory_order_relaxed);
+      of_gang.store(what.of_gang, std::memory_order_relaxed);
+      of_source.store(what.of_source, std::memory_order_relaxed);
+      exclusive.store(what.exclusive, std::memory_order_relaxed);
+      victims_of.store(what.victims.of, std::memory_order_relaxed);
+      victims_count.store(what.victims.count, std::memory_order_relaxed);
+    }
+    [[nodiscard]] enclosing_activity read() const noexcept {
+      return {of.load(std::memory_order_relaxed),
+              of_gang.load(std::memory_order_relaxed),
+              of_source.load(std::memory_order_relaxed),
+              exclusive.load(std::memory_order_relaxed),
+              {victims_of.load(std::memory_order_relaxed), victims_count.load(std::memory_order_relaxed)}};
+    }
   };
   // Of those that are nested deeper, only the number is kept.
   static constexpr std::size_t most = 64;
 
+  // Read by the worker itself.
+  [[nodiscard]] std::size_t kept_depth() const noexcept { return std::min(depth(), most); }
   template <class Holds>
   [[nodiscard]] bool any_of(Holds holds) const {
-    const auto depth = std::min(depth_.load(std::memory_order_relaxed), most);
-    return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(depth), holds);
+    return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(kept_depth()), holds);
   }
 
   std::array<entry, most> entries_;

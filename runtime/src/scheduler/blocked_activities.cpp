@@ -29,13 +29,45 @@ struct blocked_list {
 };
 using noted_list = process_wide<blocked_list>;
 
-std::vector<const void*> activities_here() {
-  std::vector<const void*> all;
-  const auto add = [&](const void* each) { all.push_back(each); };
-  if (auto* const me = worker::current()) me->activities().each(add);
-  named_activity::each_here(add);
-  return all;
-}
+// The activities that can't end before the calling thread has gone on: those on its stack; of a stolen task,
+// those on the stack of its victim, since what it belongs to may lie on others there; and so on.
+class activities_here {
+ public:
+  activities_here() {
+    if (auto* const me = worker::current()) add(me->activities().all());
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+      const auto [of, first, end] = stretches_[i];
+      of->each(first, end, [this](const enclosing_activity& each) {
+        if (each.victims.count == 0) {
+          names_.push_back(each.of);
+        } else {
+          add(each.victims);  // it is the innermost of these
+        }
+      });
+    }
+    named_activity::each_here([this](const void* each) { names_.push_back(each); });
+  }
+  [[nodiscard]] const std::vector<const void*>& names() const noexcept { return names_; }
+
+ private:
+  struct stretch {
+    const activities* of;
+    std::size_t first;
+    std::size_t end;
+  };
+
+  // Those that have not been added.
+  void add(outer_activities those) {
+    std::size_t first = 0;
+    for (const auto& each : stretches_) {
+      if (each.of == those.of) first = std::max(first, each.end);
+    }
+    if (first < those.count) stretches_.push_back({those.of, first, those.count});
+  }
+
+  std::vector<const void*> names_;
+  std::vector<stretch> stretches_;
+};
 
 // Looks whether something can end before some activities do: a walk from it to what that needs, and so on. A
 // request that runs or waits for a worker needs nothing; what is noted to wait needs what it waits for; an
@@ -119,7 +151,8 @@ class search {
 }  // namespace
 
 blocked_activities::blocked_activities(const void* awaited, made_of_others* outcome) {
-  const auto mine = activities_here();
+  const activities_here here;
+  const auto& mine = here.names();
   any_ = !mine.empty();
   if (!any_) return;
   search walk(mine);

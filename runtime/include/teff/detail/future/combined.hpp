@@ -132,12 +132,8 @@ class any_outcome final : public outcome<Value>, input_counter {
     step();
   }
 
-  void help() noexcept override {
-    for (auto* const each : inputs_.states) {
-      if (this->ended()) return;
-      each->help();
-    }
-  }
+  // No help(): an input that waits for who waits for this would lie on top of that, and keep it from going on
+  // when another input comes.
   [[nodiscard]] causes made_of() override {
     const std::lock_guard lock(giving_away_);
     return given_away_ ? causes() : causes_of(inputs_, true);
