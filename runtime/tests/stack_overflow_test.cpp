@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace teff::test {
 namespace {
@@ -47,6 +48,30 @@ TEST_F(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
   EXPECT_EXIT(on_worker([] { recurse(0); }), testing::KilledBySignal(SIGSEGV),
               "^teff: worker 0 has used up its stack of 524288 bytes, by deep recursion or large variables; "
               "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
+}
+
+// Calls of run() from the main thread, until that runs one itself.
+void on_this_thread(const std::function<void()>& what, bool within) {
+  runtime rt{{.workers = 1, .stack_size = stack}};
+  const auto caller = std::this_thread::get_id();
+  for (bool is_here = false; !is_here;) {
+    rt.run([&] {
+      is_here = std::this_thread::get_id() == caller;
+      if (is_here && within) what();
+    });
+  }
+  what();
+}
+
+TEST_F(stack_overflow, of_a_thread_from_outside_names_the_worker_whose_place_it_has) {
+  EXPECT_EXIT(
+      on_this_thread([] { recurse(0); }, true), testing::KilledBySignal(SIGSEGV),
+      "^teff: a calling thread, as worker 0, has used up its stack of 524288 bytes, by deep recursion or "
+      "large variables; teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
+}
+
+TEST_F(stack_overflow, of_a_thread_from_outside_after_its_call_is_none_of_ours) {
+  EXPECT_EXIT(on_this_thread([] { recurse(0); }, false), testing::KilledBySignal(SIGSEGV), "^$");
 }
 
 TEST_F(stack_overflow, of_a_spare_thread_says_what_sets_its_size) {

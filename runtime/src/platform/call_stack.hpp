@@ -22,6 +22,10 @@ class call_stack {
   // Returns when function(argument) has returned.
   void call(void (*function)(void*) noexcept, void* argument) noexcept;
   [[nodiscard]] const std::byte* middle() const noexcept { return bottom_ + size_ / 2; }
+  [[nodiscard]] const std::byte* bottom() const noexcept { return bottom_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  // So many bytes below the bottom fault.
+  [[nodiscard]] std::size_t guard() const noexcept { return guard_; }
 
  private:
   std::size_t size_;

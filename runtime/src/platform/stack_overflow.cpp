@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <utility>
 
 // Of every sanitizer's run-time library; null in a program without one.
 extern "C" [[gnu::weak]] void __sanitizer_print_stack_trace();  // NOLINT: its name
@@ -19,15 +20,19 @@ namespace teff::detail {
 namespace {
 
 // Initial-exec: to read it must not allocate, in a handler.
-[[gnu::tls_model("initial-exec")]] constinit thread_local const stack_overflow_report* report_of_this_thread =
+[[gnu::tls_model("initial-exec")]] constinit thread_local const stack_overflow_line* line_of_this_thread =
     nullptr;
+
+bool speaks_for_itself() noexcept {
+  return __sanitizer_print_stack_trace != nullptr;
+}
 
 // Only calls that are async-signal-safe.
 void on_fault(int signal, siginfo_t* info, void*) noexcept {
   const int error = errno;
   const bool is_sent = info->si_code <= 0;  // by kill() or raise(), not by an instruction
-  if (!is_sent && report_of_this_thread != nullptr)
-    report_of_this_thread->write_if_overflowed(reinterpret_cast<std::uintptr_t>(info->si_addr));
+  if (!is_sent && line_of_this_thread != nullptr)
+    line_of_this_thread->write_if_overflowed(reinterpret_cast<std::uintptr_t>(info->si_addr));
   struct sigaction as_before = {};
   as_before.sa_handler = SIG_DFL;
   ::sigaction(signal, &as_before, nullptr);
@@ -51,32 +56,9 @@ void install_handler_once() noexcept {
 
 }  // namespace
 
-stack_overflow_report::stack_overflow_report(const char* owner, const char* way_out) noexcept {
-  if (__sanitizer_print_stack_trace != nullptr) return;
-  find_guard();
-  if (guard_end_ == 0) return;
-  const int length =
-      std::snprintf(line_, sizeof line_,
-                    "teff: %s has used up its stack of %zu bytes, by deep recursion or large variables; %s\n",
-                    owner, stack_size_, way_out);
-  length_ = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line_ - 1);
-  set_alternate_stack();
-  report_of_this_thread = this;
-  install_handler_once();
-}
-
-stack_overflow_report::~stack_overflow_report() {
-  report_of_this_thread = nullptr;
-  if (alternate_ == nullptr) return;
-  stack_t none = {};
-  none.ss_flags = SS_DISABLE;
-  ::sigaltstack(&none, nullptr);
-  ::munmap(alternate_, alternate_size_);
-}
-
-void stack_overflow_report::find_guard() noexcept {
+stack_overflow_line::stack_overflow_line(const char* owner, const char* way_out) noexcept {
   pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
+  if (speaks_for_itself() || ::pthread_getattr_np(::pthread_self(), &attributes) != 0) return;
   void* lowest = nullptr;
   std::size_t guard = 0;
   if (::pthread_attr_getstack(&attributes, &lowest, &stack_size_) == 0 &&
@@ -85,13 +67,43 @@ void stack_overflow_report::find_guard() noexcept {
     const auto bottom = reinterpret_cast<std::uintptr_t>(lowest);
     guard_begin_ = bottom - guard;
     guard_end_ = bottom + guard;
+    say(owner, way_out);
   }
   ::pthread_attr_destroy(&attributes);
 }
 
-void stack_overflow_report::set_alternate_stack() noexcept {
+stack_overflow_line::stack_overflow_line(const std::byte* bottom, std::size_t size, std::size_t guard,
+                                         const char* owner, const char* way_out) noexcept
+    : guard_begin_(reinterpret_cast<std::uintptr_t>(bottom) - guard),
+      guard_end_(reinterpret_cast<std::uintptr_t>(bottom)),
+      stack_size_(size) {
+  if (!speaks_for_itself()) say(owner, way_out);
+}
+
+void stack_overflow_line::say(const char* owner, const char* way_out) noexcept {
+  const int length =
+      std::snprintf(line_, sizeof line_,
+                    "teff: %s has used up its stack of %zu bytes, by deep recursion or large variables; %s\n",
+                    owner, stack_size_, way_out);
+  length_ = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line_ - 1);
+  install_handler_once();
+}
+
+void stack_overflow_line::write_if_overflowed(std::uintptr_t fault) const noexcept {
+  if (fault < guard_begin_ || fault >= guard_end_) return;
+  static_cast<void>(!::write(STDERR_FILENO, line_, length_));
+}
+
+watched_stack::watched_stack(const stack_overflow_line& line) noexcept
+    : outer_(std::exchange(line_of_this_thread, &line)) {}
+
+watched_stack::~watched_stack() {
+  line_of_this_thread = outer_;
+}
+
+handler_stack::handler_stack() noexcept {
   stack_t now = {};
-  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // somebody's own
+  if (speaks_for_itself() || ::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
   // A handler of the program's may run on it, too. It takes memory as it is used.
   constexpr std::size_t room = std::size_t{64} << 10;
 #if defined(AT_MINSIGSTKSZ)
@@ -113,13 +125,20 @@ void stack_overflow_report::set_alternate_stack() noexcept {
     ::munmap(memory, page + size);
     return;
   }
-  alternate_ = memory;
-  alternate_size_ = page + size;
+  memory_ = memory;
+  size_ = page + size;
 }
 
-void stack_overflow_report::write_if_overflowed(std::uintptr_t fault) const noexcept {
-  if (fault < guard_begin_ || fault >= guard_end_) return;
-  static_cast<void>(!::write(STDERR_FILENO, line_, length_));
+handler_stack::~handler_stack() {
+  if (memory_ == nullptr) return;
+  stack_t now = {};
+  const auto* const end = static_cast<const std::byte*>(memory_) + size_;
+  if (::sigaltstack(nullptr, &now) == 0 && static_cast<const std::byte*>(now.ss_sp) + now.ss_size == end) {
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+  }
+  ::munmap(memory_, size_);
 }
 
 }  // namespace teff::detail

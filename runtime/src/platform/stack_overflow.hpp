@@ -1,4 +1,8 @@
-// One line on stderr when a thread of ours overflows its stack, which is a bare SIGSEGV otherwise.
+// One line on stderr when a stack of ours overflows, which is a bare SIGSEGV otherwise.
+//
+// The first line or report of a process installs a handler of SIGSEGV, if the program has left that at its
+// default. Any other fault ends the process as before. Nothing is done under a sanitizer, which has handlers
+// of its own.
 #pragma once
 
 #include <cstddef>
@@ -6,37 +10,63 @@
 
 namespace teff::detail {
 
-// While it lives, the line is written if the calling thread, on which it is made and destroyed, overflows its
-// stack; then the process ends by SIGSEGV, as without it.
-//
-// The first one of a process installs a handler of SIGSEGV, if the program has left that at its default. Any
-// other fault ends the process as before. Nothing is done under a sanitizer, which has handlers of its own.
-//
-// Only threads of ours have one. The handler needs a stack of its own, which is a system call to set: a guest
-// (scheduler/guests.md) would make two in each call, or keep ours when it goes on with what is none of our
-// business.
-class stack_overflow_report {
+// What is said of one stack: "teff: <owner> has used up its stack of ... bytes, ...; <way_out>".
+class stack_overflow_line {
  public:
-  // "teff: <owner> has used up its stack of ... bytes, ...; <way_out>".
-  stack_overflow_report(const char* owner, const char* way_out) noexcept;
-  ~stack_overflow_report();
-  stack_overflow_report(const stack_overflow_report&) = delete;
-  stack_overflow_report& operator=(const stack_overflow_report&) = delete;
+  // Of the calling thread's own stack.
+  stack_overflow_line(const char* owner, const char* way_out) noexcept;
+  // Of `size` bytes from `bottom`, below which the next `guard` bytes fault.
+  stack_overflow_line(const std::byte* bottom, std::size_t size, std::size_t guard, const char* owner,
+                      const char* way_out) noexcept;
 
   // Within the handler of a signal: writes the line if `fault` lies just below this stack.
   void write_if_overflowed(std::uintptr_t fault) const noexcept;
 
  private:
-  void find_guard() noexcept;
-  void set_alternate_stack() noexcept;
+  void say(const char* owner, const char* way_out) noexcept;
 
   std::uintptr_t guard_begin_ = 0;  // what faults when the stack overflows
   std::uintptr_t guard_end_ = 0;
   std::size_t stack_size_ = 0;
-  void* alternate_ = nullptr;  // the handler's stack, and a page below it that faults
-  std::size_t alternate_size_ = 0;
   char line_[256] = {};
   std::size_t length_ = 0;
+};
+
+// While it lives, the calling thread, on which it is made and destroyed, is on this line's stack.
+class watched_stack {
+ public:
+  explicit watched_stack(const stack_overflow_line&) noexcept;
+  ~watched_stack();
+  watched_stack(const watched_stack&) = delete;
+  watched_stack& operator=(const watched_stack&) = delete;
+
+ private:
+  const stack_overflow_line* const outer_;
+};
+
+// A stack for the calling thread's handlers, without which it can say nothing; none if it has one already.
+// Made and destroyed on that thread.
+class handler_stack {
+ public:
+  handler_stack() noexcept;
+  ~handler_stack();
+  handler_stack(const handler_stack&) = delete;
+  handler_stack& operator=(const handler_stack&) = delete;
+
+ private:
+  void* memory_ = nullptr;  // and a page below it that faults
+  std::size_t size_ = 0;
+};
+
+// All of that, for a thread of ours on its own stack.
+class stack_overflow_report {
+ public:
+  stack_overflow_report(const char* owner, const char* way_out) noexcept : line_(owner, way_out) {}
+
+ private:
+  const stack_overflow_line line_;
+  const handler_stack handlers_;
+  const watched_stack watched_{line_};
 };
 
 }  // namespace teff::detail

@@ -4,6 +4,7 @@
 
 #include "platform/call_stack.hpp"
 #include "platform/relax.hpp"
+#include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ void bind(scheduler& runtime, worker& mine) noexcept {
       unbind();
       bound.refuses = true;
     }
+    handler_stack handlers;
   };
   static thread_local at_end_of_thread end;
   static_cast<void>(end);

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -28,6 +29,8 @@ namespace {
 constexpr std::size_t scope_slots = std::size_t{1} << 20;
 // A join's frame on the stack is at least this large, so that the stack overflows before the deque does.
 constexpr std::size_t least_frame = 64;
+
+constexpr auto* more_stack = "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more";
 
 std::uint32_t next_sleeper() noexcept {
   static std::atomic<std::uint32_t> next{bell<futex>::first_sleeper};
@@ -64,8 +67,7 @@ void* worker::thread_main(void* self) noexcept {
 }
 
 void worker::main() noexcept {
-  const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(),
-                                      "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more");
+  const stack_overflow_report reports(("worker " + std::to_string(index_)).c_str(), more_stack);
   current_ = this;
   const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   own_stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
@@ -101,10 +103,15 @@ void worker::leave_search() noexcept {
   if (all_.gate().stop_search()) hand_over();
 }
 
+worker::guest_stack::guest_stack(std::size_t size, unsigned worker)
+    : calls(size),
+      line(calls.bottom(), calls.size(), calls.guard(),
+           ("a calling thread, as worker " + std::to_string(worker) + ",").c_str(), more_stack) {}
+
 bool worker::run_as_guest(job& job) noexcept {
   try {
-    if (!guest_stack_) guest_stack_.emplace(all_.settings().stack_size);
-  } catch (const std::system_error&) {
+    if (!guest_stack_) guest_stack_.emplace(all_.settings().stack_size, index_);
+  } catch (const std::exception&) {
     return false;
   }
   struct call {
@@ -118,8 +125,9 @@ bool worker::run_as_guest(job& job) noexcept {
     record(*ring_, event_kind::parked, nullptr, parked);
     record(*ring_, event_kind::searching, nullptr, idle);
   }
-  stack_middle_ = guest_stack_->middle();
-  guest_stack_->call(
+  stack_middle_ = guest_stack_->calls.middle();
+  const watched_stack here(guest_stack_->line);
+  guest_stack_->calls.call(
       [](void* argument) noexcept {
         const auto& mine = *static_cast<struct call*>(argument);
         mine.me.run_job(mine.job);

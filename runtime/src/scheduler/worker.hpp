@@ -9,6 +9,7 @@
 
 #include "platform/call_stack.hpp"
 #include "platform/futex.hpp"
+#include "platform/stack_overflow.hpp"
 #include "scheduler/activities.hpp"
 #include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
@@ -218,7 +219,13 @@ class worker {
   std::int64_t next_look_at_sources_ = 0;  // while it searches, by the processor's clock
   const std::byte* stack_middle_ = nullptr;
   const std::byte* own_stack_middle_ = nullptr;
-  std::optional<call_stack> guest_stack_;  // made by the first guest
+  // What a guest runs on, and what it says if that overflows.
+  struct guest_stack {
+    guest_stack(std::size_t size, unsigned worker);
+    call_stack calls;
+    stack_overflow_line line;
+  };
+  std::optional<guest_stack> guest_stack_;  // made by the first guest
   std::uint64_t random_;
   const worker* last_victim_ = nullptr;
   unsigned kept_blocks_ = 0;  // how often shares_without_wake() has said no since it said yes
