@@ -219,7 +219,8 @@ void worker::look_further(waiting& mine) noexcept {
     look_around(mine);
     if (mine.pace.is_over()) {
       if (!is_counted_on(mine)) park(mine);
-    } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0) {
+    } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0 &&
+               sees_private_work()) {
       expose_anything();
     } else {
       mine.pace.give_way();
