@@ -4,6 +4,7 @@
 #include <teff/detail/loops/blocks.hpp>
 #include <teff/detail/loops/splitting_loop.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -46,20 +47,21 @@ struct finding_blocks {
     if (found.get() <= position) return false;
     const std::uint64_t count = loop_distance(first, last);
     body_at_hand<Predicate, typename iteration_of<I>::type> at_hand = predicate;
-    for (std::uint64_t k = 0; k < count; ++k, ++first) {
-      if (!holds(at_hand, first)) continue;
-      found.found(What == wanted::any ? 0 : position + k);
-      return false;
-    }
-    return true;
+    const std::uint64_t k = first_in_block(first, last, count, at_hand);
+    if (k == count) return true;
+    found.found(What == wanted::any ? 0 : position + k);
+    return false;
   }
 
  private:
-  static bool holds(auto& at_hand, const I& i) {
+  // `count` if there is none. The standard library's search is unrolled, which a compiler does not do here.
+  static std::uint64_t first_in_block(I first, I last, std::uint64_t count, auto& at_hand) {
     if constexpr (std::integral<I>) {
-      return static_cast<bool>(std::invoke(at_hand, i));
+      std::uint64_t k = 0;
+      while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, ++first;
+      return k;
     } else {
-      return static_cast<bool>(std::invoke(at_hand, *i));
+      return loop_distance(first, std::find_if(first, last, std::ref(at_hand)));
     }
   }
 };
