@@ -191,6 +191,19 @@ TEST(pipeline, outside_the_workers_runs_on_the_default_runtime) {
                std::out_of_range);
 }
 
+TEST(pipeline, takes_any_number_of_tokens_at_a_time) {
+  for (const auto tokens : {std::size_t{1} << 40, (std::size_t{1} << 63) + 1, SIZE_MAX}) {
+    on_runtimes([&](runtime& rt) {
+      std::vector<int> last;
+      rt.run([&] {
+        parallel_pipeline(tokens, numbers(20000), parallel([](int i) { return i; }),
+                          serial([&](int i) { last.push_back(i); }));
+      });
+      EXPECT_EQ(last, first_numbers(20000));
+    });
+  }
+}
+
 TEST(pipeline, for_no_token_is_refused) {
   EXPECT_THROW(parallel_pipeline(0, numbers(1), serial([](int) {})), misuse);
 }

@@ -8,12 +8,18 @@
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace teff {
+
+namespace detail {
+// Under way at a time: far more than any number of workers can use.
+inline constexpr std::size_t most_tokens = std::size_t{1} << 16;
+}  // namespace detail
 
 // Makes a stage of a pipeline that runs on one token at a time, in the order in which the first stage made
 // them. So it may write a file, or have a state. Here and below, the stage keeps a copy of `f`.
@@ -57,7 +63,7 @@ template <class F>
 // - On a thread that is no worker, the pipeline runs within default_runtime().
 //
 // Throws misuse if `tokens` is 0, and std::bad_alloc: it allocates room for `tokens` tokens for each serial
-// stage when a second worker takes part.
+// stage when a second worker takes part. More than 65536 are taken for 65536.
 template <class... Stages>
 void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
   if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {
@@ -66,7 +72,8 @@ void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
         typename std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::function_type;
     detail::on_workers([&] {
       const detail::traced_span span(detail::event_kind::loop, detail::name_of<source>());
-      detail::running_pipeline<detail::pipeline_worker, std::remove_reference_t<Stages>...>(tokens, stages...)
+      detail::running_pipeline<detail::pipeline_worker, std::remove_reference_t<Stages>...>(
+          std::min(tokens, detail::most_tokens), stages...)
           .run();
     });
   }
