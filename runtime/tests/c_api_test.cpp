@@ -386,6 +386,22 @@ TEST(c_api, names_arguments_that_are_null) {
   EXPECT_EQ(teff_graph_make(nullptr, nullptr, &graph), teff_misused);
   EXPECT_EQ(graph, nullptr);
   EXPECT_NE(std::string(teff_last_error()).find("the runtime or the functions are NULL"), std::string::npos);
+  EXPECT_EQ(teff_graph_fulfill(nullptr, 0), teff_misused);
+  EXPECT_EQ(teff_graph_wait(nullptr), teff_misused);
+  EXPECT_NE(std::string(teff_last_error()).find("teff_graph_wait: "), std::string::npos);
+  EXPECT_EQ(teff_runtime_workers(nullptr), 0U);
+  teff_scope scope;
+  teff_scope_begin(&scope);
+  teff_scope_spawn(&scope, nullptr, nullptr);
+  EXPECT_EQ(teff_scope_end(&scope), teff_misused);
+  EXPECT_NE(std::string(teff_last_error()).find("the task is NULL"), std::string::npos);
+}
+
+TEST(c_api, a_body_that_returns_a_status_of_its_own_is_not_given_an_older_text) {
+  const auto runtime = made(1);
+  EXPECT_EQ(run(runtime, [] { return 42; }), 42);
+  EXPECT_EQ(run(runtime, [] { return static_cast<int>(teff_out_of_memory); }), teff_out_of_memory);
+  EXPECT_STREQ(teff_last_error(), ("a body returned " + std::to_string(teff_out_of_memory)).c_str());
 }
 
 TEST(c_api, lets_no_exception_out) {

@@ -86,6 +86,7 @@ TEST(grid, may_begin_anywhere) {
 
 TEST(grid, with_a_row_that_its_indices_can_t_count_is_refused) {
   EXPECT_THROW(static_cast<void>(grid{INT_MAX}.from(-1)), misuse);
+  EXPECT_THROW(static_cast<void>(grid{10U, 10U}.from(0, -1)), misuse);
   EXPECT_EQ((grid{1U, 9U}.from(0, 9).extents), (std::array{1U, 0U}));
 }
 

@@ -31,10 +31,16 @@ struct grid {
       : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
 
   // Only those of its points whose indices are not below these: as loops that begin there. To be called once,
-  // before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0 then.
+  // before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0 then, or
+  // is unsigned and an index is below 0.
   template <std::integral... First>
     requires(sizeof...(First) == Dimensions)
   [[nodiscard]] constexpr grid from(First... first) const {
+    if constexpr (std::unsigned_integral<I>) {
+      if ((std::cmp_less(+first, 0) || ...))
+        detail::throw_error(
+            misuse("teff::grid::from: an index is below 0, and the type of the indices is unsigned"));
+    }
     grid rest = *this;
     rest.origin = {static_cast<I>(first)...};
     for (std::size_t d = 0; d < Dimensions; ++d)

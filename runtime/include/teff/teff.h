@@ -62,7 +62,7 @@ int teff_runtime_make(unsigned workers, teff_runtime** made);
 // workers; then the runtime stays. In a child process of fork() it does nothing with the parent's runtime.
 int teff_runtime_end(teff_runtime* runtime);
 
-// How many workers it has.
+// How many workers it has; 0 if it is NULL.
 unsigned teff_runtime_workers(const teff_runtime* runtime);
 
 // Calls body(context) on a worker, waits for its end, and returns what it returns. Any thread may call it,
@@ -104,7 +104,7 @@ void teff_scope_begin(teff_scope* scope);
 
 // Runs task(context) some time before the scope ends: on any worker, in the place where it is called, or at
 // the scope's end. If it returns something other than 0, tasks of the scope that have not begun are dropped.
-// Tasks of the scope may call it, too.
+// Tasks of the scope may call it, too. A task that is NULL is one that returns teff_misused.
 void teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context);
 
 // Drops the tasks that have not begun.
@@ -144,14 +144,15 @@ int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions
 
 // Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
 // indegree is 0 starts with one call, too. Any thread may call it. Returns
-// teff_forked_process, teff_out_of_memory; teff_misused if the indegree is negative or the key is not below
-// `dense`, which teff_graph_wait() returns where another thread finds it.
+// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative or the
+// key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them.
 int teff_graph_fulfill(teff_graph* graph, uint64_t key);
 
 // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The
 // graph can be used again. Returns what the first body returned that did not return 0: tasks that had not
 // begun by then were dropped. Returns teff_over_fulfilled, teff_never_satisfied, teff_graph_waits_for_itself,
-// teff_forked_process; teff_misused if an indegree was negative, or a key not below `dense`.
+// teff_forked_process; teff_misused if there is no graph, an indegree was negative, or a key not below
+// `dense`.
 int teff_graph_wait(teff_graph* graph);
 
 // Frees the graph. If tasks are left that teff_graph_wait() has not waited for, drops those that have not

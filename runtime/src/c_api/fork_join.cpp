@@ -45,7 +45,10 @@ void teff_scope_begin(teff_scope* scope) {
 }
 
 void teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context) {
-  of(scope).spawn([=] { expect_ok(task(context)); });
+  of(scope).spawn([=] {
+    if (task == nullptr) throw teff::misuse("teff_scope_spawn: the task is NULL");
+    expect_ok(task(context));
+  });
 }
 
 void teff_scope_cancel(teff_scope* scope) {

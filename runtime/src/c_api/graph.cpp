@@ -39,11 +39,11 @@ int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions
 }
 
 int teff_graph_fulfill(teff_graph* graph, uint64_t key) {
-  return status_of([=] { graph->tasks.fulfill(key); });
+  return status_of([=] { existing(graph, "teff_graph_fulfill").tasks.fulfill(key); });
 }
 
 int teff_graph_wait(teff_graph* graph) {
-  return status_of([=] { graph->tasks.wait(); });
+  return status_of([=] { existing(graph, "teff_graph_wait").tasks.wait(); });
 }
 
 void teff_graph_end(teff_graph* graph) {

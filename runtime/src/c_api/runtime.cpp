@@ -33,7 +33,7 @@ int teff_runtime_end(teff_runtime* runtime) {
 }
 
 unsigned teff_runtime_workers(const teff_runtime* runtime) {
-  return runtime->workers.workers();
+  return runtime == nullptr ? 0 : runtime->workers.workers();
 }
 
 int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context) {

@@ -13,16 +13,17 @@ namespace teff::detail::c_api {
 namespace {
 
 constinit thread_local error_text last_error{};
+constinit thread_local int last_status = teff_ok;  // that the text is of
 
 int note(int status, const char* what) noexcept {
   std::snprintf(last_error.data(), last_error.size(), "%s", what);
-  return status;
+  return last_status = status;
 }
 
 }  // namespace
 
 stopped::stopped(int returned) noexcept : status(returned) {
-  if (returned < 0) {
+  if (returned == last_status) {
     text = last_error;
   } else {
     std::snprintf(text.data(), text.size(), "a body returned %d", returned);

@@ -48,6 +48,13 @@ void begin_to_make(Made** made, const char* function) {
   *made = nullptr;
 }
 
+// Throws misuse if there is none.
+template <class Handle>
+Handle& existing(Handle* handle, const char* function) {
+  if (handle == nullptr) throw misuse(std::string(function) + ": what it is called for is NULL");
+  return *handle;
+}
+
 [[nodiscard]] runtime& runtime_of(teff_runtime& handle) noexcept;
 
 }  // namespace teff::detail::c_api
