@@ -7,6 +7,7 @@
 namespace {
 
 std::atomic<std::uint64_t> count{0};
+std::atomic<std::uint64_t> fails{0};  // when `count` is that; 0: never
 
 }  // namespace
 
@@ -14,10 +15,15 @@ std::uint64_t teff::test::allocations() noexcept {
   return count.load(std::memory_order_relaxed);
 }
 
+void teff::test::fail_allocation(std::uint64_t which) noexcept {
+  fails.store(which == 0 ? 0 : allocations() + which, std::memory_order_relaxed);
+}
+
 // The library's own forms for arrays call these. Under a sanitizer the form that does not throw is the
 // sanitizer's if it is not given here, and then is not freed by what is.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  count.fetch_add(1, std::memory_order_relaxed);
+  if (count.fetch_add(1, std::memory_order_relaxed) + 1 == fails.load(std::memory_order_relaxed))
+    return nullptr;
   return std::malloc(bytes == 0 ? 1 : bytes);
 }
 void* operator new(std::size_t bytes) {

@@ -1,11 +1,14 @@
 // What a task graph says of mistakes, and how exceptions arrive.
 #include <array>
 #include <atomic>
+#include <cstdint>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "allocations.hpp"
 #include "workers.hpp"
 
 namespace teff::test {
@@ -20,6 +23,17 @@ std::string error_of(Graph& g) {
     return error.what();
   }
   return "";
+}
+
+template <class Error, class F>
+bool ends_or_throws(F f) {
+  try {
+    f();
+  } catch (const Error&) {
+  } catch (...) {
+    return false;
+  }
+  return true;
 }
 
 TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
@@ -222,6 +236,53 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
       EXPECT_EQ(error_of(g), "fatal");
     }
   });
+}
+
+// A tree of tasks, the roots of which come from outside. Each allocation fails once: who fulfils or who waits
+// hears of that, and the graph can be used again.
+template <class Key, class Set>
+void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const Key&), Set set) {
+  constexpr int inner = 30;
+  runtime rt{{.workers = 2}};
+  for (std::uint64_t which = 1; which <= 40; ++which) {
+    SCOPED_TRACE(testing::Message() << "allocation " << which);
+    std::atomic<int> ran{0};
+    task_graph<Key> g{rt};
+    g.indegree([](const Key&) { return 1; }).body([&](const Key& key) {
+      ++ran;
+      const int number = number_of(key);
+      if (number >= inner) return;
+      g.fulfill(key_of(2 * number + 1));
+      g.fulfill(key_of(2 * number + 2));
+    });
+    set(g);
+    fail_allocation(which);
+    EXPECT_TRUE(ends_or_throws<std::bad_alloc>([&] { g.fulfill(key_of(0)); }));
+    EXPECT_TRUE(ends_or_throws<std::bad_alloc>([&] { g.wait(); }));
+    fail_allocation(0);
+    ran = 0;
+    g.fulfill(key_of(0));
+    g.wait();
+    EXPECT_EQ(ran, 2 * inner + 1);
+  }
+}
+
+template <class Key>
+void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const Key&)) {
+  const auto place = [=](const Key& key) { return static_cast<unsigned>(number_of(key)); };
+  survives_any_failed_allocation<Key>(key_of, number_of, [](auto&) {});
+  survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.place(place); });
+  survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.priority(number_of); });
+  survives_any_failed_allocation<Key>(key_of, number_of,
+                                      [&](auto& g) { g.place(place).priority(number_of); });
+  survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.dense(100, number_of); });
+}
+
+TEST(task_graph, without_memory_at_any_point_says_so_and_goes_on) {
+  survives_any_failed_allocation<int>([](int number) { return number; }, [](const int& key) { return key; });
+  survives_any_failed_allocation<std::string>(
+      [](int number) { return std::string(20, '0') + std::to_string(number); },
+      [](const std::string& key) { return std::stoi(key); });
 }
 
 TEST(task_graph, a_function_that_throws_reaches_the_waiter) {

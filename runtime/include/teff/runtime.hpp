@@ -43,8 +43,8 @@ struct options {
   // off; 1 is its only other value.
   bool bind = true;
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
-  // TEFF_STACK_SIZE, else 256 MiB. A worker that uses up more ends the process by SIGSEGV, as any thread
-  // does, and first says so on standard error; a thread that calls run() says nothing.
+  // TEFF_STACK_SIZE, else 256 MiB. A worker, or a thread in its place, that uses up more ends the process by
+  // SIGSEGV, as any thread does, and first says so on standard error.
   std::size_t stack_size = 0;
   // How long a worker looks for work before it parks, a year at most: then it never does. Negative:
   // TEFF_SPIN_US, else 50 us, and up to 1 ms for a worker that is woken again and again, soon after it has
@@ -86,7 +86,8 @@ struct counters {
   counters& operator+=(const counters& other) noexcept;
 };
 
-// A set of workers. Several can live in one process; each has its own threads.
+// A set of workers. Several can live in one process; each has its own threads. To make one and to end it
+// takes some milliseconds, most of them to read what the machine looks like: keep it.
 //
 //   teff::runtime rt;
 //   long f = rt.run([] { return fib(30); });

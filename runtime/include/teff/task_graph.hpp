@@ -175,8 +175,8 @@ class task_graph {
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
   // calls that nobody will make; graph_waits_for_itself where it could never return; runtime_was_shut_down.
-  // If several threads wait, each call throws. Then the graph is empty: the keys that were left are
-  // forgotten, and the next wait() has nothing to report unless something new went wrong.
+  // If several threads wait, each call throws that waits then. After that the graph is empty: the keys that
+  // were left are forgotten, and a later wait() has nothing to report unless something new went wrong.
   void wait() { graph_->wait(); }
 
  private:

@@ -4,6 +4,11 @@
 
 namespace teff::detail {
 
+void shared_heap::make_room() {
+  const std::lock_guard lock(mutex_);
+  if (heap_.size() == heap_.capacity()) heap_.reserve(std::max<std::size_t>(2 * heap_.size(), 16));
+}
+
 void shared_heap::push(ready_node* task) {
   const std::lock_guard lock(mutex_);
   heap_.push_back({task->priority, order_++, task});

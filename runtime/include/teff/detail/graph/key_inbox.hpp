@@ -1,11 +1,14 @@
 // Keys on their way to a worker for which there is no room in a ring, or no ring.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -17,11 +20,14 @@ namespace teff::detail {
 template <class Key>
 class key_inbox {
  public:
-  // Throws std::bad_alloc.
-  void push(const Key& key) {
+  // Calls begin() when nothing can throw any more, and nobody sees the key yet. Throws std::bad_alloc, what
+  // copying the key throws.
+  template <class Begin>
+  void push(const Key& key, Begin begin) {
     const std::lock_guard lock(mutex_);
     make_room();
     keys_.push_back(key);
+    begin();
     // The lock orders the keys. seq_cst: before the look whether somebody sleeps, which a thread from outside
     // takes without any fence; against a sleeper's last look.
     count_change();
@@ -32,16 +38,23 @@ class key_inbox {
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   // About so many.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
-  // Up to `most` of the oldest.
-  [[nodiscard]] std::vector<Key> take(std::size_t most) {
+  // Moves up to `most` of the oldest, which is no more than a few: they lie on the stack, since who counts
+  // keys has nobody to tell that there is no memory. A key that throws when it is moved is taken, and null.
+  static constexpr std::size_t most = 16;
+  struct taken_keys {
+    std::array<std::optional<Key>, most> keys;
+    std::size_t count = 0;
+    std::exception_ptr error;  // the last
+  };
+  void take(taken_keys& to) noexcept {
     const std::lock_guard lock(mutex_);
-    const auto begin = oldest();
-    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(most, keys_.size() - first_));
-    std::vector<Key> taken(std::make_move_iterator(begin), std::make_move_iterator(end));
-    took(taken.size());
-    return taken;
+    to.count = std::min(most, keys_.size() - first_);
+    for (std::size_t i = 0; i < to.count; ++i)
+      catch_all([&] { to.keys[i].emplace(std::move(keys_[first_ + i])); },
+                [&] { to.error = std::current_exception(); });
+    took(to.count);
   }
-  // The oldest, and how many there were that `equal` says are the same.
+  // The oldest, and how many there were that `equal` says are the same. If moving it throws, it is taken.
   struct same_keys {
     Key key;
     std::size_t count;
@@ -50,14 +63,16 @@ class key_inbox {
   [[nodiscard]] std::optional<same_keys> take_oldest(Equal equal) {
     const std::lock_guard lock(mutex_);
     if (first_ == keys_.size()) return std::nullopt;
-    same_keys taken{std::move(keys_[first_]), 1};
+    std::optional<same_keys> oldest_keys;
+    undo_if_thrown([&] { oldest_keys.emplace(same_keys{std::move(keys_[first_]), 1}); }, [&] { took(1); });
+    same_keys& taken = *oldest_keys;
     took(1);
     const auto others =
         std::remove_if(oldest(), keys_.end(), [&](const Key& each) { return equal(each, taken.key); });
     taken.count += static_cast<std::size_t>(keys_.end() - others);
     keys_.erase(others, keys_.end());
     took(0);
-    return taken;
+    return oldest_keys;
   }
 
  private:

@@ -179,6 +179,8 @@ class keyed_graph final : public graph_core {
 
   void count_arrived(worker_state& here, const Key& key);
   bool receive(worker_state& here) noexcept;
+  template <class Count>
+  void take_some(worker_state& here, key_inbox<Key>& from, Count count) noexcept;
   // Not inline: it is rare, and the loop that calls it would spill registers for it.
   [[gnu::noinline]] bool receive_outside(worker_state& here) noexcept;
   [[nodiscard]] bool leaves_outside_alone(worker_state& here) noexcept;
@@ -208,10 +210,14 @@ class keyed_graph final : public graph_core {
   void forget_placed(unsigned worker, leftovers& all) override;
   void forget_unplaced(leftovers& all) override;
   [[nodiscard]] std::string running_key(unsigned worker) const override;
+  // A name that can't be made is left out: the graph has to be empty in any case.
+  template <class Name>
+  static void without_throwing(Name name) noexcept {
+    catch_all(name, [] {});
+  }
   void note(const node& left, leftovers& all) const;
   void note_numbered(std::size_t number, std::uint32_t missing, leftovers& all) const;
 
-  static constexpr std::size_t inbox_batch = 64;
   // Fewer keys from outside than this are left to the thread that waits for the graph, as long as it takes
   // one in so many nanoseconds: it runs short tasks itself before another worker has got them.
   static constexpr std::size_t few_outside = 16;
@@ -268,7 +274,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::forget_placed(unsigned worker, leftovers& all) {
   auto& here = *states_[worker];
   here.placed.clear([&](node* left) {
-    note(*left, all);
+    without_throwing([&] { note(*left, all); });
     here.drop_node(left);
   });
   here.unplaced.store(0, std::memory_order_relaxed);  // forget_unplaced() comes next
@@ -280,14 +286,17 @@ void keyed_graph<Key, Hash>::forget_unplaced(leftovers& all) {
   if (auto* const made = unplaced_.load(std::memory_order_acquire)) {
     node* free = nullptr;
     made->clear([&](node* left) {
-      if (!left->ran.load(std::memory_order_relaxed)) note(*left, all);
+      if (!left->ran.load(std::memory_order_relaxed)) without_throwing([&] { note(*left, all); });
       left->key.~Key();
       left->next = std::exchange(free, left);
     });
-    if (free != nullptr) nodes_.put(free);
+    // Without memory for that they lie idle until the graph is destroyed.
+    if (free != nullptr) without_throwing([&] { nodes_.put(free); });
   }
   if (counters_)
-    counters_->clear([&](std::size_t number, std::uint32_t missing) { note_numbered(number, missing, all); });
+    counters_->clear([&](std::size_t number, std::uint32_t missing) {
+      without_throwing([&] { note_numbered(number, missing, all); });
+    });
 }
 
 template <class Key, class Hash>

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,7 +46,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task.key, task.needed);
-  here.ready.push_own(&task);
+  undo_if_thrown([&] { here.ready.push_own(&task); }, [this] { fail(std::current_exception()); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -74,35 +75,35 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
   if (now == outcome::over) [[unlikely]]
     return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
   if (now == outcome::ready) here.count_unplaced(-1);
-  if (!here.kept && keeps_next(here) && !functions.priority) {
-    here.kept = key;
-  } else {
-    ready_numbered(here, key);
-  }
+  // The fulfilment has been counted, so if this throws, the task would be missing: the graph fails.
+  undo_if_thrown(
+      [&] {
+        if (!here.kept && keeps_next(here) && !functions.priority) {
+          here.kept = key;
+        } else {
+          ready_numbered(here, key);
+        }
+      },
+      [this] { fail(std::current_exception()); });
 }
 
 // Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
   if (!keeps_next(here)) return share_numbered(here, key);
-  int priority = 0;
-  undo_if_thrown([&] { priority = priority_of(key); }, [this] { fail(std::current_exception()); });
+  const int priority = priority_of(key);
   if (here.kept && here.kept_priority > priority) return share_numbered(here, key);
-  const auto before = std::exchange(here.kept, key);
+  std::optional<Key> next(key);  // which may throw
+  const auto before = std::exchange(here.kept, std::move(next));
   here.kept_priority = priority;
   if (before) share_numbered(here, *before);
 }
 
-// The fulfilment has been counted, so if this throws, the task would be missing: the graph fails.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::share_numbered(worker_state& here, const Key& key) {
-  undo_if_thrown(
-      [&] {
-        node* const ready = here.make_node(number_of(key), key, 1, priority_of(key));
-        ready->counted = counting::counters;
-        share(here, ready);
-      },
-      [this] { fail(std::current_exception()); });
+  node* const ready = here.make_node(number_of(key), key, 1, priority_of(key));
+  ready->counted = counting::counters;
+  share(here, ready);
 }
 
 template <class Key, class Hash>
@@ -162,14 +163,18 @@ void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* read
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::share(worker_state& here, ready_node* ready) {
+  const auto by_priority = static_cast<bool>(functions.priority);
+  // What can throw comes before the item begins. The task is ready, and would be missing: the graph fails.
+  undo_if_thrown([&] { here.ready.make_room(by_priority); }, [this] { fail(std::current_exception()); });
   account(here.index).begin_one();
-  here.ready.push_shared(ready, static_cast<bool>(functions.priority));
+  here.ready.push_shared(ready, by_priority);
   published(runtime());
 }
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
-  account(here.index).begin_one();
+  // What can throw comes before the item begins: else the graph would wait for it.
+  const auto begin = [&] { account(here.index).begin_one(); };
   auto& at = states_[place]->from[here.index];
   // Relaxed: this worker makes it.
   auto* ring = at.load(std::memory_order_relaxed);
@@ -178,15 +183,16 @@ void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key&
     // Release: the empty ring, to the acquire in receive().
     at.store(ring, std::memory_order_release);
   }
-  bool sent = false;
-  if constexpr (travels_plainly<Key>) {
-    sent = ring->send(key);
+  if (!ring->has_room()) [[unlikely]] {
+    states_[place]->inbox.push(key, begin);
+  } else if constexpr (travels_plainly<Key>) {
+    begin();
+    static_cast<void>(ring->send(key));
   } else {
     auto box = std::make_unique<Key>(key);
-    sent = ring->send(box.get());
-    if (sent) static_cast<void>(box.release());
+    begin();
+    static_cast<void>(ring->send(box.release()));
   }
-  if (!sent) states_[place]->inbox.push(key);
   published_to(runtime(), place);
 }
 
@@ -219,12 +225,12 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   }
   const call_in_progress call(runtime());
   const unsigned place = place_of(key);
-  begin_outside();
+  const auto begin = [this] { begin_outside(); };
   if (place == any_worker) {
-    outside_.push(key);
+    outside_.push(key, begin);
     published(runtime());
   } else {
-    states_[place]->inbox.push(key);
+    states_[place]->inbox.push(key, begin);
     published_to(runtime(), place);
   }
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace teff::detail {
@@ -49,12 +50,23 @@ bool keyed_graph<Key, Hash>::receive(worker_state& here) noexcept {
   }
   if (!here.inbox.empty()) [[unlikely]] {
     leave_if_forked();
-    for (const Key& key : here.inbox.take(inbox_batch)) {
-      ++here.messages_taken;
-      try_count([&] { count_arrived(here, key); });
-    }
+    take_some(here, here.inbox, [&](const Key& key) { count_arrived(here, key); });
   }
   return here.messages_taken != before;
+}
+
+// Each is an item that this worker has taken, whether or not it can be counted.
+template <class Key, class Hash>
+template <class Count>
+void keyed_graph<Key, Hash>::take_some(worker_state& here, key_inbox<Key>& from, Count count) noexcept {
+  typename key_inbox<Key>::taken_keys taken;
+  from.take(taken);
+  here.messages_taken += taken.count;
+  if (taken.error) [[unlikely]]
+    fail(std::move(taken.error));
+  for (std::size_t i = 0; i < taken.count; ++i) {
+    if (const auto& key = taken.keys[i]) try_count([&] { count(*key); });
+  }
 }
 
 // For a moment only: as long as somebody puts some in, or takes them.
@@ -79,12 +91,18 @@ bool keyed_graph<Key, Hash>::receive_outside(worker_state& here) noexcept {
   // Of few keys one, as often as it was fulfilled; its task runs next. The others stay where any worker finds
   // them.
   if (outside_.size() < few_outside && !functions.priority) {
-    const auto oldest = outside_.take_oldest([](const Key& a, const Key& b) { return equal_keys(a, b); });
+    std::optional<typename key_inbox<Key>::same_keys> oldest;
+    const auto equal = [](const Key& a, const Key& b) { return equal_keys(a, b); };
+    catch_all([&] { oldest = outside_.take_oldest(equal); },
+              [&] {
+                ++here.messages_taken;
+                fail(std::current_exception());
+              });
     here.runs_what_it_receives = true;
     for (std::size_t i = 0; oldest && i < oldest->count; ++i) count(oldest->key);
     here.runs_what_it_receives = false;
   } else {
-    for (const Key& key : outside_.take(inbox_batch)) count(key);
+    take_some(here, outside_, [&](const Key& key) { count_unplaced(here, key); });
   }
   return here.messages_taken != before;
 }
@@ -163,8 +181,10 @@ unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t t
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
   if (here.ready.has_own()) return;  // nobody else may run these
-  if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt));
-  if (ready_node* const next = here.ready.keep_next(nullptr)) try_count([&] { share(here, next); });
+  try_count([&] {
+    if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt));
+    if (ready_node* const next = here.ready.keep_next(nullptr)) share(here, next);
+  });
   this_core.leave();
 }
 

@@ -26,13 +26,15 @@ class message_ring {
   message_ring(const message_ring&) = delete;
   message_ring& operator=(const message_ring&) = delete;
 
+  // The writer. Whether send() would find room.
+  [[nodiscard]] bool has_room() noexcept {
+    // Acquire: pairs with the release in receive(): the message that lay here has been copied.
+    if (written_ == limit_) limit_ = consumed_.load(std::memory_order_acquire) + capacity;
+    return written_ != limit_;
+  }
   // The writer. False: the ring is full.
   [[nodiscard]] bool send(const Message& message) noexcept(copies_quietly) {
-    if (written_ == limit_) {
-      // Acquire: pairs with the release in receive(): the message that lay here has been copied.
-      limit_ = consumed_.load(std::memory_order_acquire) + capacity;
-      if (written_ == limit_) return false;
-    }
+    if (!has_room()) return false;
     auto& to = slots_[written_ % capacity];
     to.message = message;
     // Release: the message, and what its sender did before, to the acquire in receive().

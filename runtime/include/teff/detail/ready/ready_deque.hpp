@@ -21,13 +21,12 @@ class ready_deque {
   ready_deque(const ready_deque&) = delete;
   ready_deque& operator=(const ready_deque&) = delete;
 
+  // The owner. For one more item: then push() does not throw. Throws std::bad_alloc.
+  void make_room() { static_cast<void>(with_room(bottom_.load(std::memory_order_relaxed))); }
   // The owner. Throws std::bad_alloc.
   void push(T* item) {
     const auto bottom = bottom_.load(std::memory_order_relaxed);
-    // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
-    const auto top = top_.load(std::memory_order_acquire);
-    auto* items = items_.load(std::memory_order_relaxed);
-    if (bottom - top >= items->capacity) items = grow(top, bottom);
+    auto* const items = with_room(bottom);
     items->at(bottom).store(item, std::memory_order_relaxed);
     // Release: the item, to the acquire of a thief's load.
     bottom_.store(bottom + 1, std::memory_order_release);
@@ -88,6 +87,12 @@ class ready_deque {
     std::unique_ptr<Atomic<T*>[]> memory;
   };
 
+  ring* with_room(std::int64_t bottom) {
+    // Acquire: pairs with the exchange in steal(): the slot that is written again was read.
+    const auto top = top_.load(std::memory_order_acquire);
+    auto* const items = items_.load(std::memory_order_relaxed);
+    return bottom - top < items->capacity ? items : grow(top, bottom);
+  }
   [[gnu::noinline]] ring* grow(std::int64_t top, std::int64_t bottom) {
     auto* const old = items_.load(std::memory_order_relaxed);
     const auto capacity = std::max(2 * old->capacity, least_allocated);

@@ -19,6 +19,14 @@ class ready_tasks {
 
   // Only this worker may run the task. Throws std::bad_alloc.
   void push_own(ready_node* task) { own_.push(task); }
+  // For one more shared task: then push_shared() does not throw. Throws std::bad_alloc.
+  void make_room(bool by_priority) {
+    if (by_priority) [[unlikely]] {
+      shared_heap_.make_room();
+    } else {
+      shared_.make_room();
+    }
+  }
   // Any worker may run it. `by_priority`: tasks of the source have priorities. Throws std::bad_alloc.
   void push_shared(ready_node* task, bool by_priority) {
     if (by_priority) [[unlikely]] {

@@ -15,6 +15,8 @@ namespace teff::detail {
 // It takes a lock: tasks whose order matters are large enough for that.
 class shared_heap {
  public:
+  // For one more task, of one that pushes: the same of what others do. Throws std::bad_alloc.
+  void make_room();
   // Throws std::bad_alloc.
   void push(ready_node* task);
 
