@@ -83,6 +83,23 @@ TEST(future, of_a_request_that_nobody_has_begun_is_brought_by_the_thread_that_wa
   }
 }
 
+// Whose exceptions are destroyed where: ThreadSanitizer looks.
+TEST(when_all, of_several_that_throw_throws_one_of_them_again_and_again) {
+  runtime rt{{.workers = 2}};
+  for (int round = 0; round < 300; ++round) {
+    const auto thrower = [&](const char* what) {
+      return rt.submit([what]() -> int { throw std::runtime_error(what); });
+    };
+    try {
+      static_cast<void>(when_all(rt.submit([] { return 1; }), thrower("first"), thrower("second")).get());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "first");
+    }
+    EXPECT_THROW(thrower("once").then([](int i) { return i; }).then([](int) {}).get(), std::runtime_error);
+  }
+}
+
 TEST(future, is_brought_once_to_many_threads_that_wait_and_leaves_nothing_in_the_queue) {
   on_runtimes([](runtime& rt) {
     constexpr int rounds = under_thread_sanitizer ? 40 : 400;

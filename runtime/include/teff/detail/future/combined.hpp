@@ -101,8 +101,8 @@ class all_outcomes final : public outcome<Values>, input_counter {
     // Release, acquire: what the others brought.
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     this->store([this]() -> Values {
-      for (const auto* const each : inputs_.states) {
-        if (each->failed()) std::rethrow_exception(each->error());
+      for (auto* const each : inputs_.states) {
+        if (each->failed()) std::rethrow_exception(each->take_error());
       }
       return join_(owners_);
     });

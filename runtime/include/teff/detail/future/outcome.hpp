@@ -76,7 +76,6 @@ class shared_outcome : public made_of_others {
   }
   void fail(std::exception_ptr error) noexcept { error_ = std::move(error); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
-  [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
   // Once. Who takes it destroys it: the maker may let go of the outcome later, and a user's ThreadSanitizer
   // does not see how owners of an exception count themselves.
   [[nodiscard]] std::exception_ptr take_error() noexcept { return std::exchange(error_, nullptr); }

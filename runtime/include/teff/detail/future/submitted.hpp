@@ -187,7 +187,7 @@ class chained final : public outcome<U>, continuation, job {
   void call() noexcept {
     auto* const runtime = this->runtime();
     if (previous_->failed()) {
-      this->fail(previous_->error());
+      this->fail(previous_->take_error());
       function_.drop();
     } else {
       const traced_span span(event_kind::run, name_of<F>());
