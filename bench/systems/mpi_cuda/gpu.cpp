@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 namespace teff::gpu {
@@ -18,6 +19,17 @@ void check(cudaError_t error, const char* what) {
 }
 
 constexpr std::int64_t pair_bytes = 2 * sizeof(double);  // of doubles in a window, one in each half
+
+/// Scratch on the GPU, filled: what was copied in another one, cut into other windows, is not what copies of
+/// this one have to find.
+std::unique_ptr<double, deleter> make_scratch(std::int64_t bytes, cudaStream_t stream) {
+  void* made = nullptr;
+  check(cudaMalloc(&made, static_cast<std::size_t>(bytes)), "no memory of the GPU for -scratch");
+  std::unique_ptr<double, deleter> scratch(static_cast<double*>(made));
+  check(launch_fill(scratch.get(), bytes / static_cast<std::int64_t>(sizeof(double)), stream), "-scratch");
+  check(cudaStreamSynchronize(stream), "-scratch");
+  return scratch;
+}
 
 }  // namespace
 
@@ -68,26 +80,13 @@ std::string device::isa() const {
   return fmt::format("sm_{}{}", properties_.major, properties_.minor);
 }
 
-double* device::scratch(std::int64_t bytes) {
-  if (bytes <= scratch_bytes_) return scratch_.get();
-  void* made = nullptr;
-  scratch_.reset();
-  scratch_bytes_ = 0;
-  check(cudaMalloc(&made, static_cast<std::size_t>(bytes)), "no memory of the GPU for -scratch");
-  scratch_.reset(static_cast<double*>(made));
-  scratch_bytes_ = bytes;
-  check(launch_fill(scratch_.get(), bytes / static_cast<std::int64_t>(sizeof(double)), stream(0)),
-        "-scratch");
-  check(cudaStreamSynchronize(stream(0)), "-scratch");
-  return scratch_.get();
-}
-
 tasks::tasks(device& on, const graphs::task_graph& graph, std::size_t places)
     : on_(&on), graph_(&graph), places_(places) {
-  if (graph.kernel.kind == kernel_kind::memory_bound)
-    cut_ = {on.scratch(graph.scratch_bytes), graph.kernel.samples,
-            graph.scratch_bytes / pair_bytes / graph.kernel.samples,
+  if (graph.kernel.kind == kernel_kind::memory_bound) {
+    scratch_ = make_scratch(graph.scratch_bytes, on.stream(0));
+    cut_ = {scratch_.get(), graph.kernel.samples, graph.scratch_bytes / pair_bytes / graph.kernel.samples,
             graph.scratch_bytes / pair_bytes % graph.kernel.samples, 0};
+  }
   const auto pairs = static_cast<std::size_t>(graph.output_bytes) / sizeof(graphs::payload);
   const std::size_t stride = sizeof(result) + (pairs + 1) * sizeof(graphs::payload);
   void* made = nullptr;

@@ -44,16 +44,12 @@ class device {
   [[nodiscard]] std::int64_t most_threads() const { return most_threads_; }
   /// Tasks take turns on the streams: several that are small run side by side.
   [[nodiscard]] cudaStream_t stream(std::size_t turn) const { return streams_[turn % streams_.size()].get(); }
-  /// The worker's scratch, filled; as on the cores its tasks share it.
-  [[nodiscard]] double* scratch(std::int64_t bytes);
 
  private:
   int number_;
   cudaDeviceProp properties_{};
   std::int64_t most_threads_ = 0;
   std::array<std::unique_ptr<CUstream_st, deleter>, 8> streams_;
-  std::unique_ptr<double, deleter> scratch_;
-  std::int64_t scratch_bytes_ = 0;
 };
 
 /// A task whose kernel has ended. `computed`: whether the kernel's result is what it has to be.
@@ -89,6 +85,7 @@ class tasks {
 
   device* on_;
   const graphs::task_graph* graph_;
+  std::unique_ptr<double, deleter> scratch_;  ///< as on the cores, tasks of a worker share it
   windows cut_{};
   std::unique_ptr<std::byte, deleter> shared_;
   std::vector<under_way> places_;
