@@ -58,6 +58,12 @@ struct world {
     tasks.ask();
     tasks.expose(checked::barrier_everywhere);
   }
+  // As a worker does for all deques before it sleeps: it exposes only what it sees after a barrier.
+  void look_and_expose(const std::function<void()>& barrier = checked::barrier_everywhere) {
+    tasks.ask();
+    barrier();
+    if (!tasks.has_public() && tasks.has_private()) tasks.expose(checked::barrier_everywhere);
+  }
 };
 
 // Runs threads over one world; at the end, tasks 0 .. count - 1 must have run once each.
@@ -112,22 +118,43 @@ TEST(deque_model, two_exposing_thieves_and_the_owner_run_every_task_once) {
   expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
 }
 
-TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_exposed) {
-  // Afterwards the thief would sleep: if expose() says there is nothing, whatever the owner pushed is public.
-  expect_no_fault(checker::check(
-      []() -> checker::program {
+// Afterwards the thief would sleep: if it sees nothing, whatever the owner pushed is public.
+checker::outcome check_before_sleep(const std::function<void(world&)>& look) {
+  return checker::check(
+      [look]() -> checker::program {
         auto shared = std::make_shared<world>();
-        return {[shared] {
-                  shared->tasks.share();
+        auto unasked = std::make_shared<bool>(false);
+        return {[shared, unasked] {
+                  shared->tasks.withdraw();
+                  *unasked = true;
                   shared->push(0);
                   shared->push(1);
                 },
-                [shared] { shared->expose(); },
+                [shared, unasked, look] {
+                  checker::now().wait_until([unasked] { return *unasked; });
+                  look(*shared);
+                },
                 [shared] {
                   if (!shared->tasks.has_public()) checker::fail("both tasks are hidden");
                 }};
       },
-      5, checked::most_interleavings));
+      5, checked::most_interleavings);
+}
+
+TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_exposed) {
+  expect_no_fault(check_before_sleep([](world& w) { w.expose(); }));
+}
+
+TEST(deque_model, no_pushed_task_stays_hidden_from_a_thief_that_asked_and_looked_after_a_barrier) {
+  expect_no_fault(check_before_sleep([](world& w) { w.look_and_expose(); }));
+}
+
+TEST(deque_model, a_thief_that_looks_and_exposes_and_the_owner_run_every_task_once) {
+  expect_no_fault(check(3, 3, {nested_joins, [](world& w) {
+                                 w.steal();
+                                 w.look_and_expose();
+                                 w.steal();
+                               }}));
 }
 
 // Faults, seeded to see that they are found.
@@ -140,6 +167,15 @@ TEST(deque_model, finds_a_exposure_without_its_barrier) {
                                       w.steal();
                                     }});
   EXPECT_NE(outcome.fault, "");
+}
+
+TEST(deque_model, finds_a_thief_that_exposes_or_looks_without_a_barrier_before_it_sleeps) {
+  EXPECT_NE(check_before_sleep([](world& w) {
+              w.tasks.ask();
+              w.tasks.expose([] {});
+            }).fault,
+            "");
+  EXPECT_NE(check_before_sleep([](world& w) { w.look_and_expose([] {}); }).fault, "");
 }
 
 TEST(deque_model, finds_an_owner_that_takes_a_public_slot_without_asking) {

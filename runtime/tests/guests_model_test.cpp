@@ -41,6 +41,9 @@ struct world {
   detail::dozers<futex> dozers;
   bool dozes = false;
   bool dozers_look = true;
+  bool guests_leave_requests = false;
+  // Worker 0 leaves requests to guests, until it has dozed.
+  bool is_in_the_way = false;
 
   static bool take_from(checked::atomic<int>& pieces) {
     int there = pieces.load();
@@ -53,8 +56,8 @@ struct world {
     return std::ranges::any_of(messages,
                                [](auto& each) { return each.load() != 0 && each.exchange(0) != 0; });
   }
-  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false) const {
-    return work.load() > 0 || (!gives_way && left.load() > 0) ||
+  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false, bool leaves_requests = false) const {
+    return (!leaves_requests && work.load() > 0) || (!gives_way && left.load() > 0) ||
            (me == 0 && (named.load() > 0 || messages[0].load() != 0 || messages[1].load() != 0));
   }
   void touch(unsigned me) { state[me].write(state[me].read() + 1); }
@@ -98,19 +101,21 @@ struct world {
       gate.start_search();
       gate.offer(me);
       touch(me);
-      while (!take_from(work) && !(me == 0 && (take_from(named) || take_message())) &&
+      bool leaves = is_in_the_way;
+      while ((leaves || !take_from(work)) && !(me == 0 && (take_from(named) || take_message())) &&
              (gate.is_asked_for(me) || !take_from(left))) {
         const bool gives_way = gate.prepare_to_give_way(me);
         if (!gives_way) gate.prepare_sleep(me, wake_for::work_or_guest);
         touch(me);
         if (!gives_way) checked::barrier_everywhere();
-        if (sees_work(me, gives_way)) {
+        if (sees_work(me, gives_way, leaves)) {
           gate.cancel_sleep(me, wake_for::work_or_guest);
         } else {
           gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
             if (dozes) doze();
             futex::wait(home, expected);
           });
+          leaves = false;
         }
         touch(me);
         gate.offer(me);
@@ -135,7 +140,8 @@ struct world {
     const bool others_idle = gate.prepare_leave(worker);
     touch(worker);
     if (!others_idle && guests_fence) checked::barrier_everywhere();
-    const bool stays = guests_look && sees_work(worker);
+    const bool leaves_requests = guests_leave_requests && dozers.will_look();
+    const bool stays = guests_look && sees_work(worker, false, leaves_requests);
     if (stays) gate.cancel_leave(worker);
     if (!stays && gate.leave(worker)) {
       if (guests_touch_after) touch(worker);
@@ -173,6 +179,28 @@ TEST(guests_model, a_request_that_wakes_nobody_because_a_thread_dozes_gets_done)
   const auto dozing = [](world& w) { w.dozes = true; };
   expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, dozing));
   expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
+}
+
+TEST(guests_model, a_request_that_a_guest_leaves_to_a_thread_that_dozes_gets_done) {
+  const auto dozing = [](world& w) { w.dozes = w.guests_leave_requests = true; };
+  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
+  expect_no_fault(check(4,
+                        {owner,
+                         [](world& w) {
+                           if (!w.visit(0, [&] { w.submit(); })) w.submit();
+                         }},
+                        dozing));
+}
+
+TEST(guests_model, a_request_that_a_worker_leaves_to_guests_gets_done_if_none_comes) {
+  const auto in_the_way = [](world& w) { w.dozes = w.guests_leave_requests = w.is_in_the_way = true; };
+  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, in_the_way));
+  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, in_the_way));
+}
+
+TEST(guests_model, finds_a_worker_that_leaves_requests_to_guests_and_does_not_doze) {
+  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }}, [](world& w) { w.is_in_the_way = true; }).fault,
+            "");
 }
 
 TEST(guests_model, finds_a_thread_that_does_not_look_after_it_has_dozed) {

@@ -326,6 +326,34 @@ TEST(guests, an_older_request_begins_before_one_that_is_waited_for) {
   }
 }
 
+// While a thread runs the first, the other worker may leave it the next one, for which both wait.
+TEST(guests, a_request_that_a_worker_has_left_to_who_does_not_come_begins) {
+  runtime rt{{.workers = 2}};
+  const auto spin = [] {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(5);
+    while (std::chrono::steady_clock::now() < until) continue;
+  };
+  for (int round = 0; round < 100; ++round) {
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      std::vector<future<void>> pieces;
+      for (int i = 0; i < 8; ++i) pieces.push_back(rt.submit(spin));
+      for (auto& each : pieces) each.get();
+    }
+    std::atomic<bool> begun{false};
+    const auto wait_for_it = [&] {
+      while (!begun) std::this_thread::yield();
+    };
+    auto first = rt.submit(wait_for_it);
+    auto small = rt.submit(spin);
+    auto awaited = rt.submit([&] { begun = true; });
+    auto other = rt.submit(wait_for_it);
+    first.get();
+    small.get();
+    awaited.get();
+    other.get();
+  }
+}
+
 // The only worker's thread dozes, as all requests have been run by who waited for them.
 TEST(guests, a_request_that_nobody_was_woken_for_and_nobody_waits_for_begins) {
   runtime rt{{.workers = 1}};

@@ -21,7 +21,7 @@ struct waiting_thread : continuation {
           auto& me = static_cast<waiting_thread&>(this_one);
           set_and_wake(me.over, me.who);
         }} {}
-  std::atomic<std::uint32_t> over{0};
+  std::atomic<std::uint32_t> over{request_runs};
   const place who = here();
 };
 
@@ -40,7 +40,9 @@ void help_as_guest(shared_outcome& awaited) {
   } help;
   help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
   help.with = &awaited;
+  runtime->requests().begin_help();
   static_cast<void>(run_as_guest_at_hand(*runtime, help, *first));
+  runtime->requests().end_help();
   end_call(*runtime);
 }
 

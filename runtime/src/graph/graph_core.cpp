@@ -109,7 +109,7 @@ bool graph_core::finds_rest(unsigned worker) noexcept {
 void graph_core::look_for_spinners() const noexcept {
   // Relaxed: a hint, where the worker learns for whom it works.
   if (spinners_.load(std::memory_order_relaxed) == 0 || !at_rest()) return;
-  if (auto* const me = worker::current()) me->has_served_spinner();
+  if (auto* const me = worker::current()) me->was_in_the_way();
 }
 
 void graph_core::wait_for_rest() {

@@ -36,32 +36,37 @@ class dozers {
 };
 
 // Whether a worker is of use to those who ask for it, or they had better do themselves what they ask for.
-// Hints: its own thread and its guests change them.
+// Hints: its own thread, its guests and those that would be its guests change them.
 class usefulness {
  public:
   void was_woken() noexcept { add_one(woken_); }
-  // What it found was a call of a thread that did nothing but look for its end.
-  void has_served_spinner() noexcept {
-    served_last_.store(true, std::memory_order_relaxed);
-    add_one(served_);
+  // A thread could not be the worker, since that was awake; or what it found was a call of a thread that did
+  // nothing but look for its end.
+  void was_in_the_way() noexcept {
+    last_in_the_way_.store(true, std::memory_order_relaxed);
+    add_one(in_the_way_);
   }
   void found_something() noexcept {
-    if (served_last_.load(std::memory_order_relaxed)) {
-      served_last_.store(false, std::memory_order_relaxed);
+    if (last_in_the_way_.load(std::memory_order_relaxed)) {
+      last_in_the_way_.store(false, std::memory_order_relaxed);
     } else if (is_in_doubt()) {
-      woken_.store(0, std::memory_order_relaxed);
-      served_.store(0, std::memory_order_relaxed);
+      is_needed();
     }
   }
+  // Others have left it something.
+  void is_needed() noexcept {
+    woken_.store(0, std::memory_order_relaxed);
+    in_the_way_.store(0, std::memory_order_relaxed);
+  }
 
-  // It was woken again and again where others were quicker, or serves such threads.
+  // It was woken again and again where others were quicker, or is in the way.
   [[nodiscard]] bool is_doubtful() const noexcept {
-    return woken_.load(std::memory_order_relaxed) + served_.load(std::memory_order_relaxed) >=
+    return woken_.load(std::memory_order_relaxed) + in_the_way_.load(std::memory_order_relaxed) >=
            times_to_learn_from;
   }
-  // It serves such threads: they could be the worker, if it did not look for work.
+  // Threads from outside could be the worker, if it did not look for work.
   [[nodiscard]] bool is_in_the_way() const noexcept {
-    return served_.load(std::memory_order_relaxed) >= times_to_learn_from;
+    return in_the_way_.load(std::memory_order_relaxed) >= times_to_learn_from;
   }
 
  private:
@@ -72,12 +77,12 @@ class usefulness {
     to.store(to.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   [[nodiscard]] bool is_in_doubt() const noexcept {
-    return woken_.load(std::memory_order_relaxed) + served_.load(std::memory_order_relaxed) != 0;
+    return woken_.load(std::memory_order_relaxed) + in_the_way_.load(std::memory_order_relaxed) != 0;
   }
 
   count woken_{0};
-  count served_{0};
-  std::atomic<bool> served_last_{false};
+  count in_the_way_{0};
+  std::atomic<bool> last_in_the_way_{false};
 };
 
 }  // namespace teff::detail

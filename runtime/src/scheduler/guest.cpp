@@ -182,14 +182,23 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
 
 bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  // Others are older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
-  if (runtime.requests().queue().size() > 1) runtime.announce_requests();
+  // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
+  const bool is_oldest = runtime.would_begin_with(first);
+  const auto announce_others = [&] {
+    if (runtime.requests().queue().size() > 1) runtime.announce_requests();
+  };
+  if (!is_oldest) announce_others();
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine != nullptr) {
     bound.was_quicker = 0;
-  } else if (runtime.would_begin_with(first) || may_be_quicker()) {
+  } else if (is_oldest || may_be_quicker()) {
     mine = enter_at_hand(runtime, among::called);
   }
+  if (mine == nullptr) {
+    if (auto* const nearest = runtime.worker_of_this_processor()) nearest->was_in_the_way();
+  }
+  // Only now, when the worker of this processor is not the one that would be woken.
+  if (is_oldest) announce_others();
   return run_as(mine, job);
 }
 

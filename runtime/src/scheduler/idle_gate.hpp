@@ -84,6 +84,7 @@ class idle_gate {
       System::wait(state, now);
     }
     state.store(awake, std::memory_order_relaxed);
+    got_up();
   }
 
   // ---- A worker that a guest may man, since its thread has nothing below on its stack ----
@@ -128,7 +129,9 @@ class idle_gate {
         wait(mine.home, sleeps);
     }
     withdraw_promise(mine);
-    return answered == called ? woken_by::another : woken_by::guest_that_left;
+    if (answered != called) return woken_by::guest_that_left;
+    got_up();
+    return woken_by::another;
   }
 
   // ---- A guest ----
@@ -160,7 +163,9 @@ class idle_gate {
   // place, a searcher. `prepare` as above.
   template <class Prepare>
   entered enter_called(unsigned worker, Prepare prepare) noexcept {
-    if (answer_call(waiters_[worker]) == not_called) return entered::no;
+    const auto answered = answer_call(waiters_[worker]);
+    if (answered == not_called) return entered::no;
+    if (answered == called) got_up();
     prepare();
     withdraw_promise(waiters_[worker]);
     return entered::as_searcher;
@@ -268,10 +273,14 @@ class idle_gate {
   // Work has become public (before this, in the order of seq_cst): wakes one that sleeps for work, unless a
   // searcher is awake, who will find the work or look for it before it sleeps. Returns whether it woke one.
   bool notify_work(unsigned start) noexcept { return needs_a_wake() && wake_any(start); }
-  // Whether it would try to wake one.
+  // Whether it would try to wake one. While those that were woken get up, more are: up to two for each that
+  // is busy, so that many sleepers are up after a few times that.
   [[nodiscard]] bool needs_a_wake() const noexcept {
     const auto idle = idle_.load(std::memory_order_seq_cst);
-    return searchers(idle) == 0 && sleepers(idle) != 0;
+    if (sleepers(idle) == 0) return false;
+    if (searchers(idle) == 0) return true;
+    const auto busy = waiters_.size() - searchers(idle) - sleepers(idle);
+    return searchers(idle) == on_their_way(idle) && on_their_way(idle) < 2 * busy;
   }
 
   // Wakes one that sleeps for work: the first from `start` on, round the table.
@@ -313,11 +322,17 @@ class idle_gate {
   static constexpr std::uint32_t called_by_guest = 4;
   static constexpr std::uint32_t sleeps_in_time = 3;  // the same, until a time or a bell
 
-  // How many search (low half) and how many sleep for work (high half).
+  // How many search, how many of these were woken and have not got up, and how many sleep for work.
+  static constexpr unsigned bits_each = 21;
   static constexpr std::uint64_t one_searcher = 1;
-  static constexpr std::uint64_t one_sleeper = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t searchers(std::uint64_t idle) noexcept { return idle & 0xffffffffU; }
-  static constexpr std::uint64_t sleepers(std::uint64_t idle) noexcept { return idle >> 32; }
+  static constexpr std::uint64_t one_on_its_way = std::uint64_t{1} << bits_each;
+  static constexpr std::uint64_t one_sleeper = std::uint64_t{1} << 2 * bits_each;
+  static constexpr std::uint64_t counted(std::uint64_t idle, unsigned place) noexcept {
+    return idle >> place * bits_each & ((std::uint64_t{1} << bits_each) - 1);
+  }
+  static constexpr std::uint64_t searchers(std::uint64_t idle) noexcept { return counted(idle, 0); }
+  static constexpr std::uint64_t on_their_way(std::uint64_t idle) noexcept { return counted(idle, 1); }
+  static constexpr std::uint64_t sleepers(std::uint64_t idle) noexcept { return counted(idle, 2); }
   [[nodiscard]] bool all_idle(std::uint64_t idle) const noexcept {
     return searchers(idle) + sleepers(idle) == waiters_.size();
   }
@@ -400,6 +415,9 @@ class idle_gate {
     if (before == sleeps || before == sleeps_in_time) System::wake(mine.home);
   }
 
+  // Relaxed: how many wakes are on their way is a hint.
+  void got_up() noexcept { idle_.fetch_sub(one_on_its_way, std::memory_order_relaxed); }
+
   bool wake_from(unsigned worker, wake_for what) noexcept {
     auto& state = waiters_[worker].state;
     // seq_cst: after what it is woken for.
@@ -412,7 +430,8 @@ class idle_gate {
     }
     // It counts as a searcher from now on, so that nobody wakes another for the same work; and before it gets
     // up, so that it can't leave the search before it was counted in.
-    idle_.fetch_add(one_searcher - (now == asleep_by_name ? 0 : one_sleeper), std::memory_order_seq_cst);
+    idle_.fetch_add(one_searcher + one_on_its_way - (now == asleep_by_name ? 0 : one_sleeper),
+                    std::memory_order_seq_cst);
     if (now == vacant) {
       call(waiters_[worker], called);
     } else {

@@ -26,6 +26,7 @@ class job_queue {
     added.next = &ends_;
     added.previous = std::exchange(ends_.previous, &added);
     added.previous->next = &added;
+    oldest_.store(ends_.next, std::memory_order_relaxed);
     // seq_cst: before the submitter's look at the idle counters, against the sleeper's last look at empty().
     counts_.store(counts_.load(std::memory_order_relaxed) + one_there, std::memory_order_seq_cst);
   }
@@ -36,9 +37,24 @@ class job_queue {
     const std::lock_guard lock(lock_);
     return ends_.next == &ends_ ? nullptr : take(*ends_.next);
   }
-  [[nodiscard]] bool is_oldest(const job& asked) noexcept {
+  // The second oldest job; but the oldest if there is no other, or if it has been left so before.
+  [[nodiscard]] job* pop_leaving_oldest() noexcept {
+    if (there(counts_.load(std::memory_order_relaxed)) == 0) return nullptr;
     const std::lock_guard lock(lock_);
-    return ends_.next == &asked;
+    job* const oldest = ends_.next;
+    if (oldest == &ends_) return nullptr;
+    if (oldest == left_ || oldest->next == &ends_) return take(*oldest);
+    left_ = oldest;
+    return take(*oldest->next);
+  }
+  // Whether the oldest job has been left so.
+  [[nodiscard]] bool has_left_oldest() noexcept {
+    const std::lock_guard lock(lock_);
+    return left_ != nullptr && ends_.next == left_;
+  }
+  // A hint: others may take it meanwhile.
+  [[nodiscard]] bool is_oldest(const job& asked) const noexcept {
+    return oldest_.load(std::memory_order_relaxed) == &asked;
   }
   // Takes out this job, which has been pushed. False: it has been taken out before.
   [[nodiscard]] bool withdraw(job& wanted) noexcept {
@@ -68,8 +84,10 @@ class job_queue {
 
   // With the lock.
   job* take(job& there) noexcept {
+    if (left_ == &there) left_ = nullptr;
     there.next->previous = there.previous;
     std::exchange(there.previous, nullptr)->next = there.next;
+    oldest_.store(ends_.next, std::memory_order_relaxed);  // or ends_, which nobody asks for
     // Relaxed: who still sees it looks in vain.
     counts_.store(counts_.load(std::memory_order_relaxed) + one_taken - one_there, std::memory_order_relaxed);
     return &there;
@@ -77,6 +95,8 @@ class job_queue {
 
   spin_lock lock_;
   job ends_{nullptr};  // before the oldest and after the newest
+  const job* left_ = nullptr;
+  std::atomic<const job*> oldest_{nullptr};
   std::atomic<std::uint64_t> counts_{0};
 };
 

@@ -4,6 +4,7 @@
 
 #include "platform/relax.hpp"
 #include "scheduler/blocked_activities.hpp"
+#include "scheduler/kept_waiting.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
@@ -102,7 +103,11 @@ void submit_request(scheduler& runtime, job& job) noexcept {
 }
 
 bool withdraw_request(scheduler& runtime, job& job) noexcept {
-  return runtime.requests().queue().withdraw(job);
+  static constinit thread_local kept_waiting<> others;
+  auto& asked = runtime.requests();
+  if (!asked.queue().withdraw(job)) return false;
+  if (others.begins_one(!asked.empty())) runtime.announce_requests();
+  return true;
 }
 
 void begin_call_if_alive(scheduler& runtime) {

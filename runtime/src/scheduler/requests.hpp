@@ -9,6 +9,8 @@
 #include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
 
+#include <atomic>
+
 namespace teff::detail {
 
 class requests {
@@ -17,6 +19,7 @@ class requests {
       : lent_(workers), spare_(most_spare_threads, machine) {}
 
   [[nodiscard]] job_queue& queue() noexcept { return queue_; }
+  [[nodiscard]] const job_queue& queue() const noexcept { return queue_; }
   // Calls of run() that no worker has begun. They are no requests, but lent as these where all workers wait.
   [[nodiscard]] job_queue& calls() noexcept { return calls_; }
   [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
@@ -26,6 +29,11 @@ class requests {
   // microsecond, if there is any.
   [[nodiscard]] bool are_left_to_workers() const noexcept;
   [[nodiscard]] detail::dozers<futex>& dozers() noexcept { return dozers_; }
+
+  // A thread from outside runs requests that it waits for, in the order in which it waits for them.
+  void begin_help() noexcept { helpers_.fetch_add(1, std::memory_order_relaxed); }
+  void end_help() noexcept { helpers_.fetch_sub(1, std::memory_order_relaxed); }
+  [[nodiscard]] bool has_helpers() const noexcept { return helpers_.load(std::memory_order_relaxed) != 0; }
 
   // A worker may run no request now: a spare thread is to run them, if there are any, and calls where no
   // worker may begin one.
@@ -72,6 +80,7 @@ class requests {
   job_queue queue_;
   job_queue calls_;
   detail::dozers<futex> dozers_;
+  std::atomic<unsigned> helpers_{0};  // relaxed: a hint
   lending<> lent_;
   spare_threads spare_;
 };

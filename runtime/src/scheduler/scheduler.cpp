@@ -1,4 +1,5 @@
 #include "scheduler/scheduler.hpp"
+#include <teff/detail/scheduler/processor_clock.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "scheduler/blocked_activities.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
-// What `ended` says: to begin with; the waiter, no worker, sleeps; the end.
+// What `ended` says: to begin with (or request_runs); the waiter, no worker, sleeps; the end.
 constexpr std::uint32_t running = 0;
 constexpr std::uint32_t awaited_asleep = 2;
 constexpr std::uint32_t has_ended = 1;
@@ -44,9 +45,10 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
   if (happens_soon(is_set)) return;
   const thread_blocks here;
-  std::uint32_t now = running;
+  auto now = ended.load(std::memory_order_acquire);
   // Of this and set_and_wake(), the later one sees the other's value.
-  if (!ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire)) return;
+  if (now == has_ended || !ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire))
+    return;
   while (!is_set()) futex_wait(ended, awaited_asleep);
 }
 
@@ -57,7 +59,7 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
     if (before == awaited_asleep) {
       futex_wake(ended);  // takes its address only
     } else if (auto* const me = worker::current()) {
-      me->has_served_spinner();
+      before == request_runs ? me->has_served_waiter() : me->was_in_the_way();
     }
   } else {
     runtime_registry::wake(*waiter.runtime, waiter.index);
@@ -287,6 +289,14 @@ void scheduler::source_published() noexcept {
   for (const auto& each : workers_) {
     if (each->sleeps_for_sources()) gate_.wake(each->index());
   }
+}
+
+bool scheduler::exposure_is_due() noexcept {
+  constexpr std::int64_t nanoseconds_each = 2000;
+  const auto now = processor_clock::now();
+  auto next = next_exposure_.load(std::memory_order_relaxed);
+  const auto later = now + processor_clock::in(nanoseconds_each * static_cast<std::int64_t>(workers_.size()));
+  return now >= next && next_exposure_.compare_exchange_strong(next, later, std::memory_order_relaxed);
 }
 
 counters scheduler::counted() const noexcept {

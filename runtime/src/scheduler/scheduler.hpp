@@ -28,6 +28,8 @@ namespace teff::detail {
 
 // Returns when `ended`, which was 0, is set to 1. `waiter`: the calling worker, which runs other work
 // meanwhile. Not a worker: the calling thread sleeps.
+// `ended` is 0 to begin with; of a request it may be request_runs.
+constexpr std::uint32_t request_runs = 3;
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
@@ -90,7 +92,7 @@ class scheduler {
     return !requests_.calls().empty() || !requests_.empty();
   }
   // Whether that request is what a worker would take first of it.
-  [[nodiscard]] bool would_begin_with(const job& request) noexcept {
+  [[nodiscard]] bool would_begin_with(const job& request) const noexcept {
     return requests_.calls().empty() && requests_.queue().is_oldest(request);
   }
   [[nodiscard]] gang_queue& gangs() noexcept { return gangs_; }
@@ -120,6 +122,10 @@ class scheduler {
   void end_sleep_for_sources(std::atomic<bool>& sleeps) noexcept;
   // A source has something that any worker may do.
   void source_published() noexcept;
+
+  // Whether a searcher may expose private work now, which interrupts all workers: the more there are, the
+  // longer after the last time.
+  [[nodiscard]] bool exposure_is_due() noexcept;
 
   // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
   // look at its deque any more.
@@ -164,6 +170,7 @@ class scheduler {
   static constexpr std::uint32_t shut_down_flag = 1;
   alignas(64) std::atomic<std::uint32_t> calls_{0};
   alignas(64) std::atomic<bool> searcher_counted_on_{false};
+  std::atomic<std::int64_t> next_exposure_{0};  // by the processors' clock
 };
 
 }  // namespace teff::detail

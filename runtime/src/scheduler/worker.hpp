@@ -118,8 +118,11 @@ class worker {
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
-  // What it has just done was the call of a thread from outside that spun meanwhile.
-  void has_served_spinner() noexcept { usefulness_.has_served_spinner(); }
+  // A thread from outside could not be the worker; or what it has just done was the call of one that spun
+  // meanwhile, and could have been the worker.
+  void was_in_the_way() noexcept { usefulness_.was_in_the_way(); }
+  // What it has just done was a request that a thread from outside waited for, awake.
+  void has_served_waiter() noexcept { served_waiter_ = true; }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -169,13 +172,15 @@ class worker {
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
-  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine, bool for_guest,
+                                                bool leaves_requests) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
-  bool run_something(may_run limit, awaited_work awaited, bool& searching) noexcept;
+  bool run_something(waiting& mine) noexcept;
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
-  bool run_request(bool& searching) noexcept;
+  bool run_request(waiting& mine) noexcept;
+  [[nodiscard]] bool leaves_requests_to_waiters(const waiting& mine) const noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
   task_slot* steal_from(worker& victim) noexcept;
@@ -197,6 +202,7 @@ class worker {
   [[nodiscard]] bool sees_inviting_work() noexcept;
   enum class with_what_is_left : bool { no, yes };
   [[nodiscard]] bool sees_work(with_what_is_left counts = with_what_is_left::yes) noexcept;
+  [[nodiscard]] bool sees_work_inside(with_what_is_left counts = with_what_is_left::yes) noexcept;
   [[nodiscard]] source::poll_time next_poll() noexcept;
   // To the bells of all sources. False: they are too many to sleep on.
   bool listen(doorbells& bells) noexcept;
@@ -234,6 +240,7 @@ class worker {
   stolen_tasks<calling_worker> stolen_;
   spin_patience patience_;
   usefulness usefulness_;
+  bool served_waiter_ = false;
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

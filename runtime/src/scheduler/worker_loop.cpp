@@ -196,7 +196,7 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   constexpr unsigned looks_between_clock_readings = 16;
   waiting mine{condition(done), limit, awaited, where, {looks_between_clock_readings, all_.crowded()}};
   while (!done()) {
-    if (run_something(limit, awaited, mine.searching)) {
+    if (run_something(mine)) {
       static_cast<void>(current_or_leave());
       mine.fruitless = 0;
     } else {
@@ -220,7 +220,7 @@ void worker::look_further(waiting& mine) noexcept {
     if (mine.pace.is_over()) {
       if (!is_counted_on(mine)) park(mine);
     } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0 &&
-               sees_private_work()) {
+               sees_private_work() && all_.exposure_is_due()) {
       expose_anything();
     } else {
       mine.pace.give_way();

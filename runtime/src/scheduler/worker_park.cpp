@@ -21,20 +21,28 @@ void worker::park(waiting& mine) noexcept {
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
+  const bool leaves_requests = leaves_requests_to_waiters(mine);
   const bool for_guest = at_top && gate.prepare_to_give_way(index_);
   if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
   auto by = woken_by::another;
   doorbells bells;
   const bool listens = limit == may_run::awaited_thief || listen(bells);
-  if (!listens || finds_reason_to_stay_awake(mine, for_guest)) {
+  if (!listens || finds_reason_to_stay_awake(mine, for_guest, leaves_requests)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    by = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
+    auto until = limit == may_run::awaited_thief ? futex::never : next_poll();
+    // Without such a time it dozes.
+    if (leaves_requests && until != futex::never)
+      until = std::min(until, search_pace::clock::now() + all_.requests().dozers().nap);
+    by = sleep(wakes, until, mine.where, bells);
   }
   if (at_top) gate.offer(index_);
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
-  if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
+  if (by == woken_by::time_or_bell) {
+    poll_sources(search_pace::clock::now());
+    if (leaves_requests && !all_.requests().empty()) usefulness_.is_needed();
+  }
   // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
   // maybe on this core.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -43,16 +51,21 @@ void worker::park(waiting& mine) noexcept {
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.
-bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept {
+// `leaves_requests`: it will look at them again in time.
+bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest, bool leaves_requests) noexcept {
   const auto limit = mine.limit;
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
-  // From here on, whoever brings a source something sees that this worker sleeps, or is seen by this look.
-  // Not for a guest, who looks when it leaves, or has this worker look again (guests.md).
-  if (!for_guest && limit != may_run::awaited_thief && !all_.sources().empty()) all_.fences().everywhere();
+  // One fence for both: from here on, whoever brings a source something sees that this worker sleeps, or is
+  // seen by this look; and so is whoever has pushed and did not see that he is asked. Not for a guest, who
+  // looks when it leaves, or has this worker look again (guests.md).
+  if (!for_guest &&
+      (limit == may_run::everything || (limit != may_run::awaited_thief && !all_.sources().empty())))
+    all_.fences().everywhere();
   if (mine.done()) return true;
   if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
   if (for_guest) return sees_work(with_what_is_left::no) || sees_private_work();
+  if (leaves_requests) return !all_.requests().calls().empty() || sees_work_inside() || expose_anything();
   if (limit == may_run::everything) return sees_work() || expose_anything();
   auto* const thief = thief_of(mine.awaited.slot);
   const look here(*this);
@@ -101,9 +114,15 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
   dozers.begin();
   bool is_needed = true;
   while (is_needed) {
-    const auto until = search_pace::clock::now() + dozers.nap;
-    if (futex_wait_until(home, expected, until) || requests.are_left_to_workers()) break;
-    is_needed = dozers.were_counted_on();
+    const auto before = requests.queue().taken_before_oldest();
+    if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
+    if (before && before == requests.queue().taken_before_oldest()) {
+      usefulness_.is_needed();
+      // Who was to come for it is busy, maybe with what waits for it.
+      if (requests.queue().has_left_oldest()) requests.lend();
+      break;
+    }
+    is_needed = dozers.were_counted_on() || !requests.empty();
   }
   dozers.end();
   if (!requests.empty()) all_.announce_requests();
@@ -129,9 +148,12 @@ bool worker::sees_work_of(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
-// `counts`: whether what sources leave to other threads for a moment is work.
 bool worker::sees_work(with_what_is_left counts) noexcept {
-  if (all_.has_work_from_outside()) return true;
+  return all_.has_work_from_outside() || sees_work_inside(counts);
+}
+
+// `counts`: whether what sources leave to other threads for a moment is work.
+bool worker::sees_work_inside(with_what_is_left counts) noexcept {
   if (counts == with_what_is_left::yes ? sees_source_work(may_run::everything) : sees_inviting_work())
     return true;
   const look here(*this);
@@ -158,16 +180,21 @@ bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
     if (!others_idle) all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }
-  return sees_work() || sees_private_work();
+  auto& asked = all_.requests();
+  const bool sees_requests = !asked.empty() && !asked.dozers().will_look();
+  return sees_requests || !asked.calls().empty() || sees_work_inside() || sees_private_work();
 }
 
-// Whether another worker has public work, or private work of which half is now public.
+// Whether another worker has public work, or private work of which half is now public. After a fence on every
+// core since it asked, none is missed.
 bool worker::expose_anything() noexcept {
   const look here(*this);
   for (auto* const other : victims) {
-    if (!all_.fences().available()) break;
+    auto& deque = other->deque();
+    if (deque.has_public()) return true;
+    if (!all_.fences().available() || !deque.has_private()) continue;
     ++exposures_;
-    if (other->deque().expose([this] { all_.fences().everywhere(); })) {
+    if (deque.expose([this] { all_.fences().everywhere(); })) {
       record_instant(event_kind::exposure);
       return true;
     }

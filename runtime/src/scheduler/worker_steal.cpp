@@ -3,6 +3,7 @@
 #include <teff/detail/scheduler/release_observer.hpp>
 
 #include "scheduler/scheduler.hpp"
+#include "scheduler/waiting.hpp"
 #include "scheduler/within_activity.hpp"
 #include "scheduler/worker.hpp"
 
@@ -134,7 +135,10 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   return result;
 }
 
-bool worker::run_something(may_run limit, awaited_work awaited, bool& searching) noexcept {
+bool worker::run_something(waiting& mine) noexcept {
+  const auto limit = mine.limit;
+  const auto& awaited = mine.awaited;
+  bool& searching = mine.searching;
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
   // What came from outside is taken only if it was there before the look at the sources, all of which are
   // looked at then: who brought it may have brought a source something before, and it may wait for that.
@@ -148,7 +152,7 @@ bool worker::run_something(may_run limit, awaited_work awaited, bool& searching)
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
-      (run_job_of(all_.requests().calls(), searching) || run_request(searching)))
+      (run_job_of(all_.requests().calls(), searching) || run_request(mine)))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(victim);
@@ -169,10 +173,26 @@ bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
   return true;
 }
 
-bool worker::run_request(bool& searching) noexcept {
+bool worker::run_request(waiting& mine) noexcept {
+  if (leaves_requests_to_waiters(mine)) return false;
   auto& asked = all_.requests();
-  const bool may_leave_it = searching && all_.gate().anyone_sleeps();
-  return (!may_leave_it || asked.are_left_to_workers()) && run_job_of(asked.queue(), searching);
+  const bool may_leave_it = mine.searching && all_.gate().anyone_sleeps();
+  if (may_leave_it && !asked.are_left_to_workers()) return false;
+  // Who waits for requests one after the other is about to come for the oldest, or waits for it in vain. If
+  // he does not come, a thread that dozes sees that: others may wait for it.
+  const bool leaves_oldest =
+      (std::exchange(served_waiter_, false) || asked.has_helpers()) && asked.dozers().will_look();
+  auto* const next = leaves_oldest ? asked.queue().pop_leaving_oldest() : asked.queue().pop();
+  if (next == nullptr) return false;
+  stop_search(mine.searching);
+  run_job(*next);
+  return true;
+}
+
+// To threads that wait for them, and would be this worker if it slept. It sees in time if they do not come
+// (doze()).
+bool worker::leaves_requests_to_waiters(const waiting& mine) const noexcept {
+  return mine.where == waits::at_top && usefulness_.is_in_the_way();
 }
 
 task_slot* worker::steal_from_anyone(worker*& victim) noexcept {

@@ -34,10 +34,12 @@ void worker::hand_over() noexcept {
     woke_one();
 }
 
+// If more are to be woken, the next push shares at once: those that sleep don't ask.
 void worker::published() noexcept {
   ++shares_;
   if (all_.gate().notify_work(index_ + 1)) {
     woke_one();
+    if (all_.gate().needs_a_wake()) self.ask();
   } else {
     all_.count_on_searcher();
   }
