@@ -162,7 +162,9 @@ class keyed_graph final : public graph_core {
   [[gnu::noinline]] void count_in_chains(worker_state& here, const Key& key);
   void count_numbered(worker_state& here, const Key& key);
   [[gnu::noinline]] void ready_numbered(worker_state& here, const Key& key);
-  void share_numbered(worker_state& here, const Key& key);
+  void share_numbered(worker_state& here, const Key& key, int priority);
+  template <class MakeReady>
+  void fail_if_thrown(MakeReady make_ready);
   void settle(worker_state& here, typename chains::outcome outcome) {
     if (outcome.spare != nullptr) drop_spare(here, outcome.spare);
     while (outcome.ready != nullptr)

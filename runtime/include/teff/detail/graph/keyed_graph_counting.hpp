@@ -46,7 +46,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task.key, task.needed);
-  undo_if_thrown([&] { here.ready.push_own(&task); }, [this] { fail(std::current_exception()); });
+  fail_if_thrown([&] { here.ready.push_own(&task); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -75,33 +75,37 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
   if (now == outcome::over) [[unlikely]]
     return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
   if (now == outcome::ready) here.count_unplaced(-1);
-  // The fulfilment has been counted, so if this throws, the task would be missing: the graph fails.
-  undo_if_thrown(
-      [&] {
-        if (!here.kept && keeps_next(here) && !functions.priority) {
-          here.kept = key;
-        } else {
-          ready_numbered(here, key);
-        }
-      },
-      [this] { fail(std::current_exception()); });
+  fail_if_thrown([&] {
+    if (!here.kept && keeps_next(here) && !functions.priority) {
+      here.kept = key;
+    } else {
+      ready_numbered(here, key);
+    }
+  });
+}
+
+// A task's last fulfilment has been counted, so if what makes it ready throws, the task would be missing.
+template <class Key, class Hash>
+template <class MakeReady>
+void keyed_graph<Key, Hash>::fail_if_thrown(MakeReady make_ready) {
+  undo_if_thrown(make_ready, [this] { fail(std::current_exception()); });
 }
 
 // Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
-  if (!keeps_next(here)) return share_numbered(here, key);
   const int priority = priority_of(key);
-  if (here.kept && here.kept_priority > priority) return share_numbered(here, key);
+  if (!keeps_next(here) || (here.kept && here.kept_priority > priority))
+    return share_numbered(here, key, priority);
   std::optional<Key> next(key);  // which may throw
   const auto before = std::exchange(here.kept, std::move(next));
-  here.kept_priority = priority;
-  if (before) share_numbered(here, *before);
+  const int its_priority = std::exchange(here.kept_priority, priority);
+  if (before) share_numbered(here, *before, its_priority);
 }
 
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::share_numbered(worker_state& here, const Key& key) {
-  node* const ready = here.make_node(number_of(key), key, 1, priority_of(key));
+void keyed_graph<Key, Hash>::share_numbered(worker_state& here, const Key& key, int priority) {
+  node* const ready = here.make_node(number_of(key), key, 1, priority);
   ready->counted = counting::counters;
   share(here, ready);
 }
@@ -164,8 +168,8 @@ void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* read
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::share(worker_state& here, ready_node* ready) {
   const auto by_priority = static_cast<bool>(functions.priority);
-  // What can throw comes before the item begins. The task is ready, and would be missing: the graph fails.
-  undo_if_thrown([&] { here.ready.make_room(by_priority); }, [this] { fail(std::current_exception()); });
+  // What can throw comes before the item begins.
+  fail_if_thrown([&] { here.ready.make_room(by_priority); });
   account(here.index).begin_one();
   here.ready.push_shared(ready, by_priority);
   published(runtime());

@@ -182,7 +182,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
   if (here.ready.has_own()) return;  // nobody else may run these
   try_count([&] {
-    if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt));
+    if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt), here.kept_priority);
     if (ready_node* const next = here.ready.keep_next(nullptr)) share(here, next);
   });
   this_core.leave();
@@ -201,7 +201,7 @@ void keyed_graph<Key, Hash>::compare_kept(worker_state& here) noexcept {
   if (!here.ready.has_before(here.kept ? here.kept_priority : kept->priority)) return;
   try_count([&] {
     if (here.kept)
-      share_numbered(here, *std::exchange(here.kept, std::nullopt));
+      share_numbered(here, *std::exchange(here.kept, std::nullopt), here.kept_priority);
     else
       share(here, here.ready.keep_next(nullptr));
   });
