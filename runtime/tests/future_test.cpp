@@ -436,6 +436,8 @@ TEST(future, outlives_its_runtime) {
   EXPECT_TRUE(value.ready());
   EXPECT_EQ(value.get(), 5);
   EXPECT_THROW(other.then([](int) {}), runtime_was_shut_down);
+  ASSERT_TRUE(other.valid()) << "it has its value as before";
+  EXPECT_EQ(other.get(), 6);
 }
 
 TEST(future, of_a_runtime_after_its_shutdown_is_a_named_error) {

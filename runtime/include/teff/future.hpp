@@ -73,7 +73,8 @@ class future {
 
   // Has a worker call f(value) when the value is there, or f() if T is void: as if it were submitted then.
   // The future of that has what f returns or throws. If this one has an exception, so does that one, and f is
-  // not called. Throws runtime_was_shut_down, std::bad_alloc, and what copying or moving f throws.
+  // not called. Throws runtime_was_shut_down, forked_process, std::bad_alloc, and what copying or moving f
+  // throws; this one is as it was then.
   //
   // If what this future stands for was submitted to no runtime (a coroutine that awaited no future,
   // when_all() of nothing), f is called at once on the thread that has the value.
@@ -85,7 +86,7 @@ class future {
     closure copy(std::forward<F>(f));
     auto* const made = new detail::chained<closure, T, result>(std::move(outcome_), std::move(copy));
     detail::outcome_owner<result> owner(made);
-    made->start();
+    detail::undo_if_thrown([&] { made->start(); }, [&] { outcome_ = made->give_back(); });
     return future<result>(std::move(owner));
   }
 

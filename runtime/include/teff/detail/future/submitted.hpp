@@ -168,6 +168,12 @@ class chained final : public outcome<U>, continuation, job {
     if (!previous_->when_ended(*this)) follow();
   }
 
+  // After start() has thrown: what it was to follow.
+  [[nodiscard]] outcome_owner<T> give_back() noexcept {
+    made_of_.end();
+    return std::move(previous_);
+  }
+
   [[nodiscard]] causes made_of() override { return made_of_.get(); }
 
  private:
