@@ -26,6 +26,10 @@ constexpr std::uint32_t running = 0;
 constexpr std::uint32_t awaited_asleep = 2;
 constexpr std::uint32_t has_ended = 1;
 
+// Who waits for a request may come for the next one when it has ended: if he slept, a worker that is quicker
+// would have that, and he would sleep again. As long as a worker looks before it parks.
+constexpr std::chrono::microseconds patience_with_requests{50};
+
 // About as long as oneTBB's workers do.
 constexpr std::chrono::milliseconds most_spin_unasked{1};
 
@@ -43,9 +47,9 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   }
   // Acquire: pairs with the release in set_and_wake(): what was done before.
   const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
-  if (happens_soon(is_set)) return;
-  const thread_blocks here;
   auto now = ended.load(std::memory_order_acquire);
+  if (happens_soon(is_set, now == request_runs ? patience_with_requests : short_wait)) return;
+  const thread_blocks here;
   // Of this and set_and_wake(), the later one sees the other's value.
   if (now == has_ended || !ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire))
     return;

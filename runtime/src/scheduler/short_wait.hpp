@@ -7,12 +7,14 @@
 
 namespace teff::detail {
 
-// Whether `done()` becomes true within about as long as it takes to fall asleep and be woken, which a thread
-// should not do for less.
+// For which a thread should not fall asleep and be woken.
+inline constexpr std::chrono::microseconds short_wait{10};
+
+// Whether `done()` becomes true within that time.
 template <class Done>
-[[nodiscard]] bool happens_soon(Done done) noexcept {
+[[nodiscard]] bool happens_soon(Done done, std::chrono::microseconds patience = short_wait) noexcept {
   constexpr int looks_between_clock_readings = 32;
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(10);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   do {
     for (int look = 0; look < looks_between_clock_readings; ++look) {
       if (done()) return true;
