@@ -40,9 +40,7 @@ void help_as_guest(shared_outcome& awaited) {
   } help;
   help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
   help.with = &awaited;
-  runtime->requests().begin_help();
   static_cast<void>(run_as_guest_at_hand(*runtime, help, *first));
-  runtime->requests().end_help();
   end_call(*runtime);
 }
 

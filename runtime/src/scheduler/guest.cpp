@@ -183,11 +183,10 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
 bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
   // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
+  auto& asked = runtime.requests();
+  const bool others_wait = asked.queue().size() > 1;
   const bool is_oldest = runtime.would_begin_with(first);
-  const auto announce_others = [&] {
-    if (runtime.requests().queue().size() > 1) runtime.announce_requests();
-  };
-  if (!is_oldest) announce_others();
+  if (others_wait && !is_oldest) runtime.announce_requests();
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine != nullptr) {
     bound.was_quicker = 0;
@@ -198,8 +197,11 @@ bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first
     if (auto* const nearest = runtime.worker_of_this_processor()) nearest->was_in_the_way();
   }
   // Only now, when the worker of this processor is not the one that would be woken.
-  if (is_oldest) announce_others();
-  return run_as(mine, job);
+  if (others_wait && is_oldest) runtime.announce_requests();
+  if (others_wait) asked.begin_help();
+  const bool ran = run_as(mine, job);
+  if (others_wait) asked.end_help();
+  return ran;
 }
 
 bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {

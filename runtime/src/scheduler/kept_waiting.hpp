@@ -15,6 +15,7 @@ class kept_waiting {
  public:
   // The thread begins one. `others`: whether there are others. Returns whether a wake is due.
   [[nodiscard]] bool begins_one(bool others) noexcept {
+    if (!others && since_ == 0) return false;  // the usual case, without reading the clock
     const auto now = Clock::now();
     const auto wake = Clock::in(wake_nanoseconds);
     if (since_ != 0) waited_ += std::min(now - since_, wake);
