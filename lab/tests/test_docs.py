@@ -1,6 +1,7 @@
 """The documentation against what it documents."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tools.site import DIRECTIVE, on_page_markdown
 from tools.system_pages import Source, comments, pages, sources
 
 DOCS = project_root() / "docs"
+BUILT = re.compile(r"\.teff/build/bin/(\w+)")
 HEADERS = project_root() / "runtime" / "include" / "teff"
 
 HEADER = """\
@@ -90,6 +92,21 @@ def test_every_public_declaration_of_libteff_stands_in_its_reference() -> None:
         for each in declarations(header.read_text(encoding="utf-8")):
             if each.comment:  # a definition outside of its class has none
                 assert (str(header.relative_to(project_root())), each.name) in shown
+
+
+def test_every_built_program_that_a_page_starts_is_the_lab_s_or_the_page_says_how_to_build_it() -> None:
+    """Only what measures is built without being asked for."""
+    kinds = [folder.name for folder in (project_root() / "bench").iterdir()]
+    patterns = [program.program for system in load_systems(project_root()) for program in system.programs]
+    measured = {each.replace("{benchmark}", kind) for each in patterns for kind in kinds}
+    for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for name in set(BUILT.findall(text)) - measured:
+            target = "examples" if name.startswith("example_") else name
+            assert f"cmake --build --preset release --target {target}" in text, f"{page}: {name}"
+            source = re.sub("^(example|teff)_", "", name)
+            folders = (project_root() / each for each in ("runtime/examples", "runtime/benchmarks", "bench"))
+            assert any(next(folder.rglob(f"{source}.c*"), None) for folder in folders), f"{page}: {name}"
 
 
 def test_the_readme_shows_an_example_as_it_is() -> None:
