@@ -25,7 +25,7 @@ from tefflab.benchmarks.task_graph.experiment import GraphExperiment
 from tefflab.benchmarks.task_graph.plan import CHARTS
 from tefflab.cli import session
 from tefflab.cli.session import Options
-from tefflab.errors import TeffError
+from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.systems.setup import SetupReport
 from tefflab.systems.systems import load_systems
 
@@ -222,6 +222,21 @@ def test_an_experiment_is_measured_drawn_and_reported_and_can_be_reported_again(
     heads.write_bytes(heads.read_bytes()[:-40])
     with pytest.raises(TeffError, match=r"^line 1 of .*/test/sittings\.jsonl can't be read .* runs are kept: put the"):
         session.experiment(root, "one", options(resume=True))
+
+
+@pytest.mark.usefixtures("_simulated")
+def test_kernels_without_a_rate_are_refused_before_a_sitting_begins(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(quick=(1e-6, "fine"))
+    (metg, *_) = BENCHMARK.commands
+    own = {"threshold": 0.5}
+    for flags in (("-kernel", "empty"), ("-kernel", "empty", "-and", "-kernel", "empty", "-type", "fft")):
+        with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes") as refused:
+            session.run_command(root, BENCHMARK, metg, options(seconds=60, own=own, flags=flags))
+        assert refused.value.exit_code == BAD_INPUT
+    written(root, ONE.replace('flags = "', 'flags = "-kernel empty '))
+    with pytest.raises(TeffError, match="this kernel counts neither FLOPs nor bytes"):
+        session.experiment(root, "one", options())
+    assert not (root / "results").exists()
 
 
 @pytest.mark.usefixtures("_simulated")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tefflab.benchmarks.benchmark import Benchmark, Command, Launch, Option, Request, Scales
-from tefflab.benchmarks.task_graph.ceiling import Ceiling
+from tefflab.benchmarks.task_graph.ceiling import Ceiling, expect_rates
 from tefflab.benchmarks.task_graph.configuration import check, parse, refuse_unknown_values
 from tefflab.benchmarks.task_graph.estimate import GraphRun
 from tefflab.benchmarks.task_graph.estimates import GraphEstimates
@@ -108,6 +108,7 @@ def _plan_of_one(request: Request, asks: Asks) -> GraphPlan:
     workers = one_number_of_workers(request)
     configuration = parse(request.flags, workers)
     check(request.root, configuration, request.flags)
+    expect_rates(request.root, [configuration])
     case = GraphCase.of(configuration, workers)
     return GraphPlan(asks=asks, title=configuration.title, cases=(case,), variants=request.variants)
 

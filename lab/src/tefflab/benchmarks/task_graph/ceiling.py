@@ -1,14 +1,17 @@
 """The ceiling: the rate of a kernel on all cores with no runtime at all. Each run is compared with its own."""
 
 import math
-from collections.abc import Generator
+import subprocess
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from tefflab.benchmarks.benchmark import Reference
+from tefflab.benchmarks.task_graph.configuration import Configuration
 from tefflab.benchmarks.task_graph.plan import GraphCase
 from tefflab.benchmarks.task_graph.record import GraphRecord
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.records.plan import Case
+from tefflab.records.record import parse_record
 from tefflab.systems.systems import BUILD_FOLDER
 
 _LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
@@ -59,13 +62,27 @@ class Ceiling(Reference[GraphRecord]):
         runs: list[GraphRecord] = []
         for _ in range(_CALIBRATIONS):
             record = yield case.configuration.ceiling_line(case.workers, 10, iterations)
-            if not record.flops and not record.bytes:
-                raise TeffError(
-                    f"{case.configuration.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; "
-                    "METG needs one that does, as -kernel compute_bound",
-                    exit_code=BAD_INPUT,
-                )
+            _refuse_without_rate(record, case.configuration)
             runs.append(record)
             if record.granularity < self._least_task:
                 break
         return min(runs, key=lambda each: each.granularity)
+
+
+def expect_rates(root: Path, configurations: Iterable[Configuration]) -> None:
+    """TeffError for one whose kernels have no rate: one short run of the ceiling for each that differs says it. Where
+    that can't be had, the sitting will say why."""
+    ceiling = Ceiling().command_line(root, 1)
+    for line, configuration in {each.ceiling_line(1, 1, 1): each for each in configurations}.items():
+        asked = subprocess.run([*ceiling, *line.split()], capture_output=True, text=True, check=False)
+        if asked.returncode == 0:
+            _refuse_without_rate(parse_record(asked.stdout, GraphRecord), configuration)
+
+
+def _refuse_without_rate(record: GraphRecord, of: Configuration) -> None:
+    if not record.flops and not record.bytes:
+        raise TeffError(
+            f"{of.title}: this kernel counts neither FLOPs nor bytes, so it has no efficiency; METG needs one that "
+            "does, as -kernel compute_bound",
+            exit_code=BAD_INPUT,
+        )

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from tefflab.benchmarks.benchmark import Experiment, NonEmpty, Request
+from tefflab.benchmarks.task_graph.ceiling import expect_rates
 from tefflab.benchmarks.task_graph.configuration import check, parse, read_flags
 from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.durations import seconds
@@ -121,6 +122,7 @@ class GraphExperiment(Experiment):
         cases = self.cases(workers)
         for case in cases:
             check(request.root, case.configuration)
+        expect_rates(request.root, [case.configuration for case in cases])
         return GraphPlan(
             asks=self.kind,
             title=self.title,
