@@ -86,6 +86,9 @@ void read_flags(CLI::App& app, flags rewritten) {
     app.parse(std::move(rewritten));
   } catch (const CLI::ParseError& failure) {
     std::string reason = failure.what();
+    // Each rewritten flag has the value that it takes: a mismatch is one value too many.
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&failure) != nullptr)
+      reason = reason.substr(0, reason.find(':')) + ": it is given more than once; give it once";
     // A flag is quoted as it is mostly written, with one dash: "-steps: ...".
     if (reason.starts_with("--") && reason[reason.find_first_of(": ")] == ':') reason.erase(0, 1);
     std::ranges::replace(reason, '\n', ' ');

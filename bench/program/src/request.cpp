@@ -41,7 +41,7 @@ int read_workers(std::string_view text) {
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc{} || end != text.data() + text.size() || value < 1 || value > most_workers)
     throw usage_error(fmt::format(
-        "-workers: '{}' is not a whole number from 1 to {}; for example --workers 2", text, most_workers));
+        "--workers: '{}' is not a whole number from 1 to {}; for example --workers 2", text, most_workers));
   return value;
 }
 

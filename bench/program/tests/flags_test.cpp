@@ -39,6 +39,22 @@ TEST(flags, that_are_like_no_other_lead_to_the_help) {
     EXPECT_EQ(refusal(word), "there is no flag '" + word + "'; see --help");
 }
 
+TEST(flags, that_are_given_twice_are_refused_by_their_name) {
+  CLI::App app;
+  int width = 0;
+  int verbosity = 0;
+  app.add_option("--width", width);
+  app.add_flag("-v,--verbose", verbosity);
+  read_flags(app, {"--verbose", "--verbose", "--width=4"});
+  EXPECT_EQ(verbosity, 2);
+  try {
+    read_flags(app, {"--width=4", "--width=5"});
+    ADD_FAILURE();
+  } catch (const usage_error& why) {
+    EXPECT_STREQ(why.what(), "-width: it is given more than once; give it once");
+  }
+}
+
 TEST(flags, values_lead_to_the_one_that_was_meant) {
   const flags patterns{"trivial", "stencil_1d", "fft"};
   EXPECT_EQ(did_you_mean("", "stencil", patterns), " (did you mean stencil_1d?)");

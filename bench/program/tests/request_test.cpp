@@ -41,7 +41,7 @@ TEST(request, for_workers_that_can_not_be_is_refused_in_one_line_that_quotes_the
       ADD_FAILURE() << line;
     } catch (const usage_error& wrong) {
       const std::string reason = wrong.what();
-      EXPECT_NE(reason.find("-workers"), std::string::npos) << reason;
+      EXPECT_NE(reason.find("--workers"), std::string::npos) << reason;
       EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
     }
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -30,7 +31,10 @@ CLI::Validator whole_number(int64_t least, std::string_view example) {
         const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (failure == std::errc{} && end == text.data() + text.size() && value >= least)
           return std::string{};
-        return fmt::format("'{}' is not a whole number from {} up; for example {}", text, least, example);
+        const bool is_beyond = failure == std::errc::result_out_of_range;
+        const std::string most = is_beyond ? fmt::format("to {}", std::numeric_limits<int64_t>::max()) : "up";
+        return fmt::format("'{}' is not a whole number from {} {}; for example {}", text, least, most,
+                           example);
       },
       "");
 }

@@ -46,6 +46,10 @@ TEST(flags, that_are_wrong_are_refused_in_one_line_that_quotes_them) {
     EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
   }
   EXPECT_EQ(refusal("-steps -1"), "-steps: '-1' is not a whole number from 1 up; for example -steps 1000");
+  EXPECT_EQ(refusal("-width 99999999999999999999"),
+            "-width: '99999999999999999999' is not a whole number from 1 to 9223372036854775807; for example "
+            "-width 4");
+  EXPECT_EQ(refusal("-type fft -type dom"), "-type: it is given more than once; give it once");
 }
 
 constexpr double gigabytes = 1e9;
