@@ -56,7 +56,7 @@ def record(name: str, nanoseconds: float, workers: int, line: str, count: int) -
         "dependencies": rows * (columns - 1) * dependences,
     }
     if name == "eager" and inserted:
-        answer["error"] = "its tasks begin when they are made"
+        answer |= {"error": "its tasks begin when they are made", "lacks": True}
     return answer
 
 

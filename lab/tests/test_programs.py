@@ -90,6 +90,21 @@ def test_the_mean_is_over_the_programs_that_both_have(root: Path, monkeypatch: p
     assert "sloppy: wrong result: it is not that of one thread (weave; knit_2; spin)" in lines
 
 
+def test_a_system_that_lacks_a_program_is_measured_to_the_end_without_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert teff(monkeypatch, *MEASURE, "--systems", "quick,partial") == 0
+    out, errors = capsys.readouterr()
+    assert "partial: it has no looms (knit_2)" in out
+    assert "asked for by name" not in errors
+    (failure, _) = Store.open(root / "results" / "default").failures(last_estimates(root).sitting.sitting)
+    assert failure.lacks
+    assert teff(monkeypatch, *MEASURE, "--systems", "quick,partial", "--cases", "knit_2") == 1, "it has none of them"
+    assert "asked for by name and not measured, or not to the end: partial" in capsys.readouterr().err
+    assert teff(monkeypatch, *MEASURE, "--systems", "quick,sloppy") == 1
+    assert "asked for by name and not measured, or not to the end: sloppy" in capsys.readouterr().err
+
+
 def test_who_is_not_measured_can_not_be_the_measure(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -138,6 +153,8 @@ def test_the_geometric_mean_has_an_interval_of_independent_values() -> None:
 WRONG: list[dict[str, Any]] = [
     {"size": 0},
     {"program": ""},
+    {"lacks": True},
+    {"error": "it has none", "lacks": False},
     {"way": None},
     {"surplus": 1},
     {"validation": {"passed": True, "checksum": "1", "expected": "1"}},

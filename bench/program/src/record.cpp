@@ -42,6 +42,7 @@ std::string to_json(const record& run, std::string_view benchmark) {
     if (measured.peak_resident_bytes) object["peak_rss_bytes"] = *measured.peak_resident_bytes;
   }
   if (!run.error.empty()) object["error"] = run.error;
+  if (run.lacks) object["lacks"] = true;
   object.update(run.own);
   return object.dump();
 }

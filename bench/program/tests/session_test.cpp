@@ -34,7 +34,7 @@ class numbers final : public benchmark {
   }
 };
 
-/// Doubles its number; a run of 13 fails, 14 can't be made ready.
+/// Doubles its number; a run of 13 fails, 14 can't be made ready, and 15 it does not have.
 class doubling final : public runner {
  public:
   explicit doubling(int workers) : who_{"doubling", "plain", "1", workers} {}
@@ -51,6 +51,7 @@ class doubling final : public runner {
                         .error = fails ? "13 can't be doubled" : ""}};
     got.said.own["doubled"] = 2 * number_;
     if (number_ == 0) got.text = "nothing";
+    if (number_ == 15) got.said = {.who = who_, .error = "it has no 15", .lacks = true};
     return got;
   }
 
@@ -148,6 +149,13 @@ TEST(program, answers_a_line_that_is_wrong_with_a_head_without_times) {
   const json wrong = lines_of(program({"--batch"}, "-x\n").out).at(0);
   EXPECT_EQ(keys_of(wrong), (std::vector<std::string>{"schema", "benchmark", "system", "variant", "version",
                                                       "workers", "ranks", "error"}));
+}
+
+TEST(program, tells_what_its_system_does_not_have_from_what_went_wrong) {
+  const std::vector<json> records = lines_of(program({"--batch"}, "-15\n-13\n").out);
+  EXPECT_EQ(records.at(0)["error"], "it has no 15");
+  EXPECT_EQ(records.at(0)["lacks"], true);
+  EXPECT_FALSE(records.at(1).contains("lacks"));
 }
 
 TEST(program, prints_text_in_the_place_of_the_record_where_a_run_gives_some) {

@@ -75,7 +75,8 @@ class runner_of_programs final : public bench::runner {
     run.own["way"] = name(what.needs);
     run.own["size"] = asked_->size;
     run.own["unit"] = what.unit;
-    if (!is_there_) run.error = fmt::format("it has no {}", name(what.needs));
+    run.lacks = !is_there_;
+    if (run.lacks) run.error = fmt::format("it has no {}", name(what.needs));
     if (run.error.empty()) try {
         measure(*system_, expected_, run);
       } catch (const std::exception& failure) {

@@ -34,7 +34,8 @@ record run_once(pattern_runner& system, const work& asked, std::int64_t empty_by
              .wanted = expected(asked),
              .empty_resident_bytes = empty_bytes};
   run.error = system.missing(asked);
-  if (!run.error.empty()) return run;
+  run.lacks = !run.error.empty();
+  if (run.lacks) return run;
   try {
     measure(system, run);
     run.error = difference(asked, run.found, run.wanted);

@@ -55,7 +55,7 @@ bench::record to_record(const record& run) {
     own["peak_rss_above_empty_bytes"] = measured->peak_resident_bytes.value_or(0) - run.empty_resident_bytes;
     if (run.asked.what == pattern::tree) own["generator_seconds"] = run.generator_seconds;
   }
-  return {run.who, std::move(measured), run.error, std::move(own)};
+  return {run.who, std::move(measured), run.error, std::move(own), run.lacks};
 }
 
 }  // namespace teff::spawn

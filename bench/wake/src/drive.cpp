@@ -49,6 +49,7 @@ class runner_on_tasks final : public bench::runner {
   void prepare(const bench::flags& of_run) override { asked_ = parse_work(of_run); }
   [[nodiscard]] bench::answer run() override {
     bench::record run{.who = describe(), .error = system_->missing()};
+    run.lacks = !run.error.empty();
     run.own["parameters"] = {{"wakes", asked_.wakes}, {"idle_seconds", asked_.idle.count()}};
     if (!bare_.empty()) run.own["bare_wake_seconds"] = quantiles(bare_);
     if (run.error.empty()) try {

@@ -186,9 +186,9 @@ def _rounds(made: int, before: int | None = None) -> str:
 def _unmeasured(
     store: Store, kind: AnyBenchmark, head: Sitting, chosen: Sequence[Present], named: Sequence[str]
 ) -> list[str]:
-    """Which of the systems that are named were not here, failed, or had no turn."""
+    """Which of the systems that are named were not here, failed, or had no turn: of the cases that they have."""
     ran = {run.system_id for run in store.runs(kind.record, head.sitting) if run.role == "system"}
-    good = ran - {failure.system_id for failure in store.failures(head.sitting)}
+    good = ran - {failure.system_id for failure in store.failures(head.sitting) if not failure.lacks}
     ids = {
         name: [each.variant.id for each in chosen if name in (each.program.system_name, each.program.long_name)]
         for name in named

@@ -27,6 +27,10 @@ class ProgramError(TeffError):
     """A program that died, hung or answered nonsense; the message says which, and its last words."""
 
 
+class LackingError(ProgramError):
+    """A program whose system does not have what it was asked for, and says so."""
+
+
 class LateError(ProgramError):
     """A program that did not answer in time: it hangs, or the machine was too busy for it."""
 

@@ -15,7 +15,7 @@ from typing import Generic
 
 from tefflab.benchmarks.benchmark import Ask, Benchmark, Launch, Question
 from tefflab.errors import TeffError
-from tefflab.measure.batch import BatchProgram, ProgramError
+from tefflab.measure.batch import BatchProgram, LackingError, ProgramError
 from tefflab.measure.noise import has_gaps, is_noisy
 from tefflab.records.plan import Case
 from tefflab.records.record import AnyRecord, parse_record
@@ -92,8 +92,11 @@ class Runner(Generic[AnyRecord]):
             self._known.setdefault(run.key, deque()).appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str) -> Failure:
-        """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again."""
+    def give_up(
+        self, launch: Launch[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False
+    ) -> Failure:
+        """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again.
+        `lacks`: its system does not have the case."""
         case = launch.case
         failure = Failure(
             sitting=self._sitting,
@@ -103,6 +106,7 @@ class Runner(Generic[AnyRecord]):
             configuration=case.flags if case else "",
             workers=case.workers if case else None,
             at=at,
+            lacks=lacks,
         )
         self._store.append("failures", failure)
         return failure
@@ -202,7 +206,8 @@ class Runner(Generic[AnyRecord]):
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
         if record.error is not None:
-            raise ProgramError(record.error if line == case.flags else f"{record.error} ({line})")
+            kind = LackingError if record.lacks else ProgramError
+            raise kind(record.error if line == case.flags else f"{record.error} ({line})")
         return record
 
     @property

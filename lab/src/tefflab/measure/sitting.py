@@ -18,7 +18,7 @@ from tefflab.analysis.distance import OFTEN, alike, is_at, places
 from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import Launch
 from tefflab.errors import TeffError
-from tefflab.measure.batch import LateError
+from tefflab.measure.batch import LackingError, LateError
 from tefflab.measure.next_launch import (
     WIDE,
     Estimate,
@@ -319,7 +319,8 @@ class Sitting:
         if is_out:
             entry.failure = reason
         if is_out or not any(question.runs for question in launch.questions):
-            entry.failed_before = self.runner.give_up(launch, entry.launches, reason, at)
+            lacks = isinstance(failure, LackingError)
+            entry.failed_before = self.runner.give_up(launch, entry.launches, reason, at, lacks=lacks)
         self.observer.failed(launch.variant.id, launch.case.place if launch.case else "", reason)
 
 

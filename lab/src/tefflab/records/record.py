@@ -81,12 +81,15 @@ class Record(Strict):
     validation: Validation | None = None
     peak_rss_bytes: Count | None = None
     error: Annotated[str, Field(min_length=1)] | None = None
+    lacks: Literal[True] | None = None  # the error is what the system does not have: nothing went wrong
 
     @model_validator(mode="after")
     def _good_or_failed(self) -> Self:
         """Refuses the record in between: numbers missing or validation failed, yet no `error`."""
         if self.error is not None:
             return self
+        if self.lacks:
+            raise ValueError("it lacks something, yet no error says what")
         if missing := [name for name in (*self.needed, *self._of_all) if getattr(self, name) in (None, ())]:
             raise ValueError(f"no error is given, yet these are missing: {', '.join(missing)}")
         if fault := self.fault():

@@ -80,6 +80,7 @@ class Failure(Line):
     configuration: str = ""
     workers: int | None = None
     at: str = ""  # flags of the case that it was asked about; empty where that is not known
+    lacks: bool = False  # nothing went wrong: the system does not have the case
 
 
 def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:

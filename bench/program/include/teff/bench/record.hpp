@@ -29,6 +29,7 @@ struct record {
   std::optional<measurement> measured;  ///< nothing if nothing ran
   std::string error;                    ///< why it does not count, or empty
   json own = json::object();            ///< the keys that the kind adds
+  bool lacks = false;  ///< whether `error` says what the system does not have: none of its faults
 };
 
 /// A run's record, or text if the flags asked for text.

@@ -19,6 +19,7 @@ struct record {
   std::int64_t empty_resident_bytes = 0;       ///< the peak of this program before its runtime was there
   double generator_seconds = 0;                ///< of one node, where a tree was searched
   std::string error;                           ///< why the run does not count, or empty
+  bool lacks = false;                          ///< whether `error` is that the system has no such pattern
 };
 
 /// The record as record.schema.json describes its JSON.
