@@ -223,8 +223,23 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["sweep", "--longest", "soon"], "soon"),
         (["programs", "--scale", "huge"], "no scale is called 'huge'; there are: tiny usual large"),
         (["metg", "--systems", "openmpp"], "no system is called 'openmpp'; did you mean openmp?"),
-        (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for all"),
-        (["spawn", "--workers", ""], "Invalid value for '--workers': it names nothing; leave it out for all"),
+        (["metg", "--systems", ""], "Invalid value for '--systems': it names nothing; leave it out for the usual"),
+        (["spawn", "--workers", ""], "Invalid value for '--workers': it names nothing; leave it out for the usual"),
+        *(
+            ([command, option, names], f"Invalid value for '{option}': it names nothing; leave it out for the usual")
+            for command, option in [
+                ("spawn", "--patterns"),
+                ("spawn", "--trees"),
+                ("wake", "--cases"),
+                ("programs", "--cases"),
+                ("programs", "--scale"),
+                ("micro", "--against"),
+                ("profile", "--patterns"),
+                ("profile", "--trees"),
+            ]
+            for names in ("", ",")
+        ),
+        (["watch", "--system", "a", "--against", "b", "--workers", ""], "'--workers': it names nothing"),
         (
             ["spawn", "--workers", "0"],
             "--workers 0: give numbers from 1 to 4096, by commas; leave it out for the cores",

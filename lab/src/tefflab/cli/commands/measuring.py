@@ -102,7 +102,9 @@ def _refuse_misspelled(context: typer.Context) -> None:
 
 def _annotation(option: "Option") -> Any:
     if isinstance(option.default, str):
-        return Annotated[str, typer.Option(option.flag, *option.aliases, help=option.help, metavar=option.metavar)]
+        flags = (option.flag, *option.aliases)
+        named = typer.Option(*flags, help=option.help, metavar=option.metavar, callback=options.not_empty)
+        return Annotated[str, named]
     least = 0 if option.least is None else option.least
     return Annotated[type(option.default), options.number(option.flag, option.help, option.default, least, option.most)]
 

@@ -10,11 +10,11 @@ from tefflab.cli import completion
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
-    """A list that is given and names nothing, as where a shell's variable is not set, is no wish for all."""
+    """What is given and names nothing, as where a shell's variable is not set, is no wish for the usual."""
     source = context.get_parameter_source(parameter.name or "")
-    if value == "" and source is not None and source.name == "COMMANDLINE":
+    if not value.strip(", ") and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter(
-            "it names nothing; leave it out for all that are here", ctx=context, param_hint=f"'{parameter.opts[0]}'"
+            "it names nothing; leave it out for the usual", ctx=context, param_hint=f"'{parameter.opts[0]}'"
         )
     return value
 

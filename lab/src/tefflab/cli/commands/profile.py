@@ -33,6 +33,7 @@ def command(
             "--cases",
             metavar="NAMES",
             help="Names or groups of patterns; an unknown one lists them. [all]",
+            callback=options.not_empty,
         ),
     ] = "",
     trees: Annotated[
@@ -41,6 +42,7 @@ def command(
             "--trees",
             metavar="NAMES",
             help="Published trees, by commas; an unknown one lists them. [a default of its own]",
+            callback=options.not_empty,
         ),
     ] = "",
     workers: options.Workers = None,

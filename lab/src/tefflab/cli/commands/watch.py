@@ -39,7 +39,13 @@ def command(
     minutes: options.Minutes = 5.0,
     rounds: options.Rounds = 100,
     workers: Annotated[
-        str, typer.Option("--workers", metavar="N,M", help="Numbers of workers, by commas. [all cores]")
+        str,
+        typer.Option(
+            "--workers",
+            metavar="N,M",
+            help="Numbers of workers, by commas. [all cores]",
+            callback=options.not_empty,
+        ),
     ] = "",
     store: options.Store = "watch",
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict and its numbers as JSON.")] = False,
