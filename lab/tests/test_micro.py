@@ -67,6 +67,18 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
         assert row["efficiency"] == (pytest.approx(share) if share else None)
 
 
+def test_the_measure_is_the_quickest_of_those_that_have_most_cases(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toml = root / "bench/systems/eager/system.toml"
+    toml.write_text(toml.read_text().replace('"300"', '"50"'))
+    measure = ("micro", "--workers", "1", "--rounds", "3")
+    assert teff(monkeypatch, *measure) == 0
+    assert "an empty task of quick," in capsys.readouterr().out, "though eager is quicker where it has the case"
+    assert teff(monkeypatch, *measure, "--cases", "loose,tied_2") == 0
+    assert "an empty task of eager," in capsys.readouterr().out
+
+
 def test_a_task_takes_the_time_of_all_workers() -> None:
     one, two = (
         parse_record(json.dumps(record("quick", 100, count, CASES[0]["flags"], 0)), MicroRecord) for count in (1, 2)

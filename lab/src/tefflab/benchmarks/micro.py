@@ -149,7 +149,11 @@ class Micro(CaseBenchmark[MicroRecord]):
     )
     case_options = (
         *CaseBenchmark.case_options,
-        Option("--against", "The system by whose times the others' are divided. [the quickest]", metavar="SYSTEM"),
+        Option(
+            "--against",
+            "The system by whose times the others' are divided. [the quickest that has most cases]",
+            metavar="SYSTEM",
+        ),
     )
 
     def __init__(self) -> None:
