@@ -17,8 +17,10 @@ TOLD, OPEN = Interval(1.0, 0.9, 1.1), Interval(1.0, 0.0, float("inf"))
 LESSON = "a knot costs what it costs"
 
 
-def row(number: int, verdict: Verdict, value: Interval | None = TOLD, note: str = "", noisy: float = 0.0) -> CaseRow:
-    return CaseRow(WHO[number], "knot", 1, value, value, verdict, {}, 5 if value else 0, noisy, note)
+def row(
+    number: int, verdict: Verdict, value: Interval | None = TOLD, note: str = "", noisy: float = 0.0, rounds: int = 0
+) -> CaseRow:
+    return CaseRow(WHO[number], "knot", 1, value, value, verdict, {}, 5 if value else rounds, noisy, note)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,14 @@ def test_the_sentence_says_who_is_first_as_far_as_that_is_known(groups: Sequence
         ([row(1, "first"), row(2, "unknown")], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "first"), row(2, "failed", None, NO_TURN)], "./teff knots --resume --minutes 15 --store s"),
         ([row(1, "failed", None, "died")], "./teff knots --resume --store s"),
+        (
+            [row(1, "first"), row(2, "behind"), row(3, "failed", None, "died", rounds=3)],
+            "./teff knots --resume --store s",
+        ),
+        (
+            [row(1, "first"), row(2, "behind"), row(3, "failed", None, "it has no knots")],
+            f"./teff compare {WHO[1].id} {WHO[2].id} --store s",
+        ),
         ([row(1, "first", noisy=0.9), row(2, "behind")], "./teff doctor"),
     ],
 )

@@ -34,7 +34,7 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
         yield f"{again} --resume --minutes 15{kept}", "measures who had no turn"
     elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
-    elif not any(row.value for row in rows):
+    elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{again} --resume{kept}", "tries again who failed"
     if pair := _pair(groups):
         yield f"./teff compare {' '.join(pair)}{kept}", "their ratios with their intervals"
