@@ -113,6 +113,16 @@ def test_who_is_not_measured_can_not_be_the_measure(
     assert not list(root.glob("results/*/2*"))
 
 
+def test_the_floor_can_not_be_the_measure(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    toml = root / "bench/systems/slow/system.toml"
+    toml.write_text(toml.read_text().replace('paradigm = "none"', 'paradigm = "sequential"'))
+    assert teff(monkeypatch, *MEASURE, "--systems", "quick,slow", "--against", "slow") == 2
+    said = "'slow' is the floor, of one worker and without tasks: no measure of others; there are: quick"
+    assert said in capsys.readouterr().err
+
+
 def test_a_scale_goes_with_every_case(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

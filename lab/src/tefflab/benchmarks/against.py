@@ -19,12 +19,14 @@ _NAMED = 3  # of the cases that a note is about
 
 
 def against_of(request: Request, paradigm: str = "") -> str:
-    """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest one.
-    TeffError for one that is not measured."""
+    """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest.
+    TeffError for one that is not measured, and for the floor."""
     asked = canonical(str(request.own.get("against", "")))
     known = [each.id for each in request.variants if not each.is_floor]
     if asked and asked not in known:
-        raise TeffError(f"{asked!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+        is_floor = any(each.id == asked for each in request.variants)
+        why = "is the floor, of one worker and without tasks: no measure of others" if is_floor else "is not measured"
+        raise TeffError(f"{asked!r} {why}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
     of_paradigm = {each.name for each in load_systems(request.root) if each.paradigm == paradigm}
     return asked or next((id_ for id_ in known if parsed(id_).system in of_paradigm), "")
 

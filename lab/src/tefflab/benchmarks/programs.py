@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 from tefflab.analysis.comparison import ByRound
 from tefflab.analysis.results import NO_TURN, CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.against import ratio_text, some_of
+from tefflab.benchmarks.against import against_of, ratio_text, some_of
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
@@ -63,7 +63,7 @@ class ProgramRecord(Record):
 
 
 class ProgramsPlan(Plan):
-    against: str = ""  # the id of the system that is the measure; empty: the quickest one
+    against: str = ""  # the id of the system that is the measure; empty: the quickest of those with most cases
 
 
 class ProgramsExperiment(CaseExperiment):
@@ -109,7 +109,8 @@ class ProgramEstimates(CaseEstimates):
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: as asked, or that with the smallest mean of its ratios to the first ones."""
+        """The system that is the measure: as asked; or, of those that have most cases, that with the smallest mean of
+        its ratios to the first ones. In a row that the measure lacks nobody would have a ratio."""
         plan = self.plan
         asked = plan.against if isinstance(plan, ProgramsPlan) else ""
         ratios: dict[str, list[Interval]] = {}
@@ -223,7 +224,11 @@ class Programs(CaseBenchmark[ProgramRecord]):
     case_options = (
         *CaseBenchmark.case_options,
         Option("--scale", "How large the inputs are: tiny, usual or large. [usual]", metavar="WORD"),
-        Option("--against", "The system by whose times the others' are divided. [the quickest]", metavar="SYSTEM"),
+        Option(
+            "--against",
+            "The system by whose times the others' are divided. [the quickest that has most cases]",
+            metavar="SYSTEM",
+        ),
     )
 
     def __init__(self) -> None:
@@ -243,10 +248,7 @@ class Programs(CaseBenchmark[ProgramRecord]):
         return record.wall_seconds
 
     def plan(self, request: Request, title: str, workers: Sequence[int] = ()) -> Plan:
-        scale, against = str(request.own.get("scale", "")), str(request.own.get("against", ""))
-        known = [each.id for each in request.variants if not each.is_floor]
-        if against and against not in known:
-            raise TeffError(f"{against!r} is not measured; there are: {' '.join(known)}", exit_code=BAD_INPUT)
+        scale, against = str(request.own.get("scale", "")), against_of(request)
         check_scale(request.own)
         asked = super().plan(request, title, workers)
         flags = f" -scale {scale}" if scale else ""

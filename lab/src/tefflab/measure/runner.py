@@ -92,9 +92,7 @@ class Runner(Generic[AnyRecord]):
             self._known.setdefault(run.key, deque()).appendleft(run)
             self._attempts[run.key] -= 1
 
-    def give_up(
-        self, launch: Launch[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False
-    ) -> Failure:
+    def give_up(self, launch: Launch[AnyRecord], number: int, reason: str, at: str, *, lacks: bool = False) -> Failure:
         """Keeps why this variant is asked no more, or about this case no more; without a reason, that it is again.
         `lacks`: its system does not have the case."""
         case = launch.case
