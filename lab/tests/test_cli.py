@@ -213,6 +213,7 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         (["nonsense"], "No such command 'nonsense'; see teff --help"),
         (["compare", "a"], "Missing argument 'b'; see teff compare --help"),
         (["spawn", "extra"], "Got unexpected extra argument(s) (extra); see teff spawn --help"),
+        (["graph", "--svg"], "Option '--svg' requires an argument; see teff graph --help"),
         (["doctor", "--nope"], "No such option: --nope; see teff doctor --help"),
         (["metg", "--minuts", "3"], "no option is called --minuts; did you mean --minutes?"),
         (["spawn", "-workers", "2"], "-workers: an option has two dashes; say --workers"),

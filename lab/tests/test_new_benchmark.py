@@ -73,6 +73,17 @@ def test_the_last_words_say_who_is_first_what_that_means_and_what_to_try_next(
 
 
 @pytest.mark.usefixtures("root")
+@pytest.mark.parametrize(
+    ("workers", "said"), [("1,1", "1 worker;"), ("1,01", "1 worker;"), ("1,2", "1 and 2 workers;")]
+)
+def test_one_worker_is_counted_as_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], workers: str, said: str
+) -> None:
+    assert teff(monkeypatch, "toy", "--workers", workers, "--rounds", "2") == 0
+    assert f"; {said}" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("root")
 def test_pictures_on_a_full_disk_are_said_to_be_missing_and_how_to_get_them(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand
 
 from tefflab.benchmarks import graph_flags
 from tefflab.errors import BAD_INPUT, TeffError
 
+_USAGE_ERROR: Any = BadParameter.__mro__[1]  # of click or of typer's copy of it
 _EXAMPLE = "Example:  "
 _TYPE = re.compile(r" <[^>]*>$")  # behind a name, as Python calls it
 _WIDTH = 78
@@ -42,7 +44,11 @@ class BriefCommand(TyperCommand):
         letters to the library, and an unknown flag to programs."""
         if not ctx.resilient_parsing:  # which a shell that completes asks for
             _refuse_one_dash(args, {name for each in self.get_params(ctx) for name in each.opts})
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except _USAGE_ERROR as error:
+            error.ctx = error.ctx or ctx  # the parser, which misses a value, does not know whose it is
+            raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         text, _, example = (self.help or "").partition(_EXAMPLE)

@@ -18,7 +18,7 @@ from tefflab.measure.time_budget import TimeBudget
 from tefflab.output.live import LiveTable
 from tefflab.output.plots import save
 from tefflab.output.table import Column, Table
-from tefflab.records.plan import Plan
+from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
 from tefflab.records.store import RESULTS_FOLDER, Store
@@ -392,10 +392,11 @@ def measured_live(
     plan = kind.plan_of(head)
     console = progress()
     warn_of_others(console)
-    workers = " and ".join(map(str, plan.workers))
+    *fewer, most = plan.workers
+    workers = " and ".join([*map(str, fewer), counted_workers(most)])
     systems = f"{len(plan.variants)} system{'s' * (len(plan.variants) > 1)}"
-    console.print(f"teff: {plan.title}; {workers} workers; {systems}", soft_wrap=True, markup=False)
-    if (most := max(plan.workers)) > usable_cores():
+    console.print(f"teff: {plan.title}; {workers}; {systems}", soft_wrap=True, markup=False)
+    if most > usable_cores():
         console.print(f"teff: {most} workers share {usable_cores()} cores, so some of them always wait", soft_wrap=True)
     if plan.warning:
         console.print(f"teff: {plan.warning}", soft_wrap=True, markup=False)

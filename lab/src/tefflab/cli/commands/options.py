@@ -84,7 +84,7 @@ def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
             f"--workers {text}: give {wanted}; leave it out for the cores that are here",
             exit_code=BAD_INPUT,
         )
-    return tuple(map(int, names(text)))
+    return tuple(dict.fromkeys(map(int, names(text))))
 
 
 def share(text: str) -> float:
