@@ -2,12 +2,16 @@
 #include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -351,6 +355,33 @@ TEST(guests, a_request_that_a_worker_has_left_to_who_does_not_come_begins) {
     small.get();
     awaited.get();
     other.get();
+  }
+}
+
+// Each but the first waits for the one before it to begin, and main for them in any order: one of two workers
+// always has one that ends.
+TEST(guests, requests_that_wait_for_earlier_ones_to_begin_end_in_whatever_order_they_are_waited_for) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  runtime rt{{.workers = 2}};
+  for (int round = 0; round < 300; ++round) {
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      std::vector<future<int>> warm;
+      for (int i = 0; i < 8; ++i) warm.push_back(rt.submit([i] { return i; }));
+      for (auto& each : warm) static_cast<void>(each.get());
+    }
+    constexpr std::size_t count = 5;
+    std::array<std::atomic<bool>, count> begun{};
+    std::vector<future<void>> requests;
+    for (std::size_t i = 0; i < count; ++i) {
+      requests.push_back(rt.submit([&begun, i] {
+        begun[i] = true;
+        while (i != 0 && !begun[i - 1]) std::this_thread::yield();
+      }));
+    }
+    std::shuffle(requests.begin(), requests.end(), random);
+    for (auto& each : requests) each.get();
   }
 }
 

@@ -47,14 +47,14 @@ TEST(job_queue, leaves_the_oldest_once) {
   queue.push(jobs[0]);
   EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[0]) << "there is no other";
   for (auto& each : jobs) queue.push(each);
-  EXPECT_FALSE(queue.has_left_oldest());
+  EXPECT_EQ(queue.left_oldest(), nullptr);
   EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[1]);
-  EXPECT_TRUE(queue.has_left_oldest());
+  EXPECT_EQ(queue.left_oldest(), &jobs[0]);
   EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[0]) << "nobody has come for it";
-  EXPECT_FALSE(queue.has_left_oldest());
+  EXPECT_EQ(queue.left_oldest(), nullptr);
   EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[3]) << "another one is the oldest";
   EXPECT_TRUE(queue.withdraw(jobs[2])) << "somebody has come for it";
-  EXPECT_FALSE(queue.has_left_oldest());
+  EXPECT_EQ(queue.left_oldest(), nullptr);
   queue.push(jobs[2]);
   queue.push(jobs[1]);
   EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[1]) << "it has been taken since it was left";

@@ -47,10 +47,10 @@ class job_queue {
     left_ = oldest;
     return take(*oldest->next);
   }
-  // Whether the oldest job has been left so.
-  [[nodiscard]] bool has_left_oldest() noexcept {
+  // The oldest job if it has been left so; else null.
+  [[nodiscard]] const job* left_oldest() noexcept {
     const std::lock_guard lock(lock_);
-    return left_ != nullptr && ends_.next == left_;
+    return ends_.next == left_ ? left_ : nullptr;
   }
   // A hint: others may take it meanwhile.
   [[nodiscard]] bool is_oldest(const job& asked) const noexcept {

@@ -122,7 +122,11 @@ class worker {
   // meanwhile, and could have been the worker.
   void was_in_the_way() noexcept { usefulness_.was_in_the_way(); }
   // What it has just done was a request that a thread from outside waited for, awake.
-  void has_served_waiter() noexcept { served_waiter_ = true; }
+  void has_served_waiter() noexcept {
+    served_waiter_ = true;
+    // Of several workers one is of use to him: he may have run other requests meanwhile.
+    if (victims.empty()) usefulness_.was_in_the_way();
+  }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }

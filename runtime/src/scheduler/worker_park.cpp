@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace teff::detail {
 
@@ -101,7 +102,7 @@ woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
 
 // While guests may man the worker.
 void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
-  if (usefulness_.is_doubtful()) doze(home, expected);
+  if (usefulness_.is_doubtful() || all_.requests().queue().left_oldest() != nullptr) doze(home, expected);
   if (home.load(std::memory_order_relaxed) != expected) return;
   futex_wait(home, expected);
   usefulness_.was_woken();
@@ -113,18 +114,21 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
   auto& dozers = requests.dozers();
   dozers.begin();
   bool is_needed = true;
+  const job* left = nullptr;
   while (is_needed) {
     const auto before = requests.queue().taken_before_oldest();
     if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
     if (before && before == requests.queue().taken_before_oldest()) {
       usefulness_.is_needed();
-      // Who was to come for it is busy, maybe with what waits for it.
-      if (requests.queue().has_left_oldest()) requests.lend();
       break;
     }
+    const auto* const left_before = std::exchange(left, requests.queue().left_oldest());
+    if (left != nullptr && left == left_before) break;
     is_needed = dozers.were_counted_on() || !requests.empty();
   }
   dozers.end();
+  // Who was to come for it is busy, maybe with what waits for it; or nobody looks any more whether he is.
+  if (requests.queue().left_oldest() != nullptr) requests.lend();
   if (!requests.empty()) all_.announce_requests();
 }
 

@@ -184,6 +184,8 @@ bool worker::run_request(waiting& mine) noexcept {
       (std::exchange(served_waiter_, false) || asked.has_helpers()) && asked.dozers().will_look();
   auto* const next = leaves_oldest ? asked.queue().pop_leaving_oldest() : asked.queue().pop();
   if (next == nullptr) return false;
+  // Of this and the end of dozing, the later one sees the other.
+  if (leaves_oldest && !asked.dozers().will_look() && asked.queue().left_oldest() != nullptr) asked.lend();
   stop_search(mine.searching);
   run_job(*next);
   return true;
@@ -192,7 +194,7 @@ bool worker::run_request(waiting& mine) noexcept {
 // To threads that wait for them, and would be this worker if it slept. It sees in time if they do not come
 // (doze()).
 bool worker::leaves_requests_to_waiters(const waiting& mine) const noexcept {
-  return mine.where == waits::at_top && usefulness_.is_in_the_way();
+  return mine.where == waits::at_top && usefulness_.is_in_the_way() && !victims.empty();
 }
 
 task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
