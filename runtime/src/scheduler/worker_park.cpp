@@ -114,11 +114,15 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
   auto& dozers = requests.dozers();
   dozers.begin();
   bool is_needed = true;
+  bool lies_idle = false;  // nobody is the worker, and there are requests
   const job* left = nullptr;
   while (is_needed) {
     const auto before = requests.queue().taken_before_oldest();
     if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
-    if (before && before == requests.queue().taken_before_oldest()) {
+    const bool nobody_takes_any = before && before == requests.queue().taken_before_oldest();
+    const bool lay_idle =
+        std::exchange(lies_idle, all_.gate().is_vacant(index_) && !requests.empty()) && lies_idle;
+    if (nobody_takes_any || lay_idle) {
       usefulness_.is_needed();
       break;
     }
