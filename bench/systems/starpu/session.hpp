@@ -1,11 +1,35 @@
 #pragma once
 
+#include <fcntl.h>
 #include <starpu.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
 #include "teff/graphs/configuration.hpp"
+
+/// While it lives, no other of a user's programs starts StarPU: the first on a machine measures its buses and
+/// writes files into his home, and whoever reads them half written aborts.
+class sole_start {
+ public:
+  sole_start() : file_(::open(path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (file_ >= 0) ::flock(file_, LOCK_EX);
+  }
+  ~sole_start() {
+    if (file_ >= 0) ::close(file_);
+  }
+  sole_start(const sole_start&) = delete;
+  sole_start& operator=(const sole_start&) = delete;
+
+ private:
+  static std::string path() {
+    return std::filesystem::temp_directory_path() / ("teff_starpu_" + std::to_string(::getuid()));
+  }
+  int file_;
+};
 
 /// StarPU from start to end, with so many CPU workers, which rest but while there is an `awake`. Its data
 /// must be unregistered before it ends.
@@ -15,7 +39,10 @@ class session {
     starpu_conf settings;
     starpu_conf_init(&settings);
     settings.ncpus = workers;
-    if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
+    {
+      const sole_start now;
+      if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
+    }
     if (const auto started = static_cast<int>(starpu_cpu_worker_get_count()); started != workers) {
       starpu_shutdown();
       throw teff::bench::usage_error("StarPU starts " + std::to_string(started) + " of " +
