@@ -128,6 +128,7 @@ int refused_in(const std::vector<plan_of_node>& plan, unsigned workers) {
   all_made = true;
   for (auto& each : made) each.wait();
   rt.shutdown();
+  other.shutdown();  // a request there that was refused to somebody may still wait
   EXPECT_EQ(ended, 2 * plan.size());
   return refused;
 }
