@@ -50,11 +50,11 @@ class usefulness {
     if (last_in_the_way_.load(std::memory_order_relaxed)) {
       last_in_the_way_.store(false, std::memory_order_relaxed);
     } else if (is_in_doubt()) {
-      is_needed();
+      forget_doubts();
     }
   }
   // Others have left it something.
-  void is_needed() noexcept {
+  void forget_doubts() noexcept {
     woken_.store(0, std::memory_order_relaxed);
     in_the_way_.store(0, std::memory_order_relaxed);
   }

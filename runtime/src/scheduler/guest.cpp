@@ -198,9 +198,10 @@ bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first
   }
   // Only now, when the worker of this processor is not the one that would be woken.
   if (others_wait && is_oldest) runtime.announce_requests();
-  if (others_wait) asked.begin_help();
+  if (mine == nullptr || !others_wait) return run_as(mine, job);
+  asked.begin_help();
   const bool ran = run_as(mine, job);
-  if (others_wait) asked.end_help();
+  asked.end_help();
   return ran;
 }
 

@@ -26,10 +26,10 @@
 
 namespace teff::detail {
 
-// Returns when `ended`, which was 0, is set to 1. `waiter`: the calling worker, which runs other work
-// meanwhile. Not a worker: the calling thread sleeps.
-// `ended` is 0 to begin with; of a request it may be request_runs.
+// What `ended` is to begin with where a request is waited for; elsewhere 0.
 constexpr std::uint32_t request_runs = 3;
+// Returns when `ended` is set to 1. `waiter`: the calling worker, which runs other work meanwhile. Not a
+// worker: the calling thread sleeps.
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;

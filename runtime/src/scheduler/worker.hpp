@@ -183,6 +183,7 @@ class worker {
   task_slot* steal_from_anyone(worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
+  bool run_taken(job* taken, bool& searching) noexcept;
   bool run_request(waiting& mine) noexcept;
   [[nodiscard]] bool leaves_requests_to_waiters(const waiting& mine) const noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;

@@ -42,7 +42,7 @@ void worker::park(waiting& mine) noexcept {
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (by == woken_by::time_or_bell) {
     poll_sources(search_pace::clock::now());
-    if (leaves_requests && !all_.requests().empty()) usefulness_.is_needed();
+    if (leaves_requests && !all_.requests().empty()) usefulness_.forget_doubts();
   }
   // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
   // maybe on this core.
@@ -123,7 +123,7 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
     const bool lay_idle =
         std::exchange(lies_idle, all_.gate().is_vacant(index_) && !requests.empty()) && lies_idle;
     if (nobody_takes_any || lay_idle) {
-      usefulness_.is_needed();
+      usefulness_.forget_doubts();
       break;
     }
     const auto* const left_before = std::exchange(left, requests.queue().left_oldest());

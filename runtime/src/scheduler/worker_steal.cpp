@@ -166,10 +166,13 @@ bool worker::run_something(waiting& mine) noexcept {
 }
 
 bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
-  auto* const job = queue.pop();
-  if (job == nullptr) return false;
+  return run_taken(queue.pop(), searching);
+}
+
+bool worker::run_taken(job* taken, bool& searching) noexcept {
+  if (taken == nullptr) return false;
   stop_search(searching);
-  run_job(*job);
+  run_job(*taken);
   return true;
 }
 
@@ -183,12 +186,9 @@ bool worker::run_request(waiting& mine) noexcept {
   const bool leaves_oldest =
       (std::exchange(served_waiter_, false) || asked.has_helpers()) && asked.dozers().will_look();
   auto* const next = leaves_oldest ? asked.queue().pop_leaving_oldest() : asked.queue().pop();
-  if (next == nullptr) return false;
   // Of this and the end of dozing, the later one sees the other.
   if (leaves_oldest && !asked.dozers().will_look() && asked.queue().left_oldest() != nullptr) asked.lend();
-  stop_search(mine.searching);
-  run_job(*next);
-  return true;
+  return run_taken(next, mine.searching);
 }
 
 // To threads that wait for them, and would be this worker if it slept. It sees in time if they do not come
