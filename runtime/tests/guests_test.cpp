@@ -385,6 +385,21 @@ TEST(guests, requests_that_wait_for_earlier_ones_to_begin_end_in_whatever_order_
   }
 }
 
+// Whatever its workers did before: after a while the thread that waits for each is quicker than they are.
+TEST(guests, requests_that_a_thread_waits_for_one_by_one_are_run_by_that_thread) {
+  constexpr int many = 200;  // in succession
+  for (const unsigned workers : {1U, 2U}) {
+    runtime rt{{.workers = workers}};
+    static_cast<void>(rt.run([] { return fib(20); }));
+    const auto me = std::this_thread::get_id();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    int here = 0;
+    while (here < many && std::chrono::steady_clock::now() < end)
+      here = rt.submit([] { return std::this_thread::get_id(); }).get() == me ? here + 1 : 0;
+    EXPECT_EQ(here, many) << workers << " workers";
+  }
+}
+
 // The only worker's thread dozes, as all requests have been run by who waited for them.
 TEST(guests, a_request_that_nobody_was_woken_for_and_nobody_waits_for_begins) {
   runtime rt{{.workers = 1}};

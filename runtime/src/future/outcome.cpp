@@ -6,6 +6,7 @@
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
+#include "scheduler/short_wait.hpp"
 #include "scheduler/worker.hpp"
 
 #include <cstdint>
@@ -25,23 +26,67 @@ struct waiting_thread : continuation {
   const place who = here();
 };
 
-// A thread that is no worker: as a guest of the runtime, if that still lives.
-void help_as_guest(shared_outcome& awaited) {
+// What a guest does for the thread that waits.
+struct helping : helping_guest {
+  helping(shared_outcome& awaited, void (*how)(job&) noexcept) noexcept
+      : helping_guest{job{how}}, with(awaited) {}
+  shared_outcome& with;
+};
+
+// As a guest of the runtime, which lives until the request has ended that the caller has claimed. False: the
+// claim was given up.
+bool run_as_guest(shared_outcome& awaited, const job& claimed) noexcept {
+  auto& runtime = *awaited.runtime();
+  helping help(awaited, [](job& this_job) noexcept { static_cast<helping&>(this_job).with.run_claimed(); });
+  help.is_at_hand = [](helping_guest& of) noexcept { static_cast<helping&>(of).with.withdraw_claimed(); };
+  const bool ran = run_as_guest_at_hand(runtime, help, claimed);
+  if (ran) {
+    end_call(runtime);
+  } else {
+    awaited.unclaim();
+  }
+  return ran;
+}
+
+// Does something in the runtime of what is awaited, if that still lives.
+template <class Do>
+void call_in_runtime_of(const shared_outcome& awaited, Do call) {
   auto* const runtime = awaited.runtime();
-  const auto* const first = awaited.helps_with();
-  if (runtime == nullptr || first == nullptr) return;
+  if (runtime == nullptr || awaited.helps_with() == nullptr) return;
   try {
     begin_call_if_alive(*runtime);
   } catch (const runtime_was_shut_down&) {
     return;  // it has ended all that was submitted to it
   }
-  struct helping : job {
-    shared_outcome* with;
-  } help;
-  help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
-  help.with = &awaited;
-  static_cast<void>(run_as_guest_at_hand(*runtime, help, *first));
+  call(*runtime);
   end_call(*runtime);
+}
+
+// A thread that is no worker does what it waits for, as a guest, if that is at hand.
+void help_as_guest(shared_outcome& awaited) {
+  if (const auto* const claimed = awaited.claim()) {
+    static_cast<void>(run_as_guest(awaited, *claimed));
+    return;
+  }
+  call_in_runtime_of(awaited, [&](scheduler& runtime) {  // what it is made of
+    const auto* const first = awaited.helps_with();
+    if (first == nullptr) return;
+    helping help(awaited, [](job& this_job) noexcept { static_cast<helping&>(this_job).with.help(); });
+    static_cast<void>(run_as_guest_at_hand(runtime, help, *first));
+  });
+}
+
+// It looks again and again, for a while: a worker that leaves requests to it may be about to sleep. If none
+// does, those that are awake are to run it.
+void help_as_soon_as_guest(shared_outcome& awaited) {
+  call_in_runtime_of(awaited, [&](scheduler& runtime) {
+    const auto helps = [&] {
+      if (awaited.helps_with() == nullptr) return true;
+      const auto* const claimed = is_worker_at_hand(runtime) ? awaited.claim() : nullptr;
+      return claimed != nullptr && run_as_guest(awaited, *claimed);
+    };
+    if (!happens_soon(helps)) runtime.needs_all_for_requests();
+  });
 }
 
 }  // namespace
@@ -68,7 +113,9 @@ void shared_outcome::wait() {
   }
   if (!helps_here) help_as_guest(*this);
   waiting_thread me;
-  if (when_ended(me)) wait_until_set(me.over, me.who);
+  if (!when_ended(me)) return;
+  if (!helps_here) help_as_soon_as_guest(*this);
+  wait_until_set(me.over, me.who);
 }
 
 }  // namespace teff::detail

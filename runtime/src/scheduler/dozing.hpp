@@ -40,6 +40,8 @@ class dozers {
 class usefulness {
  public:
   void was_woken() noexcept { add_one(woken_); }
+  // It looked on while others ran many.
+  void was_of_no_use() noexcept { woken_.store(times_to_learn_from, std::memory_order_relaxed); }
   // A thread could not be the worker, since that was awake; or what it found was a call of a thread that did
   // nothing but look for its end.
   void was_in_the_way() noexcept {

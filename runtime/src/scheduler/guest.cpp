@@ -180,13 +180,25 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
   return run_as(mine, job);
 }
 
-bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
+// The worker of this processor runs no task just now, or its thread would have the processor; but it may not
+// have had the time to sleep.
+bool is_worker_at_hand(scheduler& runtime) noexcept {
+  const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
+  const auto* const nearest = runtime.worker_of_this_processor();
+  if (nearest == nullptr)
+    return std::ranges::any_of(runtime.workers(), [&](const auto& each) { return is_vacant(*each); });
+  if (!is_vacant(*nearest) && nearest->is_in_the_way()) std::this_thread::yield();
+  return is_vacant(*nearest);
+}
+
+bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
   // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
   auto& asked = runtime.requests();
   const bool others_wait = asked.queue().size() > 1;
   const bool is_oldest = runtime.would_begin_with(first);
   if (others_wait && !is_oldest) runtime.announce_requests();
+  if (job.is_at_hand != nullptr && is_worker_at_hand(runtime)) job.is_at_hand(job);
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine != nullptr) {
     bound.was_quicker = 0;

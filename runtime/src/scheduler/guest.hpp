@@ -21,8 +21,16 @@ enum class among : bool {
 
 // The same for a job that runs requests, this one first, and needs no worker: only if it costs no wait and no
 // move to another processor. That is as the worker of the processor that the thread is on; as any, if that
-// has none.
-[[nodiscard]] bool run_as_guest_at_hand(scheduler&, job&, const detail::job& first) noexcept;
+// has none. `is_at_hand(of)` is called before it becomes a worker that it found vacant: no other worker is to
+// see that request from then on, if nobody else may run it.
+struct helping_guest : job {
+  void (*is_at_hand)(helping_guest& of) noexcept = nullptr;
+};
+[[nodiscard]] bool run_as_guest_at_hand(scheduler&, helping_guest&, const detail::job& first) noexcept;
+
+// Whether that would probably find a worker. If the worker of this processor is about to sleep, gives way to
+// it.
+[[nodiscard]] bool is_worker_at_hand(scheduler&) noexcept;
 
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker

@@ -67,7 +67,11 @@ class job_queue {
   // A hint.
   [[nodiscard]] std::uint32_t size() const noexcept { return there(counts_.load(std::memory_order_relaxed)); }
 
-  // How many have been taken out, if there is a job. Two equal answers: the oldest has been there all along.
+  // How many have been taken out.
+  [[nodiscard]] std::uint32_t taken() const noexcept {
+    return static_cast<std::uint32_t>(counts_.load(std::memory_order_relaxed) >> 32);
+  }
+  // The same, if there is a job. Two equal answers: the oldest has been there all along.
   [[nodiscard]] std::optional<std::uint32_t> taken_before_oldest() const noexcept {
     const auto now = counts_.load(std::memory_order_relaxed);
     if (there(now) == 0) return std::nullopt;

@@ -103,11 +103,12 @@ void submit_request(scheduler& runtime, job& job) noexcept {
 }
 
 bool withdraw_request(scheduler& runtime, job& job) noexcept {
+  return runtime.requests().queue().withdraw(job);
+}
+
+void begin_withdrawn_request(scheduler& runtime) noexcept {
   static constinit thread_local kept_waiting<> others;
-  auto& asked = runtime.requests();
-  if (!asked.queue().withdraw(job)) return false;
-  if (others.begins_one(!asked.empty())) runtime.announce_requests();
-  return true;
+  if (others.begins_one(!runtime.requests().empty())) runtime.announce_requests();
 }
 
 void begin_call_if_alive(scheduler& runtime) {

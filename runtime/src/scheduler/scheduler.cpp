@@ -266,6 +266,11 @@ void scheduler::announce_requests() noexcept {
   requests_.lend_for_sleepers();
 }
 
+void scheduler::needs_all_for_requests() noexcept {
+  for (const auto& each : workers_) each->is_needed();
+  announce_requests();
+}
+
 void scheduler::ask_busy_workers() noexcept {
   for (const auto& each : workers_) each->deque().ask();
 }

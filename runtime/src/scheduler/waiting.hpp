@@ -5,6 +5,7 @@
 #include "scheduler/worker.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 namespace teff::detail {
 
@@ -28,7 +29,8 @@ struct worker::waiting {
   const waits where;
   search_pace pace;
   bool searching = false;
-  unsigned fruitless = 0;  // looks in vain since it ran something
+  unsigned fruitless = 0;            // looks in vain since it ran something
+  std::uint32_t requests_taken = 0;  // when the search began
   // When requests are lent that it sees and may not run.
   search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
 };

@@ -121,6 +121,10 @@ class worker {
   // A thread from outside could not be the worker; or what it has just done was the call of one that spun
   // meanwhile, and could have been the worker.
   void was_in_the_way() noexcept { usefulness_.was_in_the_way(); }
+  // That was so again and again: it sleeps as soon as it has nothing else to do.
+  [[nodiscard]] bool is_in_the_way() const noexcept { return usefulness_.is_in_the_way(); }
+  // A thread from outside does not come for what was left to it.
+  void is_needed() noexcept { usefulness_.forget_doubts(); }
   // What it has just done was a request that a thread from outside waited for, awake.
   void has_served_waiter() noexcept {
     served_waiter_ = true;
@@ -173,6 +177,7 @@ class worker {
   void look_further(waiting& mine) noexcept;
   void begin_search(waiting& mine) noexcept;
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
+  [[nodiscard]] bool sees_requests_run_by_others(const waiting& mine) const noexcept;
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
@@ -194,6 +199,8 @@ class worker {
   void stop_search(bool& searching) noexcept;
   woken_by sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
   void sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
+  void begin_doze() noexcept;
+  void end_doze() noexcept;
   void doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
@@ -246,6 +253,7 @@ class worker {
   spin_patience patience_;
   usefulness usefulness_;
   bool served_waiter_ = false;
+  bool dozes_ = false;  // it has told the dozers so
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

@@ -22,7 +22,9 @@ void worker::park(waiting& mine) noexcept {
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
-  const bool leaves_requests = leaves_requests_to_waiters(mine);
+  const bool leaves_requests = at_top && usefulness_.is_doubtful();
+  // Before it counts as a sleeper, so that nobody wakes it for one.
+  if (leaves_requests) begin_doze();
   const bool for_guest = at_top && gate.prepare_to_give_way(index_);
   if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
   auto by = woken_by::another;
@@ -38,12 +40,14 @@ void worker::park(waiting& mine) noexcept {
     by = sleep(wakes, until, mine.where, bells);
   }
   if (at_top) gate.offer(index_);
+  end_doze();
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (by == woken_by::time_or_bell) {
     poll_sources(search_pace::clock::now());
     if (leaves_requests && !all_.requests().empty()) usefulness_.forget_doubts();
   }
+  mine.requests_taken = all_.requests().queue().taken();
   // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
   // maybe on this core.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -103,6 +107,7 @@ woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
 // While guests may man the worker.
 void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
   if (usefulness_.is_doubtful() || all_.requests().queue().left_oldest() != nullptr) doze(home, expected);
+  end_doze();
   if (home.load(std::memory_order_relaxed) != expected) return;
   futex_wait(home, expected);
   usefulness_.was_woken();
@@ -112,16 +117,16 @@ void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t
 void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
   auto& requests = all_.requests();
   auto& dozers = requests.dozers();
-  dozers.begin();
+  begin_doze();
   bool is_needed = true;
-  bool lies_idle = false;  // nobody is the worker, and there are requests
+  bool lies_idle = false;  // nobody is the worker, and there are several requests
   const job* left = nullptr;
   while (is_needed) {
     const auto before = requests.queue().taken_before_oldest();
     if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
     const bool nobody_takes_any = before && before == requests.queue().taken_before_oldest();
     const bool lay_idle =
-        std::exchange(lies_idle, all_.gate().is_vacant(index_) && !requests.empty()) && lies_idle;
+        std::exchange(lies_idle, all_.gate().is_vacant(index_) && requests.queue().size() > 1) && lies_idle;
     if (nobody_takes_any || lay_idle) {
       usefulness_.forget_doubts();
       break;
@@ -130,7 +135,16 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
     if (left != nullptr && left == left_before) break;
     is_needed = dozers.were_counted_on() || !requests.empty();
   }
-  dozers.end();
+}
+
+void worker::begin_doze() noexcept {
+  if (!std::exchange(dozes_, true)) all_.requests().dozers().begin();
+}
+
+void worker::end_doze() noexcept {
+  if (!std::exchange(dozes_, false)) return;
+  auto& requests = all_.requests();
+  requests.dozers().end();
   // Who was to come for it is busy, maybe with what waits for it; or nobody looks any more whether he is.
   if (requests.queue().left_oldest() != nullptr) requests.lend();
   if (!requests.empty()) all_.announce_requests();

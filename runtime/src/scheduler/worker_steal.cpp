@@ -194,7 +194,7 @@ bool worker::run_request(waiting& mine) noexcept {
 // To threads that wait for them, and would be this worker if it slept. It sees in time if they do not come
 // (doze()).
 bool worker::leaves_requests_to_waiters(const waiting& mine) const noexcept {
-  return mine.where == waits::at_top && usefulness_.is_in_the_way() && !victims.empty();
+  return mine.where == waits::at_top && usefulness_.is_in_the_way();
 }
 
 task_slot* worker::steal_from_anyone(worker*& victim) noexcept {

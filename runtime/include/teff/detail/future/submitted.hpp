@@ -4,12 +4,12 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
+#include <teff/detail/future/request_claim.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
-#include <atomic>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -68,38 +68,54 @@ class submitted final : public outcome<T>, job {
   void submit() noexcept { submit_request(*this->runtime(), *this); }
 
   void help() noexcept override {
-    if (!has_room_for_awaited(this->runtime()) || !claim()) return;
-    if (withdraw_request(*this->runtime(), *this)) this->release();  // as the queue
+    if (!has_room_for_awaited(this->runtime()) || claim() == nullptr) return;
+    auto& runtime = *this->runtime();
+    run_claimed();
+    end_call(runtime);
+  }
+  [[nodiscard]] const job* helps_with() const noexcept override { return claim_.is_open() ? this : nullptr; }
+  [[nodiscard]] const job* claim() noexcept override { return claim_.claim() ? this : nullptr; }
+  void withdraw_claimed() noexcept override {
+    if (!withdraw_request(*this->runtime(), *this)) return;
+    claim_.was_withdrawn();
+    this->release();  // as the queue
+  }
+  void run_claimed() noexcept override {
+    if (claim_.may_be_queued()) withdraw_claimed();
+    begin_withdrawn_request(*this->runtime());
     execute();
   }
-  [[nodiscard]] const job* helps_with() const noexcept override {
-    return begun_.load(std::memory_order_relaxed) ? nullptr : this;
+  void unclaim() noexcept override {
+    if (!claim_.give_up()) return;
+    claim_.reopen();
+    this->share();
+    submit();
   }
 
  private:
   static void run_from_queue(job& this_job) noexcept {
     auto& me = static_cast<submitted&>(this_job);
-    if (me.claim()) me.execute();
+    if (me.claim_.take()) {
+      auto& runtime = *me.runtime();
+      me.execute();
+      end_call(runtime);
+    }
     me.release();
   }
-  // Relaxed: who is second does nothing, and the first has the closure through the queue or the future.
-  bool claim() noexcept { return !begun_.exchange(true, std::memory_order_relaxed); }
   void execute() noexcept {
     run_as_activity(
         static_cast<shared_outcome*>(this),
         [](void* made) noexcept { static_cast<submitted*>(made)->call(); }, this);
   }
   void call() noexcept {
-    auto& runtime = *this->runtime();
     {
       const traced_span span(event_kind::run, name_of<F>());
       this->store([this]() -> T { return function_(); });
     }
     this->end();
-    end_call(runtime);
   }
 
-  std::atomic<bool> begun_{false};
+  request_claim<> claim_;
   single_call<F> function_;
 };
 

@@ -13,6 +13,8 @@ namespace teff::detail {
 void submit_request(scheduler&, job&) noexcept;
 // The caller runs it itself: takes it out of the queue. False: somebody else has, and will call `run`.
 [[nodiscard]] bool withdraw_request(scheduler&, job&) noexcept;
+// The caller begins one that it has withdrawn: a worker is woken if others have waited for long meanwhile.
+void begin_withdrawn_request(scheduler&) noexcept;
 
 // As begin_call(), for a runtime that may have gone. Throws runtime_was_shut_down.
 void begin_call_if_alive(scheduler&);
