@@ -176,6 +176,7 @@ class worker {
   void work_until(Done done, may_run limit, awaited_work awaited, waits where = waits::within_task) noexcept;
   void look_further(waiting& mine) noexcept;
   void begin_search(waiting& mine) noexcept;
+  void leave_shared_core() noexcept;
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
   [[nodiscard]] bool sees_requests_run_by_others(const waiting& mine) const noexcept;
   void look_around(waiting& mine) noexcept;
@@ -252,6 +253,7 @@ class worker {
   stolen_tasks<calling_worker> stolen_;
   spin_patience patience_;
   usefulness usefulness_;
+  unsigned tasks_at_top_ = 0;
   bool served_waiter_ = false;
   bool dozes_ = false;  // it has told the dozers so
   pthread_t thread_{};

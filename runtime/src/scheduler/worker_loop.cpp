@@ -1,7 +1,9 @@
 // The loop of a worker that waits: it runs what it finds, spins for a while, parks (README.md).
 #include <teff/detail/scheduler/gang.hpp>
 
+#include <teff/detail/scheduler/core_share.hpp>
 #include "platform/relax.hpp"
+
 #include "scheduler/scheduler.hpp"
 #include "scheduler/search_pace.hpp"
 #include "scheduler/waiting.hpp"
@@ -199,6 +201,7 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
     if (run_something(mine)) {
       static_cast<void>(current_or_leave());
       mine.fruitless = 0;
+      if (where == waits::at_top) leave_shared_core();
     } else {
       stolen_.tell();
       look_further(mine);
@@ -206,6 +209,16 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
   }
   stolen_.tell();
   stop_search(mine.searching);
+}
+
+// Between two tasks, with nothing below on its stack: before the system takes a shared core from the worker
+// in the middle of one, for which others would wait (shared_core.md).
+void worker::leave_shared_core() noexcept {
+  constexpr unsigned tasks_between_looks = 8;
+  if (++tasks_at_top_ % tasks_between_looks != 0 && !this_core.is_shared()) return;
+  if (!this_core.is_time_to_leave()) return;
+  stolen_.tell();  // or who waits for these would wait for its return
+  this_core.leave();
 }
 
 // After a look in vain.
