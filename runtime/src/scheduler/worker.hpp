@@ -255,7 +255,7 @@ class worker {
   usefulness usefulness_;
   unsigned tasks_at_top_ = 0;
   bool served_waiter_ = false;
-  bool dozes_ = false;  // it has told the dozers so
+  bool dozes_ = false;  // its own thread has told the dozers so, and it alone uses this
   pthread_t thread_{};
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

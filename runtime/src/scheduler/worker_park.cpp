@@ -39,8 +39,10 @@ void worker::park(waiting& mine) noexcept {
       until = std::min(until, search_pace::clock::now() + all_.requests().dozers().nap);
     by = sleep(wakes, until, mine.where, bells);
   }
-  if (at_top) gate.offer(index_);
-  end_doze();
+  if (at_top) {
+    gate.offer(index_);
+    end_doze();
+  }
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (by == woken_by::time_or_bell) {
