@@ -90,8 +90,7 @@ struct world {
   }
   void doze() {
     dozers.begin();
-    dozers.end();
-    if (dozers_look && work.load() > 0) gate.notify_work(0);
+    if (dozers.end() && dozers_look && work.load() > 0) gate.notify_work(0);
   }
 
   // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
@@ -211,6 +210,16 @@ TEST(guests_model, finds_a_thread_that_does_not_look_after_it_has_dozed) {
                   })
                 .fault,
             "");
+}
+
+TEST(guests_model, of_two_threads_that_doze_the_last_one_looks) {
+  expect_no_fault(check(2,
+                        {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
+                         [](world& w) {
+                           w.submit();
+                           w.submit();
+                         }},
+                        [](world& w) { w.dozes = true; }));
 }
 
 TEST(guests_model, what_only_the_guests_worker_may_do_gets_done) {

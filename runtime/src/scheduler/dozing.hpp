@@ -11,12 +11,16 @@ namespace teff::detail {
 template <class System>
 class dozers {
  public:
-  // A thread looks at the queue at least so often from begin() to end(), and once more after that.
+  // As long as there are any, one thread looks at the queue at least so often, and the last once more when it
+  // ends.
   static constexpr std::chrono::microseconds nap{100};
 
   // seq_cst, as all that push and look at the queue: of who pushes and who ends, one sees the other.
   void begin() noexcept { count_.fetch_add(1, std::memory_order_seq_cst); }
-  void end() noexcept { count_.fetch_sub(1, std::memory_order_seq_cst); }
+  // Returns whether it was the last: then it is to look once more. Else another one goes on looking.
+  [[nodiscard]] bool end() noexcept { return count_.fetch_sub(1, std::memory_order_seq_cst) == 1; }
+  // A hint.
+  [[nodiscard]] unsigned count() const noexcept { return count_.load(std::memory_order_relaxed); }
   // Whether somebody has counted on them since this was asked before. A hint.
   [[nodiscard]] bool were_counted_on() noexcept {
     return counted_on_.load(std::memory_order_relaxed) &&

@@ -47,7 +47,9 @@ void worker::park(waiting& mine) noexcept {
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
   if (by == woken_by::time_or_bell) {
     poll_sources(search_pace::clock::now());
-    if (leaves_requests && !all_.requests().empty()) usefulness_.forget_doubts();
+    // Requests that nobody has come for; or there are none any more, for which it would have to look.
+    auto& asked = all_.requests();
+    if (leaves_requests && (!asked.empty() || !asked.dozers().were_counted_on())) usefulness_.forget_doubts();
   }
   mine.requests_taken = all_.requests().queue().taken();
   // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
@@ -120,8 +122,8 @@ void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected
   auto& requests = all_.requests();
   auto& dozers = requests.dozers();
   begin_doze();
-  bool is_needed = true;
-  bool lies_idle = false;  // nobody is the worker, and there are several requests
+  bool is_needed = dozers.count() == 1;  // one is enough
+  bool lies_idle = false;                // nobody is the worker, and there are several requests
   const job* left = nullptr;
   while (is_needed) {
     const auto before = requests.queue().taken_before_oldest();
@@ -146,7 +148,7 @@ void worker::begin_doze() noexcept {
 void worker::end_doze() noexcept {
   if (!std::exchange(dozes_, false)) return;
   auto& requests = all_.requests();
-  requests.dozers().end();
+  if (!requests.dozers().end()) return;
   // Who was to come for it is busy, maybe with what waits for it; or nobody looks any more whether he is.
   if (requests.queue().left_oldest() != nullptr) requests.lend();
   if (!requests.empty()) all_.announce_requests();
