@@ -33,19 +33,17 @@ struct helping : helping_guest {
   shared_outcome& with;
 };
 
-// As a guest of the runtime, which lives until the request has ended that the caller has claimed. False: the
-// claim was given up.
-bool run_as_guest(shared_outcome& awaited, const job& claimed) noexcept {
+// As a guest of the runtime, which lives until the request has ended that the caller has claimed; or gives
+// the claim up.
+void run_as_guest(shared_outcome& awaited, const job& claimed) noexcept {
   auto& runtime = *awaited.runtime();
   helping help(awaited, [](job& this_job) noexcept { static_cast<helping&>(this_job).with.run_claimed(); });
   help.is_at_hand = [](helping_guest& of) noexcept { static_cast<helping&>(of).with.withdraw_claimed(); };
-  const bool ran = run_as_guest_at_hand(runtime, help, claimed);
-  if (ran) {
+  if (run_as_guest_at_hand(runtime, help, claimed)) {
     end_call(runtime);
   } else {
     awaited.unclaim();
   }
-  return ran;
 }
 
 // Does something in the runtime of what is awaited, if that still lives.
@@ -64,10 +62,7 @@ void call_in_runtime_of(const shared_outcome& awaited, Do call) {
 
 // A thread that is no worker does what it waits for, as a guest, if that is at hand.
 void help_as_guest(shared_outcome& awaited) {
-  if (const auto* const claimed = awaited.claim()) {
-    static_cast<void>(run_as_guest(awaited, *claimed));
-    return;
-  }
+  if (const auto* const claimed = awaited.claim()) return run_as_guest(awaited, *claimed);
   call_in_runtime_of(awaited, [&](scheduler& runtime) {  // what it is made of
     const auto* const first = awaited.helps_with();
     if (first == nullptr) return;
@@ -82,8 +77,8 @@ void help_as_soon_as_guest(shared_outcome& awaited) {
   call_in_runtime_of(awaited, [&](scheduler& runtime) {
     const auto helps = [&] {
       if (awaited.helps_with() == nullptr) return true;
-      const auto* const claimed = is_worker_at_hand(runtime) ? awaited.claim() : nullptr;
-      return claimed != nullptr && run_as_guest(awaited, *claimed);
+      if (is_worker_at_hand(runtime)) help_as_guest(awaited);
+      return awaited.ended();
     };
     if (!happens_soon(helps)) runtime.needs_all_for_requests();
   });

@@ -24,9 +24,10 @@ struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool refuses = false;       // the thread may not be a guest any more
-  // When it left, there was work, for which it called the worker's own thread; and so many times since it has
-  // been quicker than that thread.
+  // When it left, there was work, for which it called the worker's own thread, which had got up so many times
+  // by then; and so many times since it has been quicker than that thread.
   bool has_called = false;
+  std::uint32_t times_up = 0;
   unsigned was_quicker = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
@@ -148,10 +149,12 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
 }
 
 // Whether the thread may take the place of a called worker for a request that this would not begin with. If
-// the thread has called it, what that is to do is what the thread left; so it may, some times.
-bool may_be_quicker() noexcept {
+// the thread has called it, and it has not got up since, what that is to do is what the thread left; so it
+// may, some times.
+bool may_be_quicker(const scheduler& runtime) noexcept {
   constexpr unsigned most = 16;
-  return bound.has_called && bound.was_quicker++ < most;
+  return bound.has_called && bound.runtime == runtime.number() && bound.to->times_up() == bound.times_up &&
+         bound.was_quicker++ < most;
 }
 
 // A spare thread of another runtime blocks, as to that one.
@@ -159,6 +162,7 @@ bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const thread_blocks elsewhere;
   const bool ran = mine->run_as_guest(job);
+  bound.times_up = mine->times_up();
   bound.has_called = mine->end_guest();
   return ran;
 }
@@ -180,7 +184,7 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
   return run_as(mine, job);
 }
 
-// The worker of this processor runs no task just now, or its thread would have the processor; but it may not
+// The thread of this processor's worker runs no task just now, or it would have the processor; but it may not
 // have had the time to sleep.
 bool is_worker_at_hand(scheduler& runtime) noexcept {
   const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
@@ -195,14 +199,18 @@ bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::
   if (!call_stack::available || bound.refuses) return false;
   // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
   auto& asked = runtime.requests();
-  const bool others_wait = asked.queue().size() > 1;
+  // The first may have been taken out of the queue.
   const bool is_oldest = runtime.would_begin_with(first);
+  const bool others_wait = asked.queue().size() > (is_oldest ? 1 : 0);
+  const bool may_take_called_place = is_oldest || may_be_quicker(runtime);
   if (others_wait && !is_oldest) runtime.announce_requests();
+  // The only worker begins them first: nobody else could.
+  if (others_wait && !may_take_called_place && runtime.workers().size() == 1) return false;
   if (job.is_at_hand != nullptr && is_worker_at_hand(runtime)) job.is_at_hand(job);
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine != nullptr) {
     bound.was_quicker = 0;
-  } else if (is_oldest || may_be_quicker()) {
+  } else if (may_take_called_place) {
     mine = enter_at_hand(runtime, among::called);
   }
   if (mine == nullptr) {

@@ -123,6 +123,8 @@ class worker {
   void was_in_the_way() noexcept { usefulness_.was_in_the_way(); }
   // That was so again and again: it sleeps as soon as it has nothing else to do.
   [[nodiscard]] bool is_in_the_way() const noexcept { return usefulness_.is_in_the_way(); }
+  // How often its own thread has become the worker again, after it had slept or a guest had been in.
+  [[nodiscard]] std::uint32_t times_up() const noexcept { return times_up_.load(std::memory_order_relaxed); }
   // A thread from outside does not come for what was left to it.
   void is_needed() noexcept { usefulness_.forget_doubts(); }
   // What it has just done was a request that a thread from outside waited for, awake.
@@ -254,6 +256,7 @@ class worker {
   spin_patience patience_;
   usefulness usefulness_;
   unsigned tasks_at_top_ = 0;
+  std::atomic<std::uint32_t> times_up_{0};  // written by its own thread
   bool served_waiter_ = false;
   bool dozes_ = false;  // its own thread has told the dozers so, and it alone uses this
   pthread_t thread_{};
