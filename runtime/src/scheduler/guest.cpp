@@ -126,6 +126,13 @@ worker* enter_any(scheduler& runtime, among which) noexcept {
   return entered;
 }
 
+// Whether enter_at_hand() would find one vacant. A hint.
+bool is_any_at_hand(scheduler& runtime) noexcept {
+  const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
+  if (const auto* const nearest = runtime.worker_of_this_processor()) return is_vacant(*nearest);
+  return std::ranges::any_of(runtime.workers(), [&](const auto& each) { return is_vacant(*each); });
+}
+
 // One that is free at once, and on no other processor.
 worker* enter_at_hand(scheduler& runtime, among which) noexcept {
   const auto enter_it = [&](worker& mine) { return enter(runtime, mine, which); };
@@ -150,11 +157,12 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
 
 // Whether the thread may take the place of a called worker for a request that this would not begin with. If
 // the thread has called it, and it has not got up since, what that is to do is what the thread left; so it
-// may, some times.
+// may, some times. Of several workers another one begins the others, if that was another call.
 bool may_be_quicker(const scheduler& runtime) noexcept {
   constexpr unsigned most = 16;
-  return bound.has_called && bound.runtime == runtime.number() && bound.to->times_up() == bound.times_up &&
-         bound.was_quicker++ < most;
+  if (!bound.has_called || bound.runtime != runtime.number()) return false;
+  const bool is_still_called = bound.to->times_up() == bound.times_up;
+  return (is_still_called || runtime.workers().size() > 1) && bound.was_quicker++ < most;
 }
 
 // A spare thread of another runtime blocks, as to that one.
@@ -187,12 +195,10 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
 // The thread of this processor's worker runs no task just now, or it would have the processor; but it may not
 // have had the time to sleep.
 bool is_worker_at_hand(scheduler& runtime) noexcept {
-  const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
   const auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest == nullptr)
-    return std::ranges::any_of(runtime.workers(), [&](const auto& each) { return is_vacant(*each); });
-  if (!is_vacant(*nearest) && nearest->is_in_the_way()) std::this_thread::yield();
-  return is_vacant(*nearest);
+  if (nearest != nullptr && nearest->is_in_the_way() && !runtime.gate().is_vacant(nearest->index()))
+    std::this_thread::yield();
+  return is_any_at_hand(runtime);
 }
 
 bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
@@ -206,7 +212,7 @@ bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::
   if (others_wait && !is_oldest) runtime.announce_requests();
   // The only worker begins them first: nobody else could.
   if (others_wait && !may_take_called_place && runtime.workers().size() == 1) return false;
-  if (job.is_at_hand != nullptr && is_worker_at_hand(runtime)) job.is_at_hand(job);
+  if (job.is_at_hand != nullptr && is_any_at_hand(runtime)) job.is_at_hand(job);
   auto* mine = enter_at_hand(runtime, among::vacant);
   if (mine != nullptr) {
     bound.was_quicker = 0;
