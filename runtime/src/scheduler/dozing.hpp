@@ -59,8 +59,6 @@ class usefulness {
       forget_doubts();
     }
   }
-  // It was called: what there is, it does.
-  void was_called() noexcept { in_the_way_.store(0, std::memory_order_relaxed); }
   // Others have left it something.
   void forget_doubts() noexcept {
     woken_.store(0, std::memory_order_relaxed);

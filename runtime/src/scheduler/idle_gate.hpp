@@ -134,6 +134,14 @@ class idle_gate {
     return woken_by::another;
   }
 
+  // Has the worker's own thread, if it sleeps at home, call wait() again.
+  bool stir(unsigned worker) noexcept {
+    auto& home = waiters_[worker].home;
+    if (home.load(std::memory_order_relaxed) != sleeps) return false;
+    System::wake(home);
+    return true;
+  }
+
   // ---- A guest ----
 
   [[nodiscard]] bool is_vacant(unsigned worker) const noexcept {

@@ -266,6 +266,13 @@ void scheduler::announce_requests() noexcept {
   requests_.lend_for_sleepers();
 }
 
+void scheduler::have_one_doze() noexcept {
+  for (const auto& each : workers_) {
+    each->is_to_doze();
+    if (gate_.stir(each->index())) return;
+  }
+}
+
 void scheduler::needs_all_for_requests() noexcept {
   for (const auto& each : workers_) each->is_needed();
   announce_requests();

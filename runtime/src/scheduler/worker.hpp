@@ -125,6 +125,8 @@ class worker {
   [[nodiscard]] bool is_in_the_way() const noexcept { return usefulness_.is_in_the_way(); }
   // How often its own thread has become the worker again, after it had slept or a guest had been in.
   [[nodiscard]] std::uint32_t times_up() const noexcept { return times_up_.load(std::memory_order_relaxed); }
+  // When it sleeps next.
+  void is_to_doze() noexcept { usefulness_.was_of_no_use(); }
   // A thread from outside does not come for what was left to it.
   void is_needed() noexcept { usefulness_.forget_doubts(); }
   // What it has just done was a request that a thread from outside waited for, awake.

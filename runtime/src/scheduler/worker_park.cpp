@@ -93,7 +93,6 @@ woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
         index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); }, deadline,
         also);
     times_up_.store(times_up() + 1, std::memory_order_relaxed);
-    if (by != woken_by::time_or_bell) usefulness_.was_called();
     self.invite();  // who asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {
     all_.gate().sleep(index_);

@@ -183,8 +183,9 @@ bool worker::run_request(waiting& mine) noexcept {
   if (may_leave_it && !asked.are_left_to_workers()) return false;
   // Who waits for requests one after the other is about to come for the oldest, or waits for it in vain. If
   // he does not come, a thread that dozes sees that: others may wait for it.
-  const bool leaves_oldest =
-      (std::exchange(served_waiter_, false) || asked.has_helpers()) && asked.dozers().will_look();
+  const bool may_leave_oldest = std::exchange(served_waiter_, false) || asked.has_helpers();
+  const bool leaves_oldest = may_leave_oldest && asked.dozers().will_look();
+  if (may_leave_oldest && !leaves_oldest) all_.have_one_doze();
   auto* const next = leaves_oldest ? asked.queue().pop_leaving_oldest() : asked.queue().pop();
   // Of this and the end of dozing, the later one sees the other.
   if (leaves_oldest && !asked.dozers().will_look() && asked.queue().left_oldest() != nullptr) asked.lend();
