@@ -84,9 +84,14 @@ struct a_request {
     if (enters) {
       if (claim.may_be_queued() && take_out()) claim.was_withdrawn();
       run();
-    } else if (claim.give_up()) {
-      if (reopens) claim.reopen();
+      return;
+    }
+    while (!claim.give_up()) {
+      claim.is_put_back();
+      // As submit() does after its push: the runtime must live.
       queued.store(1);
+      if (runs.load() != 0) checker::fail("a request was run while it was put back");
+      if (!tries_again) return;
     }
   }
   void look() {
@@ -97,7 +102,7 @@ struct a_request {
 
   detail::request_claim<checked::atomic> claim;
   checked::atomic<int> queued{1}, runs{0};
-  bool reopens = true;
+  bool tries_again = true;
 };
 
 TEST(request_model, a_request_is_run_once_by_who_waits_or_by_a_worker) {
@@ -114,9 +119,9 @@ TEST(request_model, a_request_is_run_once_by_who_waits_or_by_a_worker) {
   }
 }
 
-TEST(request_model, finds_a_claim_that_is_given_up_and_not_reopened) {
+TEST(request_model, finds_a_claim_that_is_put_back_and_not_given_up) {
   const auto gives_up = [](a_request& r) {
-    r.reopens = false;
+    r.tries_again = false;
     r.wait(false, false);
   };
   EXPECT_NE(check<a_request>(4, {gives_up, [](a_request& r) { r.work(); }}).fault, "");

@@ -203,8 +203,8 @@ bool is_worker_at_hand(scheduler& runtime) noexcept {
 
 bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
   auto& asked = runtime.requests();
+  // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
   // The first may have been taken out of the queue.
   const bool is_oldest = runtime.would_begin_with(first);
   const bool others_wait = asked.queue().size() > (is_oldest ? 1 : 0);

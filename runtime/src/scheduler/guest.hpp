@@ -19,13 +19,14 @@ enum class among : bool {
 // is free or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&, among which) noexcept;
 
-// The same for a job that runs requests, this one first, and needs no worker: only if it costs no wait and no
-// move to another processor. That is as the worker of the processor that the thread is on; as any, if that
-// has none. `is_at_hand(of)` is called before it becomes a worker that it found vacant: no other worker is to
-// see that request from then on, if nobody else may run it.
+// A job that runs requests. `is_at_hand`, where there is one, is called before the thread becomes a worker
+// that it found vacant: from then on no other worker is to see a request that nobody else may run.
 struct helping_guest : job {
   void (*is_at_hand)(helping_guest& of) noexcept = nullptr;
 };
+// The same as run_as_guest() for such a job, which runs this request first, and needs no worker: only if it
+// costs no wait and no move to another processor. That is as the worker of the processor that the thread is
+// on; as any, if that has none.
 [[nodiscard]] bool run_as_guest_at_hand(scheduler&, helping_guest&, const detail::job& first) noexcept;
 
 // Whether that would probably find a worker. If the worker of this processor is about to sleep, gives way to

@@ -134,13 +134,12 @@ class idle_gate {
     return woken_by::another;
   }
 
-  // Has the worker's own thread, if it sleeps at home, call wait() again.
-  bool stir(unsigned worker) noexcept {
-    auto& home = waiters_[worker].home;
-    if (home.load(std::memory_order_relaxed) != sleeps) return false;
-    System::wake(home);
-    return true;
+  // Whether the worker's own thread sleeps in wait(). A hint.
+  [[nodiscard]] bool sleeps_at_home(unsigned worker) const noexcept {
+    return waiters_[worker].home.load(std::memory_order_relaxed) == sleeps;
   }
+  // Has it call wait() again.
+  void stir(unsigned worker) noexcept { System::wake(waiters_[worker].home); }
 
   // ---- A guest ----
 

@@ -268,8 +268,9 @@ void scheduler::announce_requests() noexcept {
 
 void scheduler::have_one_doze() noexcept {
   for (const auto& each : workers_) {
+    if (!gate_.sleeps_at_home(each->index())) continue;
     each->is_to_doze();
-    if (gate_.stir(each->index())) return;
+    return gate_.stir(each->index());
   }
 }
 

@@ -68,11 +68,11 @@ class scheduler {
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
-  // There is a request, and somebody is to begin it.
   // If a worker's own thread sleeps, because a guest is the worker or may be, it dozes from now on.
   void have_one_doze() noexcept;
   // Those who wait for requests do not come for them: workers that leave them to these run them again.
   void needs_all_for_requests() noexcept;
+  // There is a request, and somebody is to begin it.
   void announce_requests() noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 

@@ -28,13 +28,13 @@ class request_claim {
   }
   // The thread has taken it out of the queue.
   void was_withdrawn() noexcept { state_.store(passed, std::memory_order_relaxed); }
-  // Others may run it again. True: it is in the queue no more, and still claimed; the thread is to call
-  // reopen(), and to put it back.
+  // Others may run it again. False: it is in the queue no more, and still claimed; the thread is to call
+  // is_put_back(), to put it back, and to try again.
   [[nodiscard]] bool give_up() noexcept {
     std::uint32_t now = claimed;
-    return !state_.compare_exchange_strong(now, open, std::memory_order_relaxed);
+    return state_.compare_exchange_strong(now, open, std::memory_order_relaxed);
   }
-  void reopen() noexcept { state_.store(open, std::memory_order_relaxed); }
+  void is_put_back() noexcept { state_.store(claimed, std::memory_order_relaxed); }
 
   // ---- Who took it from the queue ----
 

@@ -85,11 +85,13 @@ class submitted final : public outcome<T>, job {
     begin_withdrawn_request(*this->runtime());
     execute();
   }
+  // Put back while it is claimed: as long as nobody else runs it, the runtime lives.
   void unclaim() noexcept override {
-    if (!claim_.give_up()) return;
-    claim_.reopen();
-    this->share();
-    submit();
+    while (!claim_.give_up()) {
+      claim_.is_put_back();
+      this->share();
+      submit();
+    }
   }
 
  private:
