@@ -50,7 +50,7 @@ void run_as_guest(shared_outcome& awaited, const job& claimed) noexcept {
 template <class Do>
 void call_in_runtime_of(const shared_outcome& awaited, Do call) {
   auto* const runtime = awaited.runtime();
-  if (runtime == nullptr || awaited.helps_with() == nullptr) return;
+  if (runtime == nullptr) return;
   try {
     begin_call_if_alive(*runtime);
   } catch (const runtime_was_shut_down&) {
@@ -63,6 +63,7 @@ void call_in_runtime_of(const shared_outcome& awaited, Do call) {
 // A thread that is no worker does what it waits for, as a guest, if that is at hand.
 void help_as_guest(shared_outcome& awaited) {
   if (const auto* const claimed = awaited.claim()) return run_as_guest(awaited, *claimed);
+  if (awaited.helps_with() == nullptr) return;
   call_in_runtime_of(awaited, [&](scheduler& runtime) {  // what it is made of
     const auto* const first = awaited.helps_with();
     if (first == nullptr) return;
@@ -72,9 +73,10 @@ void help_as_guest(shared_outcome& awaited) {
 }
 
 // It looks again and again, for a while: a worker that leaves requests to it may be about to sleep. If none
-// does, those that are awake are to run it.
+// does, those that are awake are to run it. If one runs it already, the thread keeps none from the others.
 void help_as_soon_as_guest(shared_outcome& awaited) {
   call_in_runtime_of(awaited, [&](scheduler& runtime) {
+    if (awaited.helps_with() == nullptr) return give_way_to_searcher(runtime);
     const auto helps = [&] {
       if (awaited.helps_with() == nullptr) return true;
       if (is_worker_at_hand(runtime)) help_as_guest(awaited);

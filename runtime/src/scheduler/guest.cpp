@@ -201,6 +201,12 @@ bool is_worker_at_hand(scheduler& runtime) noexcept {
   return is_any_at_hand(runtime);
 }
 
+void give_way_to_searcher(scheduler& runtime) noexcept {
+  if (runtime.requests().queue().size() < 2) return;
+  const auto* const nearest = runtime.worker_of_this_processor();
+  if (nearest != nullptr && runtime.gate().is_offered(nearest->index())) std::this_thread::yield();
+}
+
 bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
   auto& asked = runtime.requests();

@@ -33,6 +33,10 @@ struct helping_guest : job {
 // it.
 [[nodiscard]] bool is_worker_at_hand(scheduler&) noexcept;
 
+// If the worker of this processor searches while several requests wait, it is off the processor: gives way to
+// it.
+void give_way_to_searcher(scheduler&) noexcept;
+
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker
 // looks before it parks. False: none of them is vacant or becomes so at once; nothing was done. Within a

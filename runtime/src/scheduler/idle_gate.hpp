@@ -94,6 +94,10 @@ class idle_gate {
   void withdraw_offer(unsigned worker) noexcept {
     waiters_[worker].state.store(awake, std::memory_order_relaxed);
   }
+  // Whether it searches at the top of its stack. A hint.
+  [[nodiscard]] bool is_offered(unsigned worker) const noexcept {
+    return waiters_[worker].state.load(std::memory_order_relaxed) == offered;
+  }
   // Whether a guest has asked: the worker should prepare to sleep soon.
   [[nodiscard]] bool is_asked_for(unsigned worker) const noexcept {
     return waiters_[worker].state.load(std::memory_order_relaxed) == asked_for;
