@@ -256,6 +256,7 @@ def test_patterns_are_also_called_cases_as_elsewhere() -> None:
         ),
         (["metg", "--minutes", "abc"], "--minutes abc: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--minutes", "0.05"], "--minutes 0.05: give a number from 0.1 on, as --minutes 5"),
+        (["metg", "--minutes", "inf"], "--minutes inf: give a number from 0.1 on, as --minutes 5"),
         (["metg", "--threshold", "2"], "--threshold 2: give a number from 0.05 to 0.95, as --threshold 0.5"),
         (["spawn", "--rounds", "2.5"], "--rounds 2.5: give a whole number from 2 on, as --rounds 25"),
         (["run", "openmp", "--ranks", "0"], "--ranks 0: give a whole number from 1 to 4096, as --ranks 2"),

@@ -3,6 +3,7 @@
 import io
 import os
 import select
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -260,6 +261,25 @@ def test_a_program_is_stopped_while_it_has_nothing_to_do_and_gone_when_left() ->
         program.ask(f"{CONFIGURATION} -steps 10 -iter 1", 30)
         program.suspend()
     assert not child.is_running()
+
+
+def test_a_program_that_is_stopped_ends_where_the_lab_is_killed() -> None:
+    words = [sys.executable, str(PROGRAM), "simulated", "1e-6", "fine"]
+    lab = f"""
+from tefflab.measure.batch import BatchProgram
+with BatchProgram("simulated", {words!r}, {{}}) as program:
+    program.ask("{CONFIGURATION} -steps 10 -iter 1", 30)
+    program.suspend()
+    print(program.pid, flush=True)
+    input()
+"""
+    started = [sys.executable, "-c", lab]
+    with subprocess.Popen(started, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout is not None
+        program = os.pidfd_open(int(killed.stdout.readline()))
+        killed.kill()
+        assert select.select([program], [], [], 60)[0], "it is still there"
+    os.close(program)
 
 
 def test_an_answer_that_is_there_when_the_lab_goes_on_is_read_however_late(monkeypatch: pytest.MonkeyPatch) -> None:

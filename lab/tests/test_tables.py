@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from cases import case, curve, estimate, interval, row, troubled, variants, with_rows
 from samples import sitting
 from simulated_sitting import Silent, plan, sat
-from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval
 from tefflab.benchmarks.task_graph.closing import (
     Closing,
@@ -356,8 +356,9 @@ def test_the_last_sentence_has_no_ratio_of_what_has_no_interval(ends: tuple[floa
     )
 
 
-def test_where_all_have_failed_the_advice_is_to_try_again() -> None:
-    given = with_rows(case(0), [row(variants(1)[0], None, "was ended by signal 9 (SIGKILL)")])
+@pytest.mark.parametrize("others", [[], [row(variants(2)[1], estimate(1e-6, 0.04))]])
+def test_where_one_has_failed_the_advice_is_to_try_again(others: list[MetgRow]) -> None:
+    given = with_rows(case(0), [*others, row(variants(1)[0], None, "was ended by signal 9 (SIGKILL)")])
     assert advice(given, "./teff metg", "mine")[0] == (
         "./teff metg --resume --store mine",
         "tries again who failed",

@@ -20,7 +20,8 @@ void runner::prepare(const bench::flags& of_run) {
   problem_.reset();  // of two, both may not fit
   asked_ = parse_work(of_run);
   const setting at = setting_of(asked_);
-  system_->check(at);
+  lacks_ = system_->lacks(at);
+  if (!lacks_.empty()) return;
   if (asked_.what == app::cholesky)
     problem_.emplace(std::in_place_type<cholesky>, at);
   else
@@ -43,6 +44,7 @@ setting runner::setting_of(const work& asked) const {
 }
 
 bench::answer runner::run() {
+  if (!lacks_.empty()) return {.said = {.who = describe(), .error = lacks_, .lacks = true}};
   try {
     return measured(*problem_);
   } catch (const std::exception& failure) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 #include "teff/apps/drive_ranks.hpp"
 
@@ -56,9 +57,10 @@ class scalapack_system final : public system {
   }
   [[nodiscard]] layout storage() const override { return layout::columns; }
 
-  void check(const setting& at) const override {
-    if (at.sizes != block_sizes::equal) throw std::runtime_error("ScaLAPACK has blocks of one size only");
-    if (at.layers > 1) throw std::runtime_error("ScaLAPACK has grids of one layer only");
+  [[nodiscard]] std::string lacks(const setting& at) const override {
+    if (at.sizes != block_sizes::equal) return "ScaLAPACK has blocks of one size only";
+    if (at.layers > 1) return "ScaLAPACK has grids of one layer only";
+    return {};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {

@@ -271,7 +271,7 @@ class CaseEstimates(Estimates):
         sections = [
             TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self.printed()
         ]
-        sections += [TableSection(name, figure=figure) for name, figure in self.pictures()]
+        sections += [TableSection(str(figure.get_label()), figure=figure) for _, figure in self.pictures()]
         write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
 
     def sides(self) -> Sequence[Side]:

@@ -5,8 +5,10 @@ schedulers that poll take nothing from the program that is measured.
 """
 
 import contextlib
+import errno
 import os
 import selectors
+import shutil
 import subprocess
 import tempfile
 import time
@@ -35,6 +37,11 @@ class LateError(ProgramError):
     """A program that did not answer in time: it hangs, or the machine was too busy for it."""
 
 
+def _ended_with_the_lab() -> Sequence[str]:
+    """Words before a command: the system ends its program where the lab is killed. A suspended one would stay."""
+    return ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+
+
 class BatchProgram:
     """One program in batch mode. Use it in a `with`: it is ended, with all it started, when that is left."""
 
@@ -46,8 +53,10 @@ class BatchProgram:
         self._pending = b""
         self._members: list[psutil.Process] = []  # known once it has answered: by then it has started all it needs
         try:
+            if shutil.which(command[0]) is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
             self._process = subprocess.Popen(
-                [*command, "--batch"],
+                [*_ended_with_the_lab(), *command, "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._words,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "teff/apps/cholesky.hpp"
 #include "teff/apps/gemm.hpp"
@@ -28,8 +29,8 @@ class system {
   [[nodiscard]] virtual bench::identity describe() const = 0;
   /// How it takes its matrices.
   [[nodiscard]] virtual layout storage() const { return layout::tiles; }
-  /// Throws, with the reason, if it can't compute this.
-  virtual void check(const setting& /*at*/) const {}
+  /// What it would need to compute this, and does not have; or nothing.
+  [[nodiscard]] virtual std::string lacks(const setting& /*at*/) const { return {}; }
   /// Computes it, between region.start() and region.stop(): from the call of one thread until all is there.
   virtual counts run(gemm& product, bench::region_meter& region) = 0;
   virtual counts run(cholesky& factors, bench::region_meter& region) = 0;

@@ -104,7 +104,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
     elif any(is_uncertain(row) for row in case.rows) or not case.rows:
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
-    elif not any(row.metg for row in case.rows):
+    elif any(row.metg is None for row in case.rows):
         yield f"{again} --resume{kept}", "tries again who failed"
     known = _crossed(case.rows)
     if len(known) > 1:

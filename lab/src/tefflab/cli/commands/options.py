@@ -1,6 +1,7 @@
 """The options that several measuring commands take, each declared once."""
 
 import json
+import math
 from typing import Annotated, Any
 
 import typer
@@ -34,7 +35,7 @@ def number(
             found = kind(str(said))
         except ValueError:
             found = None
-        if found is None or not least <= found <= (most or found):
+        if found is None or not math.isfinite(found) or not least <= found <= (most or found):
             raise TeffError(f"{flag} {said}: give {rule}, as {flag} {example:g}", exit_code=BAD_INPUT)
         return found
 

@@ -69,7 +69,8 @@ def wrap(text: str, width: float, size: float, bold: bool = False) -> list[str]:
 
 
 class Sheet:
-    """A figure of fixed width with a title, a line below it, a body of `height` inches and a footer.
+    """A figure of fixed width with a title, a line below it, a body of `height` inches and a footer. The figure's label
+    is its title.
 
     All places are in inches from the lower left corner; the body reaches from `bottom` to `top`.
     """
@@ -86,6 +87,7 @@ class Sheet:
         self.top = self.bottom + height
         self.height = self.top + 0.12 + sum(line_height(size) for _, size, _, _ in head) + EDGE
         self.figure = Figure(figsize=(WIDTH, self.height), facecolor=PAPER, dpi=100)
+        self.figure.set_label(title)
         FigureCanvasAgg(self.figure)
         self._column(head, self.height - EDGE)
         self._column(foot, self.bottom - 0.1)
