@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "teff/programs/data.hpp"
 #include "teff/programs/description.hpp"
@@ -11,28 +13,37 @@ namespace teff::programs {
 /// small, so that results don't depend on how a compiler rounds.
 class axpy {
  public:
-  axpy(std::int64_t length, std::int64_t times) : times_(times), x_(length), y_(length) {
+  axpy(std::int64_t length, std::int64_t times) : times_(times), both_(2 * length) {
     for (std::int64_t i = 0; i < length; ++i)
-      x_[i] = static_cast<float>(mixed(static_cast<std::uint64_t>(i)) % 8);
+      both_[i] = static_cast<float>(mixed(static_cast<std::uint64_t>(i)) % 8);
   }
 
   void reset() {
-    for (float& each : y_) each = 0;
+    for (float& each : y()) each = 0;
   }
   template <class System>
   void run(System& system) {
     for (std::int64_t time = 0; time < times_; ++time) {
       const float a = time % 2 == 0 ? 3 : -2;
-      system.parallel_for(0, x_.size(), 0,
-                          [a, x = x_.data(), y = y_.data()](std::int64_t i) { y[i] += a * x[i]; });
+      system.parallel_for(0, both_.size() / 2, 0,
+                          [a, x = both_.data(), y = y().data()](std::int64_t i) { y[i] += a * x[i]; });
     }
   }
-  [[nodiscard]] std::uint64_t checksum() const { return fingerprint_of(y_); }
+  [[nodiscard]] std::uint64_t checksum() const {
+    fingerprint all;
+    for (const float each : y()) all.add(each);
+    return all.value();
+  }
 
  private:
+  [[nodiscard]] std::span<float> y() const {
+    return std::span(both_.data(), both_.end()).subspan(static_cast<std::size_t>(both_.size() / 2));
+  }
+
   std::int64_t times_;
-  buffer<float> x_;
-  buffer<float> y_;
+  /// x, then y. In memory of their own they may lie 64 bytes more than some pages apart, where a load of x
+  /// waits for a store of y with the same last twelve bits: 1.8 times the time, by chance.
+  buffer<float> both_;
 };
 
 /// In a core's caches.
