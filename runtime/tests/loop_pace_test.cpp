@@ -18,7 +18,8 @@ constexpr std::uint64_t long_loop = 1'000'000'000;
 // A piece whose next iterations cost what it is told.
 class piece {
  public:
-  explicit piece(remembered_pace& remembered) : pace_(remembered), remembered_(remembered) {}
+  explicit piece(remembered_pace& remembered, bool alone = false)
+      : pace_(remembered, 0, alone), remembered_(remembered) {}
   ~piece() { pace_.tell(remembered_); }
   piece(const piece&) = delete;
   piece& operator=(const piece&) = delete;
@@ -46,6 +47,18 @@ TEST(loop_pace, begins_with_one_iteration_whatever_is_remembered) {
   EXPECT_EQ(piece(remembered).next(), 1);
   remembered.set(1e6F);
   EXPECT_EQ(piece(remembered).next(), 1);
+}
+
+TEST(loop_pace, begins_with_what_is_remembered_of_a_few_iterations_on_the_only_worker) {
+  remembered_pace remembered;
+  EXPECT_EQ(piece(remembered, true).next(), 1);
+  remembered.set(40);
+  EXPECT_EQ(piece(remembered, true).next(), 40);
+  remembered.set(1e6F);
+  piece loop(remembered, true);
+  EXPECT_EQ(loop.next(), 64);
+  loop.run(1000);
+  EXPECT_EQ(loop.next(), 1) << "they were dearer";
 }
 
 TEST(loop_pace, doubles_blocks_until_they_take_half_a_microsecond) {

@@ -75,6 +75,7 @@ void worker::main() noexcept {
   open_deque();
   self.ring = ring_;
   self.scope_limit = slots_.scope_limit();
+  self.is_alone = victims.empty();
   own_deque_ = &self;
   deque_.store(own_deque_, std::memory_order_release);
   all_.arrive(index_);
@@ -95,6 +96,7 @@ void worker::begin_guest() noexcept {
   current_ = this;
   self.ring = ring_;
   self.scope_limit = slots_.scope_limit();
+  self.is_alone = victims.empty();
   self.resume(slots_.begin());
   deque_.store(&self, std::memory_order_release);
 }
@@ -160,6 +162,7 @@ bool worker::end_guest() noexcept {
   }
   self.suspend();
   self.scope_limit = nullptr;
+  self.is_alone = false;
   self.ring = nullptr;
   current_ = nullptr;
   const bool leaves_it_vacant = !stays && gate.leave(index_);

@@ -44,17 +44,20 @@ inline constinit remembered_pace pace_of{};
 // It begins with one iteration, whatever is remembered: this loop's data may be dearer, and a block is not
 // shared. Then each block may be twice as long as the one before; longer, if what was remembered of other
 // loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
-// first iterations do nothing, what is not shared is about as much as has already run.
+// first iterations do nothing, what is not shared is about as much as has already run. The only worker, which
+// nobody asks for a share, begins with what is remembered, and a few iterations at most: requests wait for a
+// block.
 template <class Clock = processor_clock>
 class loop_pace {
  public:
-  // `given` is the length of the blocks; 0 to measure.
-  explicit loop_pace(const remembered_pace& remembered, std::uint64_t given = 0) noexcept
+  // `given` is the length of the blocks; 0 to measure. `alone`: nothing is shared.
+  explicit loop_pace(const remembered_pace& remembered, std::uint64_t given = 0, bool alone = false) noexcept
       : given_(given != 0) {
     if (given_) {
       block_ = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
     } else {
       remembered_ = pace_ = static_cast<double>(remembered.get());
+      if (alone) block_ = static_cast<std::int64_t>(std::clamp(remembered_, 1.0, trust));
       looked_ = Clock::now();
     }
   }

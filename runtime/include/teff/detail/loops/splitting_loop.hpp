@@ -28,7 +28,7 @@ class splitting_loop {
 
   void run(I first, I last) {
     auto piece = blocks_.piece();
-    run(piece, first, last, loop_pace<>(pace_of<Body>, grain_));
+    run(piece, first, last, loop_pace<>(pace_of<Body>, grain_, self.is_alone));
   }
 
  private:

@@ -40,6 +40,8 @@ inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that
 // scopes leave them the part above `scope_limit`.
 struct local_deque : split_deque<task_slot> {
   task_slot* scope_limit = nullptr;
+  // Whether the thread is the only worker: nobody asks for a share.
+  bool is_alone = false;
   // The scope that was made last and lives, of the task that runs; for a stolen task, at least one that hosts
   // what the task spawns into other workers' scopes.
   scope_state* innermost = nullptr;
