@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -39,7 +40,15 @@ class LateError(ProgramError):
 
 def _ended_with_the_lab() -> Sequence[str]:
     """Words before a command: the system ends its program where the lab is killed. A suspended one would stay."""
-    return ("setpriv", "--pdeathsig", "KILL") if shutil.which("setpriv") else ()
+    starter = shutil.which("setpriv")
+    return (starter, "--pdeathsig", "KILL") if starter else ()
+
+
+def _expect_program(name: str, path: str | None) -> None:
+    """OSError as where it is started by itself: what starts it would only say how it ended."""
+    if shutil.which(name, path=path) is None:
+        why = errno.EACCES if Path(name).exists() else errno.ENOENT
+        raise OSError(why, os.strerror(why))
 
 
 class BatchProgram:
@@ -52,15 +61,15 @@ class BatchProgram:
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - its last words, kept as long as it runs
         self._pending = b""
         self._members: list[psutil.Process] = []  # known once it has answered: by then it has started all it needs
+        variables = {**os.environ, **environment}
         try:
-            if shutil.which(command[0]) is None:
-                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            _expect_program(command[0], variables.get("PATH"))
             self._process = subprocess.Popen(
                 [*_ended_with_the_lab(), *command, "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._words,
-                env={**os.environ, **environment},
+                env=variables,
                 start_new_session=True,  # Ctrl-C is ours: what was measured is kept first
             )
         except OSError as error:
