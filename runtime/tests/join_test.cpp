@@ -172,6 +172,29 @@ TEST(join, throws_what_a_stolen_closure_throws) {
   });
 }
 
+// Its copies throw when they are told to.
+struct fragile {
+  std::atomic<bool>* throws;
+  explicit fragile(std::atomic<bool>& when) : throws(&when) {}
+  fragile(const fragile& other) : throws(other.throws) {
+    if (*throws) throw std::bad_alloc();
+  }
+};
+
+TEST(join, a_stolen_closure_whose_result_throws_when_it_is_copied_leaves_later_joins_alone) {
+  runtime rt{{.workers = 2}};
+  std::atomic<bool> throws{true};
+  rt.run([&] { EXPECT_THROW(join_with_stolen([&] { return fragile(throws); }), std::bad_alloc); });
+  throws = false;
+  for (int i = 0; i < 100; ++i) {
+    rt.run([&] {
+      EXPECT_EQ(join_with_stolen([i] { return std::string(100, static_cast<char>('a' + i % 26)); }).second[0],
+                'a' + i % 26);
+      EXPECT_EQ(join([] { return 1; }, [i] { return i; }).second, i);
+    });
+  }
+}
+
 TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
   const auto check = [](const auto& joined) {
     std::string order;

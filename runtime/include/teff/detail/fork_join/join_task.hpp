@@ -84,22 +84,20 @@ void run_stolen(task_slot& slot, Evaluate&& evaluate) noexcept {
   wake_owner(&slot);
 }
 
-// The thief has ended: frees the slot, after the exception it may hold has been thrown or `result` taken.
+// The thief has ended: frees the slot, after the exception it may hold or `result` was taken; also if that
+// throws.
 template <class R, class Result>
 R finish_stolen(task_slot& slot, Result&& result) {
-  if (slot.state.load(std::memory_order_relaxed) == slot_state::failed) {
-    auto error = move_out(stored<std::exception_ptr>(slot));
-    reclaim(&slot);
-    std::rethrow_exception(std::move(error));
-  }
+  struct freed {
+    task_slot& slot;
+    ~freed() { reclaim(&slot); }
+  } const after{slot};
+  if (slot.state.load(std::memory_order_relaxed) == slot_state::failed)
+    std::rethrow_exception(move_out(stored<std::exception_ptr>(slot)));
   if constexpr (std::is_reference_v<R>) {
-    auto* const value = result();
-    reclaim(&slot);
-    return static_cast<R>(*value);
+    return static_cast<R>(*result());
   } else {
-    R value = result();
-    reclaim(&slot);
-    return value;
+    return result();
   }
 }
 
