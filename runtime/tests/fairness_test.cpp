@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -64,6 +65,39 @@ TEST(fairness, requests_begin_beside_an_endless_recursion_in_run) {
       for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
       rt.submit([&] { stop = true; }).get();
       caller.join();
+    }
+  }
+}
+
+// As many chains as there are workers, which go on until somebody says stop.
+void wait_for_chains(runtime& rt, bool placed, const std::atomic<bool>& stop) {
+  task_graph<long> chains{rt};
+  const long count = rt.workers();
+  chains.indegree([](long) { return 1; }).body([&](long task) {
+    if (!stop) chains.fulfill(task + count);
+  });
+  if (placed) chains.place([count](long task) { return static_cast<unsigned>(task % count); });
+  for (long i = 0; i < count; ++i) chains.fulfill(i);
+  chains.wait();
+}
+
+TEST(fairness, requests_begin_beside_an_endless_graph_whoever_waits_for_it) {
+  for (const bool placed : {false, true}) {
+    for (const unsigned workers : {1U, 2U, 4U}) {
+      for (const std::string waits : {"outside", "in run()", "in a request"}) {
+        SCOPED_TRACE(testing::Message() << workers << " workers, waits " << waits << ", placed: " << placed);
+        runtime rt{{.workers = workers}};
+        std::atomic<bool> stop{false};
+        const auto wait = [&] { wait_for_chains(rt, placed, stop); };
+        std::thread caller([&] {
+          if (waits == "outside") return wait();
+          if (waits == "in run()") return rt.run(wait);
+          rt.submit(wait).get();
+        });
+        for (int i = 0; i < 20; ++i) EXPECT_EQ(rt.submit([i] { return i; }).get(), i);
+        rt.submit([&] { stop = true; }).get();
+        caller.join();
+      }
     }
   }
 }

@@ -115,6 +115,10 @@ class worker {
   // The worker is between two steps of its task: if something came from outside that nobody else has taken
   // up, runs it on top of the task, or has a spare thread run it.
   void look_outside() noexcept;
+  // As the free function.
+  [[nodiscard]] bool makes_way_for_request() noexcept;
+  // Whether a source has made way for a request, and the worker has not looked at requests since.
+  [[nodiscard]] bool request_is_due() const noexcept { return request_is_due_; }
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
@@ -259,6 +263,7 @@ class worker {
   usefulness usefulness_;
   unsigned tasks_at_top_ = 0;
   std::atomic<std::uint32_t> times_up_{0};  // written by its own thread
+  bool request_is_due_ = false;
   bool served_waiter_ = false;
   bool dozes_ = false;  // its own thread has told the dozers so, and it alone uses this
   pthread_t thread_{};

@@ -44,8 +44,7 @@ void help_until(bool (*done)(const void*), const void* what, source* awaited) no
 
 bool run_here(source& each) noexcept {
   const bool ran = worker::current_or_leave().run_source(each, may_run::sources);
-  static_cast<void>(worker::current_or_leave());
-  return ran;
+  return ran && !worker::current_or_leave().request_is_due();
 }
 
 void block_until(bool (*done)(const void*), const void* what) noexcept {
@@ -83,7 +82,7 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
   const auto patience = std::min<search_pace::clock::duration>(me.all_.settings().spin, most);
   search_pace pace(looks_between_clock_readings, me.all_.crowded());
   pace.begin(patience);
-  while (!done(what)) {
+  while (!done(what) && !me.request_is_due_) {
     if (me.run_source(from, may_run::sources)) {
       static_cast<void>(current_or_leave());
       pace.begin(patience);

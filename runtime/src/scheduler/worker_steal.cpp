@@ -139,6 +139,7 @@ bool worker::run_something(waiting& mine) noexcept {
   const auto limit = mine.limit;
   const auto& awaited = mine.awaited;
   bool& searching = mine.searching;
+  if (std::exchange(request_is_due_, false) && limit == may_run::everything && run_request(mine)) return true;
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
   // What came from outside is taken only if it was there before the look at the sources, all of which are
   // looked at then: who brought it may have brought a source something before, and it may wait for that.
@@ -268,6 +269,22 @@ void worker::look_outside() noexcept {
   if (next == nullptr) return;
   run_job(*next);
   if (!asked.empty()) self.ask();  // it looks again at its next push
+}
+
+// The source itself is an activity.
+bool worker::makes_way_for_request() noexcept {
+  auto& asked = all_.requests();
+  if (asked.empty() || all_.gate().anyone_searches()) return false;
+  if (activities_.depth() > 1) {
+    asked.lend();
+    return false;
+  }
+  return request_is_due_ = !usefulness_.is_in_the_way();
+}
+
+bool makes_way_for_request() noexcept {
+  auto* const me = worker::current();
+  return me != nullptr && me->makes_way_for_request();
 }
 
 void worker::run_job(job& job) noexcept {

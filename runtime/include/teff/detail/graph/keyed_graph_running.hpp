@@ -4,7 +4,9 @@
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/scheduler/core_share.hpp>
+#include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/scheduler/requests.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -240,6 +242,8 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
+      if (self.asked() && !nested && makes_way_for_request()) [[unlikely]]
+        break;
       if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_leave())
         leave_core(here);
       continue;

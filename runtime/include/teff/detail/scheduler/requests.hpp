@@ -16,6 +16,10 @@ void submit_request(scheduler&, job&) noexcept;
 // The caller begins one that it has withdrawn: a worker is woken if others have waited for long meanwhile.
 void begin_withdrawn_request(scheduler&) noexcept;
 
+// Between two tasks of a source, in its run(): whether that is to return, since the worker is to begin a
+// request that nobody else does. If it may not begin one, a spare thread is to.
+[[nodiscard, gnu::cold]] bool makes_way_for_request() noexcept;
+
 // As begin_call(), for a runtime that may have gone. Throws runtime_was_shut_down.
 void begin_call_if_alive(scheduler&);
 

@@ -104,8 +104,9 @@ void published_to(scheduler&, unsigned index) noexcept;
 // may do; so `done` must become true by work of `awaited`, and by work that is done meanwhile by those who
 // wait for it.
 void help_until(bool (*done)(const void*), const void* what, source* awaited = nullptr) noexcept;
-// On a worker: runs some work of this source, as the worker does when it is free. Returns whether there was
-// any.
+// On a worker: runs some work of this source, as the worker does when it is free. Returns whether it is to be
+// called again: not if there was no work, nor if the source has made way for a request, which help_until()
+// begins.
 bool run_here(source&) noexcept;
 
 // Throws forked_process in a child process of the one that made the runtime.
