@@ -23,16 +23,17 @@ answer start(const std::string& kind, const std::string& arguments) {
 TEST(start_ranks, gives_each_rank_a_core_of_its_own_in_the_launchers_words) {
   EXPECT_EQ(start("open_mpi", "core 3 program 'two words' 0").words,
             "[--allow-run-as-root][-n][3][--map-by][core:OVERSUBSCRIBE]"
-            "[--bind-to][core:overload-allowed][program][two words][0]");
+            "[--bind-to][core:overload-allowed][setpriv][--pdeathsig][KILL][program][two words][0]");
   EXPECT_EQ(start("hydra", "core 3 program 'two words' 0").words,
-            "[-n][3][-bind-to][core][program][two words][0]");
+            "[-n][3][-bind-to][core][setpriv][--pdeathsig][KILL][program][two words][0]");
 }
 
 TEST(start_ranks, gives_each_rank_its_share_of_the_workers_cores) {
   EXPECT_EQ(start("open_mpi", "cores 2 5 program 0").words,
             "[--allow-run-as-root][--oversubscribe][-n][2][--map-by][slot:PE=2]"
-            "[--bind-to][core:overload-allowed][program][0]");
-  EXPECT_EQ(start("hydra", "cores 2 5 program 0").words, "[-n][2][-bind-to][core:2][program][0]");
+            "[--bind-to][core:overload-allowed][setpriv][--pdeathsig][KILL][program][0]");
+  EXPECT_EQ(start("hydra", "cores 2 5 program 0").words,
+            "[-n][2][-bind-to][core:2][setpriv][--pdeathsig][KILL][program][0]");
   for (const char* const kind : {"open_mpi", "hydra"})
     for (const char* const workers : {"1", "3", "5"})
       EXPECT_EQ(start(kind, std::string("cores 3 ") + workers + " program 0").words,

@@ -57,7 +57,7 @@ class loop_pace {
       block_ = static_cast<std::int64_t>(std::min<std::uint64_t>(given, INT64_MAX));
     } else {
       remembered_ = pace_ = static_cast<double>(remembered.get());
-      if (alone) block_ = static_cast<std::int64_t>(std::clamp(remembered_, 1.0, trust));
+      if (alone) block_ = static_cast<std::int64_t>(std::clamp(remembered_, 1.0, most_at_first));
       looked_ = Clock::now();
     }
   }
@@ -121,6 +121,7 @@ class loop_pace {
  private:
   static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
   static constexpr double trust = 64;
+  static constexpr double most_at_first = 8;  // a vector of floats: no rest is left over
   // A shorter time may be that of a cold cache, of empty iterations, or of reading the clock: what is
   // remembered counts for more. Where nothing is, a few iterations do.
   static constexpr std::int64_t few = 16;
