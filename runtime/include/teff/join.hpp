@@ -16,8 +16,9 @@ using join_result = detail::joined_t<F...>;
 //
 // Returns {f(), g()...} as join_result. All closures have ended when it returns or throws. While one runs on
 // another worker, the caller runs other tasks. If closures throw, join throws the exception of the first of
-// them in the order of the arguments, and drops those after it that have not begun. On a thread that is no
-// worker, the join runs within default_runtime() (runtime.hpp), which takes some tenths of a microsecond.
+// them in the order of the arguments, and drops those after it that have not begun. If moving a
+// result throws, so does join. On a thread that is no worker, the join runs within default_runtime()
+// (runtime.hpp), which takes some tenths of a microsecond.
 //
 //   auto [a, b] = teff::join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
 template <class F, class... G>

@@ -38,7 +38,7 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 // the same in every run. `combine` must be associative, up to what the caller accepts as equal. It need not
 // commute. But std::plus and std::multiplies of floating-point numbers are known to commute, and 16 of their
 // partial results are computed side by side, by vector instructions. What map yields is converted to T, the
-// type of `init`; for several values, T can be a tuple or an array.
+// type of `init`, which can be moved and assigned to; for several values, T can be a tuple or an array.
 //
 // `block` is the number of elements that are combined in order, one after another; 0: the length decides, and
 // the size of T. A map that can't be called with one iteration is called with a whole block, as the body of
