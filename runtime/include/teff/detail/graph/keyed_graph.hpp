@@ -191,6 +191,7 @@ class keyed_graph final : public graph_core {
   node* find_task(worker_state& here) noexcept;
   void execute(worker_state& here, node* task) noexcept;
   void execute_kept(worker_state& here) noexcept;
+  void share_kept(worker_state& here) noexcept;
   void leave_core(worker_state& here) noexcept;
   void call_body(worker_state& here, const Key& key) noexcept;
   bool run_next(worker_state& here) noexcept;

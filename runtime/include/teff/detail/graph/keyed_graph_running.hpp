@@ -179,14 +179,20 @@ unsigned keyed_graph<Key, Hash>::next_tasks_a_run(unsigned tasks, std::int64_t t
   return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
 }
 
-// Another program gets the core for a while: what this worker has kept to run next goes where others find it.
+// What this worker has kept to run next goes where others find it: it does something else for a while.
 template <class Key, class Hash>
-void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
-  if (here.ready.has_own()) return;  // nobody else may run these
+void keyed_graph<Key, Hash>::share_kept(worker_state& here) noexcept {
   try_count([&] {
     if (here.kept) share_numbered(here, *std::exchange(here.kept, std::nullopt), here.kept_priority);
     if (ready_node* const next = here.ready.keep_next(nullptr)) share(here, next);
   });
+}
+
+// Another program gets the core for a while.
+template <class Key, class Hash>
+void keyed_graph<Key, Hash>::leave_core(worker_state& here) noexcept {
+  if (here.ready.has_own()) return;  // nobody else may run these
+  share_kept(here);
   this_core.leave();
 }
 
@@ -242,8 +248,10 @@ bool keyed_graph<Key, Hash>::run(unsigned worker) noexcept {
     if (run_next(here)) {
       looks = 0;
       if (++tasks == most) break;
-      if (self.asked() && !nested && makes_way_for_request()) [[unlikely]]
+      if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
+        share_kept(here);
         break;
+      }
       if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_leave())
         leave_core(here);
       continue;
