@@ -44,7 +44,7 @@ void help_until(bool (*done)(const void*), const void* what, source* awaited) no
 
 bool run_here(source& each) noexcept {
   const bool ran = worker::current_or_leave().run_source(each, may_run::sources);
-  return ran && !worker::current_or_leave().request_is_due();
+  return !worker::current_or_leave().request_is_due() && ran;
 }
 
 void block_until(bool (*done)(const void*), const void* what) noexcept {
