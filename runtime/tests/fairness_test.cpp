@@ -6,12 +6,18 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace teff::test {
 namespace {
+
+void spin_for(std::chrono::microseconds time) {
+  using clock = std::chrono::steady_clock;
+  for (const auto until = clock::now() + time; clock::now() < until;) continue;
+}
 
 // Recursions that go on until somebody says stop.
 void endless_joins(const std::atomic<bool>& stop) {
@@ -45,8 +51,32 @@ void endless_loop(const std::atomic<bool>& stop) {
   });
 }
 
+void pass_tokens(const std::atomic<bool>& stop, std::chrono::microseconds stage) {
+  parallel_pipeline(8, serial([&]() -> std::optional<int> {
+                      if (stop) return std::nullopt;
+                      return 0;
+                    }),
+                    parallel([=](int token) {
+                      spin_for(stage);
+                      return token;
+                    }),
+                    serial([](int) {}));
+}
+void endless_pipeline_of_short_tokens(const std::atomic<bool>& stop) {
+  pass_tokens(stop, {});
+}
+void endless_pipeline_of_long_tokens(const std::atomic<bool>& stop) {
+  pass_tokens(stop, std::chrono::microseconds(50));
+}
+
 using endless = void (*)(const std::atomic<bool>&);
-constexpr endless kinds[] = {endless_joins, endless_scopes, endless_forks, endless_spawns, endless_loop};
+constexpr endless kinds[] = {endless_joins,
+                             endless_scopes,
+                             endless_forks,
+                             endless_spawns,
+                             endless_loop,
+                             endless_pipeline_of_short_tokens,
+                             endless_pipeline_of_long_tokens};
 
 void run_until_stopped(endless work, const std::atomic<bool>& stop) {
   try {
@@ -67,6 +97,36 @@ TEST(fairness, requests_begin_beside_an_endless_recursion_in_run) {
       caller.join();
     }
   }
+}
+
+TEST(fairness, a_request_begins_between_the_last_tasks_of_a_scope) {
+  runtime rt{{.workers = 1}};
+  std::atomic<int> step{0};
+  const auto wait_for_step = [&](int awaited) {
+    for (int now = step; now < awaited; now = step) step.wait(now);
+  };
+  const auto set_step = [&](int next) {
+    step = next;
+    step.notify_all();
+  };
+  bool request_ran = false;
+  bool oldest_came_after_it = false;
+  std::thread caller([&] {
+    rt.run([&] {
+      scope s;
+      s.spawn([&] { oldest_came_after_it = request_ran; });
+      s.spawn([&] {
+        set_step(1);
+        wait_for_step(2);
+      });
+    });
+  });
+  wait_for_step(1);
+  auto request = rt.submit([&] { request_ran = true; });
+  set_step(2);
+  caller.join();
+  request.get();
+  EXPECT_TRUE(oldest_came_after_it);
 }
 
 // As many chains as there are workers, which go on until somebody says stop.
@@ -148,8 +208,7 @@ TEST(fairness, a_graph_waits_for_a_few_tasks_of_another_one_only) {
   } seen;
   task_graph<int> many{rt};
   many.indegree([](int) { return 1; }).body([&](int) {
-    using clock = std::chrono::steady_clock;
-    for (const auto until = clock::now() + std::chrono::microseconds(20); clock::now() < until;) continue;
+    spin_for(std::chrono::microseconds(20));
     ++seen.ran;
   });
   task_graph<int> one{rt};

@@ -82,6 +82,11 @@ struct checked_worker {
     if (own().asked_to_share()) own().share();
   }
   static void answer_request() { answer_thieves(); }
+  static bool answer_holding(task_slot* at) {
+    answer_thieves();
+    own().push(at);
+    return own().take(at) || take_back(at);
+  }
   static void answer_thieves() {
     if (!own().asked_to_share()) return;
     if (!own().share() && own().has_public()) own().withdraw();

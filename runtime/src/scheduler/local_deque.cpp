@@ -32,6 +32,18 @@ void lose_stolen(task_slot& slot) noexcept {
   slot.state.store(slot_state::failed, std::memory_order_relaxed);
 }
 
+// Runs nothing: a slot that has been taken may lie at the head, where another push would overwrite it.
+void answer_thieves() noexcept {
+  if (!self.asked_to_share()) return;
+  if (self.share()) {
+    published();
+  } else if (self.has_public()) {
+    self.withdraw();
+  }
+  // The request may have been for what came from outside: the next push looks there.
+  if (auto* const me = worker::current(); me != nullptr && !me->all().requests().empty()) self.ask();
+}
+
 }  // namespace
 
 bool share() noexcept {
@@ -47,18 +59,6 @@ bool shares_without_wake() noexcept {
   return me != nullptr && me->shares_without_wake();
 }
 
-void calling_worker::answer_thieves() noexcept {
-  if (!self.asked_to_share()) return;
-  if (self.share()) {
-    published();
-  } else if (self.has_public()) {
-    self.withdraw();
-  }
-  // The request may have been for what came from outside: the next push looks there.
-  if (auto* const me = worker::current(); me != nullptr && !me->all().requests().empty()) self.ask();
-}
-
-// The slot's closure lies at the head, where another push would overwrite it.
 bool calling_worker::take_back(task_slot* slot) noexcept {
   if (!self.retake(slot)) return false;
   answer_thieves();
@@ -68,6 +68,15 @@ bool calling_worker::take_back(task_slot* slot) noexcept {
 void calling_worker::answer_request() noexcept {
   answer_thieves();
   if (auto* const me = worker::current()) me->look_outside();
+}
+
+bool calling_worker::answer_holding(task_slot* taken) noexcept {
+  answer_thieves();
+  auto* const me = worker::current();
+  if (me == nullptr || me->all().requests().empty()) return true;
+  self.push(taken);  // what the request pushes goes above it
+  me->look_outside();
+  return self.take(taken) || take_back(taken);
 }
 
 bool settle(task_slot* slot) noexcept {

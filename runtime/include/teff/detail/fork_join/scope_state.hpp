@@ -30,9 +30,10 @@ struct calling_worker {
   // The newest slot, which a scope pushed: takes it if it was not stolen.
   [[nodiscard]] static bool take_back(task_slot* slot) noexcept;
   // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
-  // tasks. The second also where a slot that has been taken lies at the head, so that nothing may be run now.
+  // tasks. Runs a request that waits.
   static void answer_request() noexcept;
-  [[gnu::cold]] static void answer_thieves() noexcept;
+  // The same for who has taken the newest slot, which a scope pushed. False: now it is stolen.
+  [[nodiscard, gnu::cold]] static bool answer_holding(task_slot* taken) noexcept;
   static void share() noexcept { detail::share(); }
   static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
   // A task of this scope has ended on the calling worker, a thief. The scope is told together

@@ -105,11 +105,10 @@ class scope_tasks {
   bool run_newest_first() noexcept {
     while (top_ != base_) {
       auto* const at = top_ - 1;
-      if (!Worker::own().take(at)) [[unlikely]] {
-        if (!Worker::take_back(at)) return false;
-      } else if (Worker::own().asked()) [[unlikely]] {
-        Worker::answer_thieves();
-      }
+      if (!Worker::own().take(at) && !Worker::take_back(at)) [[unlikely]]
+        return false;
+      if (Worker::own().asked() && !Worker::answer_holding(at)) [[unlikely]]
+        return false;
       top_ = at;
       at->run(*at, static_cast<const scope*>(this));
     }

@@ -37,6 +37,8 @@ struct pipeline_worker {
 
   // Whether another worker wants a share. Outside the workers nobody does.
   static bool asked() noexcept { return self.asked() && self.asked_to_share() && self.head() != nullptr; }
+  // asked(): runs a request that waits.
+  static void look_outside() noexcept { calling_worker::answer_request(); }
   // Between two looks at the same word.
   static void relax() noexcept {
 #if defined(__x86_64__)
@@ -95,6 +97,8 @@ class running_pipeline {
       run_alone(pace);
       return true;
     }
+    if (Worker::asked()) [[unlikely]]
+      Worker::look_outside();  // before it takes a stage
     const int found = state_.take_ready();
     if (found == state_.none) return finds_something_soon();
     share_if_asked();
@@ -144,6 +148,8 @@ class running_pipeline {
   void carry(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
     if (state_.failed()) return;
     share_if_asked();
+    if (Worker::asked()) [[unlikely]]
+      Worker::look_outside();
     if constexpr (!is_serial<I>) {
       pace.ran_stage();
       if constexpr (I == last) {
@@ -217,12 +223,20 @@ class running_pipeline {
   // False: other walks may be about from now on.
   template <std::size_t I, class Lone>
   bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
-    if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
+    if (Worker::asked() && lone.is_due()) [[unlikely]] {
+      const bool shares = lone.worth_sharing() && state_.most_tokens() > 1;
+      Worker::look_outside();
+      if (!shares) return go_on_alone<I>(std::move(value), lone, pace);
       begin_sharing<I>(std::make_index_sequence<count>{});
       pace.restart();
       carry<I>(std::move(value), 0, pace);
       return false;
     }
+    return go_on_alone<I>(std::move(value), lone, pace);
+  }
+
+  template <std::size_t I, class Lone>
+  bool go_on_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
     if constexpr (I == last) {
       call<I>(std::move(value));
       return true;
