@@ -365,6 +365,16 @@ def test_where_one_has_failed_the_advice_is_to_try_again(others: list[MetgRow]) 
     )
 
 
+@pytest.mark.parametrize("note", [NO_TURN, ELSEWHERE])
+def test_who_was_not_measured_here_has_not_failed(note: str) -> None:
+    one, two = variants(2)
+    given = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, None, note)])
+    assert advice(given, "./teff metg", "mine")[0] == (
+        "./teff metg --resume --minutes 5 --store mine",
+        "measures who had no turn",
+    )
+
+
 def test_what_to_try_next_suits_what_was_seen() -> None:
     one, two = variants(2)
     sound = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, estimate(2e-6, 0.04))])

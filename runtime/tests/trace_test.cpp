@@ -369,6 +369,24 @@ TEST_F(trace_file, that_can_not_be_written_is_a_named_error) {
   }
 }
 
+TEST_F(trace_file, that_could_not_be_written_takes_no_name_from_the_next) {
+  const auto trace_to = [&](const char* file) {
+    const runtime rt{{.workers = 1, .trace = (folder / file).string()}};
+  };
+  trace_to("first.json");
+  EXPECT_THROW(trace_to("missing/second.json"), invalid_option);
+  trace_to("second.json");
+  std::vector<unsigned> numbers;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    const auto stem = file.path().stem().string();  // "first", or "first.NUMBER"
+    const auto dot = stem.rfind('.');
+    numbers.push_back(dot == std::string::npos ? 1 : static_cast<unsigned>(std::stoul(stem.substr(dot + 1))));
+  }
+  std::ranges::sort(numbers);
+  ASSERT_EQ(numbers.size(), 2U);
+  EXPECT_EQ(numbers[1], numbers[0] + 1);
+}
+
 TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
   on_runtimes([](runtime& rt) {
     for (int i = 0; i < 20; ++i) rt.run([] { fib(18); });

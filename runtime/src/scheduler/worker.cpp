@@ -73,9 +73,7 @@ void worker::main() noexcept {
   own_stack_middle_ = reinterpret_cast<const std::byte*>(here - all_.settings().stack_size / 2);
   stack_middle_ = own_stack_middle_;
   open_deque();
-  self.ring = ring_;
-  self.scope_limit = slots_.scope_limit();
-  self.is_alone = victims.empty();
+  man_deque();
   own_deque_ = &self;
   deque_.store(own_deque_, std::memory_order_release);
   all_.arrive(index_);
@@ -90,13 +88,23 @@ void worker::open_deque() noexcept {
       reinterpret_cast<const std::byte*>(abi::__cxa_get_globals()) + sizeof(void*));
 }
 
+void worker::man_deque() noexcept {
+  self.ring = ring_;
+  self.scope_limit = slots_.scope_limit();
+  self.is_alone = victims.empty();
+}
+
+void worker::leave_deque() noexcept {
+  self.scope_limit = nullptr;
+  self.is_alone = false;
+  self.ring = nullptr;
+}
+
 // ---- Guests ----
 
 void worker::begin_guest() noexcept {
   current_ = this;
-  self.ring = ring_;
-  self.scope_limit = slots_.scope_limit();
-  self.is_alone = victims.empty();
+  man_deque();
   self.resume(slots_.begin());
   deque_.store(&self, std::memory_order_release);
 }
@@ -161,9 +169,7 @@ bool worker::end_guest() noexcept {
     gate.cancel_leave(index_);
   }
   self.suspend();
-  self.scope_limit = nullptr;
-  self.is_alone = false;
-  self.ring = nullptr;
+  leave_deque();
   current_ = nullptr;
   const bool leaves_it_vacant = !stays && gate.leave(index_);
   if (!leaves_it_vacant) gate.call_home(index_);

@@ -177,6 +177,9 @@ class worker {
   enum class waits : bool { within_task, at_top };
   struct waiting;
 
+  // What the calling thread's deque says of this worker, while the thread mans it; and nothing any more.
+  void man_deque() noexcept;
+  static void leave_deque() noexcept;
   static void* thread_main(void* self) noexcept;
   void main() noexcept;
   void work_until_stopped() noexcept;

@@ -31,15 +31,30 @@ constexpr std::array<const char*, 12> event_names{"task",      "run",      "loop
                                                   "searching", "parked",   "handler", "send",
                                                   "steal",     "exposure", "wake",    "message"};
 
-std::string path_of(const std::string& pattern) {
-  static std::atomic<unsigned> traces{0};
+// `number`: the process's traces so far, with this one.
+std::string path_of(const std::string& pattern, unsigned number) {
   std::string path = pattern;
   if (const auto at = path.find("%p"); at != std::string::npos)
     path.replace(at, 2, std::to_string(::getpid()));
-  if (const auto number = ++traces; number > 1) {
+  if (number > 1) {
     const auto name = path.rfind('/') + 1;  // npos + 1 is 0
     const auto dot = path.rfind('.');
     path.insert(dot == std::string::npos || dot < name ? path.size() : dot, "." + std::to_string(number));
+  }
+  return std::filesystem::absolute(path).string();
+}
+
+// Makes an empty file, and returns its path. Throws invalid_option if it can't be written.
+std::string make_file(const std::string& pattern, const char* option) {
+  static std::atomic<unsigned> traces{0};
+  auto number = ++traces;
+  auto path = path_of(pattern, number);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> empty(std::fopen(path.c_str(), "we"), &std::fclose);
+  if (empty == nullptr) {
+    const std::string reason = std::strerror(errno);
+    traces.compare_exchange_strong(number, number - 1);  // the next trace has its name, if none came between
+    throw invalid_option(std::string(option) + "=" + pattern + ": the trace can't be written to " + path +
+                         ": " + reason + "; name a file in a folder that is there and may be written to");
   }
   return path;
 }
@@ -286,13 +301,7 @@ std::vector<trace_event> trace_ring::in_order() const {
 }
 
 trace::trace(const std::string& path, const char* option, unsigned workers, std::size_t events_per_worker)
-    : path_(std::filesystem::absolute(path_of(path)).string()), number_(random_number()) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> empty(std::fopen(path_.c_str(), "we"), &std::fclose);
-  if (empty == nullptr) {
-    const std::string reason = std::strerror(errno);
-    throw invalid_option(std::string(option) + "=" + path + ": the trace can't be written to " + path_ +
-                         ": " + reason + "; name a file in a folder that is there and may be written to");
-  }
+    : path_(make_file(path, option)), number_(random_number()) {
   for (unsigned i = 0; i < workers; ++i) rings_.push_back(std::make_unique<trace_ring>(events_per_worker, i));
 }
 

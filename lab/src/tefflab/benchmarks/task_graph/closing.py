@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 
-from tefflab.analysis.results import NO_TURN, MeasuredCase, MetgRow
+from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
@@ -100,7 +100,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     kept = "" if store == "default" else f" --store {store}"
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
         yield "./teff doctor", "what else runs on this machine"
-    if any(row.note == NO_TURN for row in case.rows):
+    if any(row.note in (NO_TURN, ELSEWHERE) for row in case.rows):
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
     elif any(is_uncertain(row) for row in case.rows) or not case.rows:
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
