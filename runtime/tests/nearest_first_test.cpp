@@ -46,8 +46,27 @@ TEST(nearest_first, stops_at_the_first_that_has_something) {
   EXPECT_EQ(looks, 3);
 }
 
+TEST(nearest_first, looks_at_two_of_each_distance_at_a_time_and_at_all_in_turn) {
+  std::set<int> seen;
+  for (std::uint64_t turn = 5; turn < 7; ++turn) {
+    order looked;
+    three_classes().look_at_some(turn, [&](int other) {
+      looked.push_back(other);
+      return false;
+    });
+    ASSERT_EQ(looked.size(), 5U);
+    for (std::size_t i = 1; i < looked.size(); ++i) EXPECT_LE(looked[i - 1] / 10, looked[i] / 10) << turn;
+    seen.insert(looked.begin(), looked.end());
+  }
+  EXPECT_EQ(seen, (std::set{11, 12, 21, 22, 23, 31}));
+  int looks = 0;
+  three_classes().look_at_some(0, [&](int other) { return ++looks, other == 22; });
+  EXPECT_EQ(looks, 3);
+}
+
 TEST(nearest_first, without_others_looks_at_nobody) {
   EXPECT_TRUE(looked_at({}, 7).empty());
+  detail::nearest_first<int>().look_at_some(7, [](int) { return ADD_FAILURE(), true; });
 }
 
 }  // namespace

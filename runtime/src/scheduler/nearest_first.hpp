@@ -2,6 +2,7 @@
 // random one on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,17 +34,29 @@ class nearest_first {
   // chooses.
   template <class Look>
   void look_at_each(std::uint64_t random, Look look) const {
+    look_at(random, others_.size(), look);
+  }
+  // The same for a few of each distance. In succession the turns come to each of them.
+  template <class Look>
+  void look_at_some(std::uint64_t turn, Look look) const {
+    look_at(turn * few, few, look);
+  }
+
+ private:
+  static constexpr std::size_t few = 2;
+
+  template <class Look>
+  void look_at(std::uint64_t from, std::size_t most, Look look) const {
     std::size_t first = 0;
     for (const std::size_t end : class_ends_) {
-      std::size_t at = first + random % (end - first);
-      for (std::size_t i = first; i < end; ++i, at = at + 1 == end ? first : at + 1) {
+      std::size_t at = first + from % (end - first);
+      for (std::size_t i = std::min(most, end - first); i != 0; --i, at = at + 1 == end ? first : at + 1) {
         if (look(others_[at])) return;
       }
       first = end;
     }
   }
 
- private:
   std::vector<T> others_;
   std::vector<std::size_t> class_ends_;
 };

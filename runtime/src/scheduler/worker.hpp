@@ -197,7 +197,7 @@ class worker {
                                                 bool leaves_requests) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(waiting& mine) noexcept;
-  task_slot* steal_from_anyone(worker*& victim) noexcept;
+  task_slot* steal_from_anyone(const waiting& mine, worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
   bool run_taken(job* taken, bool& searching) noexcept;

@@ -156,7 +156,7 @@ bool worker::run_something(waiting& mine) noexcept {
       (run_job_of(all_.requests().calls(), searching) || run_request(mine)))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
-    slot = steal_from_anyone(victim);
+    slot = steal_from_anyone(mine, victim);
     if (slot == nullptr && (slot = take_oldest_of_own()) != nullptr) victim = this;
   }
   if (slot == nullptr) return false;
@@ -199,16 +199,26 @@ bool worker::leaves_requests_to_waiters(const waiting& mine) const noexcept {
   return mine.where == waits::at_top && usefulness_.is_in_the_way();
 }
 
-task_slot* worker::steal_from_anyone(worker*& victim) noexcept {
+// While it searches it looks at a few at a time. Each look has the victim's processor fetch a line again when
+// it next shares or takes what is public; fifteen searchers that looked at everybody kept the one who spawned
+// from it. (16 workers, beside that: a million empty tasks of one spawner in 0.13 of the time, tasks of 0.2
+// us in a tree 0.84, requests by 16 0.52; the first look at all keeps what one worker spawns in large tasks
+// as fast, which was 1.3 without.)
+task_slot* worker::steal_from_anyone(const waiting& mine, worker*& victim) noexcept {
   task_slot* slot = nullptr;
   if (victims.empty()) return slot;
+  const auto look = [&](worker* other) {
+    victim = other;
+    return (slot = steal_from(*victim)) != nullptr;
+  };
+  if (mine.searching) {
+    victims.look_at_some(index_ + mine.pace.looks(), look);
+    return slot;
+  }
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  victims.look_at_each(random_, [&](worker* other) {
-    victim = other;
-    return (slot = steal_from(*victim)) != nullptr;
-  });
+  victims.look_at_each(random_, look);
   return slot;
 }
 
