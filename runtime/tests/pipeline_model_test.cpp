@@ -184,6 +184,7 @@ struct checked_worker {
   };
   static inline unsigned stages_between_looks = 1000;
   static inline unsigned looks_before_end = 1;
+  static inline int tokens_between_looks = 2;
   static void relax() {}
   static void look_outside() {}
 

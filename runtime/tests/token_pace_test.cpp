@@ -22,7 +22,7 @@ int tokens_until_shared(lone& pace, std::int64_t nanoseconds, int most) {
   for (int token = 0; token < most; ++token) {
     for (int stage = 0; stage < 3; ++stage) {
       set_clock::time += nanoseconds / 3;
-      if (pace.is_due() && pace.worth_sharing()) return token;
+      if (pace.worth_sharing()) return token;
     }
     pace.ended_token();
   }

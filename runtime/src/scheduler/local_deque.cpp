@@ -48,10 +48,14 @@ void answer_thieves() noexcept {
 
 bool share() noexcept {
   if (self.asked_to_share() && self.share()) published();
-  if (auto* const me = worker::current()) me->look_outside();
+  look_outside();
   if (self.ring == nullptr) return false;
   record_spawn(*self.ring);
   return true;
+}
+
+void look_outside() noexcept {
+  if (auto* const me = worker::current()) me->look_outside();
 }
 
 bool shares_without_wake() noexcept {
@@ -67,7 +71,7 @@ bool calling_worker::take_back(task_slot* slot) noexcept {
 
 void calling_worker::answer_request() noexcept {
   answer_thieves();
-  if (auto* const me = worker::current()) me->look_outside();
+  look_outside();
 }
 
 bool calling_worker::answer_holding(task_slot* taken) noexcept {

@@ -34,11 +34,12 @@ struct pipeline_worker {
   using clock = processor_clock;
   static constexpr unsigned stages_between_looks = 32;
   static constexpr unsigned looks_before_end = 64;
+  static constexpr int tokens_between_looks = 64;
 
   // Whether another worker wants a share. Outside the workers nobody does.
   static bool asked() noexcept { return self.asked() && self.asked_to_share() && self.head() != nullptr; }
-  // asked(): runs a request that waits.
-  static void look_outside() noexcept { calling_worker::answer_request(); }
+  // asked() was true: runs a request that waits.
+  static void look_outside() noexcept { detail::look_outside(); }
   // Between two looks at the same word.
   static void relax() noexcept {
 #if defined(__x86_64__)
@@ -211,32 +212,40 @@ class running_pipeline {
   // Carries token after token, until other walks may be about or the input has ended.
   void run_alone(walk_pace& pace) {
     end_turns(std::make_index_sequence<count>{});
+    // Where no walk can help, tokens may be long.
+    const int most = state_.most_tokens() > 1 ? Worker::tokens_between_looks : 1;
+    while (run_tokens_alone(most, pace)) {
+      if (Worker::asked()) [[unlikely]]
+        Worker::look_outside();
+    }
+  }
+
+  // The same for so many tokens at most. Not inline, and without a call of its own: what it needs is in
+  // registers. False: that was all to be done alone.
+  [[gnu::noinline]] bool run_tokens_alone(int most, walk_pace& pace) {
     lone_pace<typename Worker::clock> lone;
     lone.restart();
-    while (auto made = call<0>()) {
-      if (!carry_alone<1>(*std::move(made), lone, pace)) return;
+    for (int left = most; left != 0; --left) {
+      auto made = call<0>();
+      if (!made) {
+        state_.end_input_alone();
+        return false;
+      }
+      if (!carry_alone<1>(*std::move(made), lone, pace)) return false;
       lone.ended_token();
     }
-    state_.end_input_alone();
+    return true;
   }
 
   // False: other walks may be about from now on.
   template <std::size_t I, class Lone>
   bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
-    if (Worker::asked() && lone.is_due()) [[unlikely]] {
-      const bool shares = lone.worth_sharing() && state_.most_tokens() > 1;
-      Worker::look_outside();
-      if (!shares) return go_on_alone<I>(std::move(value), lone, pace);
+    if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
       begin_sharing<I>(std::make_index_sequence<count>{});
       pace.restart();
       carry<I>(std::move(value), 0, pace);
       return false;
     }
-    return go_on_alone<I>(std::move(value), lone, pace);
-  }
-
-  template <std::size_t I, class Lone>
-  bool go_on_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
     if constexpr (I == last) {
       call<I>(std::move(value));
       return true;

@@ -24,11 +24,10 @@ class lone_pace {
   }
   void ended_token() noexcept { ++tokens_; }
 
-  // Somebody asks, between two stages: whether worth_sharing() is to be called.
-  [[nodiscard]] bool is_due() noexcept { return --until_look_ == 0; }
-
-  // One measurement is not believed if it may be that of a cold cache.
+  // Another worker asks, between two stages. One measurement is not believed if it may be that of a cold
+  // cache.
   [[nodiscard]] bool worth_sharing() noexcept {
+    if (--until_look_ != 0) return false;
     until_look_ = 1;
     const auto now = Clock::now();
     const auto took = now - looked_;
