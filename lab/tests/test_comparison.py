@@ -254,7 +254,9 @@ def test_a_name_that_is_no_store_is_told_so_where_the_usual_store_is_empty(labor
 def test_a_sitting_of_curves_has_no_metg_to_compare(laboratory: Callable[..., Path]) -> None:
     root = laboratory(quick=(1e-6, "fine"), slow=(4e-6, "fine"))
     sat(root, plan("quick", "slow", kind="curve"), Silent(), rounds=2, name="curves")
-    with pytest.raises(TeffError, match=r"^quick and slow are .*: measure .*; not in curves:one-of-curves \(METG\)$"):
+    with pytest.raises(
+        TeffError, match=r"^quick and slow are .*: measure .*; no value of both in curves:one-of-curves \(METG\)$"
+    ):
         answer(root, "quick", "slow", "curves")
 
 
@@ -268,7 +270,9 @@ def test_after_a_sitting_that_was_interrupted_an_older_one_is_named(laboratory: 
     Store.open(root / "results" / "after").append("sittings", later)
     with pytest.raises(TeffError, match=r"; after:one-of-after and before:one-of-before can be compared$"):
         answer(root, "before", "after", None)
-    with pytest.raises(TeffError, match=r"has both: add --store after:one-of-after \(METG\); not in after:two-"):
+    with pytest.raises(
+        TeffError, match=r"has both: add --store after:one-of-after \(METG\); no value of both in after:two-"
+    ):
         answer(root, "quick", "slow", "after")
 
 

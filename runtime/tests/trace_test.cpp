@@ -340,7 +340,7 @@ TEST_F(trace_file, is_left_with_what_was_when_tasks_threw) {
 }
 
 TEST_F(trace_file, has_a_name_of_its_own_for_every_runtime_and_process) {
-  ::setenv("TEFF_TRACE", (folder / "trace%p.json").c_str(), 1);
+  ::setenv("TEFF_TRACE", (folder / "trace%p-%p.json").c_str(), 1);
   {
     const runtime one{{.workers = 1}};
     const runtime two{{.workers = 1}};
@@ -350,7 +350,8 @@ TEST_F(trace_file, has_a_name_of_its_own_for_every_runtime_and_process) {
   for (const auto& file : fs::directory_iterator(folder)) {
     ++files;
     const auto name = file.path().filename().string();
-    EXPECT_EQ(name.rfind("trace" + std::to_string(::getpid()), 0), 0U) << name;
+    const auto process = std::to_string(::getpid());
+    EXPECT_EQ(name.rfind("trace" + process + "-" + process + ".", 0), 0U) << name;
     EXPECT_EQ(file.path().extension(), ".json");
     EXPECT_TRUE(json::parse(std::ifstream(file.path())).contains("traceEvents"));
   }

@@ -41,9 +41,12 @@ namespace teff {
 // it goes on on a worker of that future's runtime.
 //
 //   teff::future<int> total(teff::runtime& rt, order o) {
-//     const int net = co_await rt.submit([=] { return price(o); });
+//     auto priced = rt.submit([=] { return price(o); });
+//     const int net = co_await priced;
 //     co_return net + tax(net);
 //   }
+//
+// In two steps: GCC 12 destroys twice what a closure holds that is made within the `co_await` expression.
 template <class T>
 class future {
  public:

@@ -62,7 +62,8 @@ struct options {
   unsigned spare_threads = 0;
 };
 
-// What the workers of a runtime have done since it began. Exact when no task runs.
+// What the workers of a runtime have done since it began. Exact when no task runs, but for `jobs`: a request
+// that a thread runs itself while it waits for it may count twice, or not at all.
 //
 // Counting costs nothing for a task that is not stolen. That is why tasks themselves are counted only with a
 // trace.

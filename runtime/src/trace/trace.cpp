@@ -34,8 +34,9 @@ constexpr std::array<const char*, 12> event_names{"task",      "run",      "loop
 // `number`: the process's traces so far, with this one.
 std::string path_of(const std::string& pattern, unsigned number) {
   std::string path = pattern;
-  if (const auto at = path.find("%p"); at != std::string::npos)
-    path.replace(at, 2, std::to_string(::getpid()));
+  const std::string process = std::to_string(::getpid());
+  for (auto at = path.find("%p"); at != std::string::npos; at = path.find("%p", at + process.size()))
+    path.replace(at, 2, process);
   if (number > 1) {
     const auto name = path.rfind('/') + 1;  // npos + 1 is 0
     const auto dot = path.rfind('.');

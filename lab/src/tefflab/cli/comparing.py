@@ -88,7 +88,7 @@ def _not_of_both(root: Path, a: str, b: str, lacking: Mapping[AnyBenchmark, _Sou
     """That these sittings do not have both systems, and where they can be had."""
     way_out = _earlier_of_both(root, a, b, lacking) or f"measure them in one, with --systems {a},{b}"
     where = _some([f"{source.name} ({kind.measured})" for kind, source in lacking.items()])
-    return f"{a} and {b} are compared where one sitting has both: {way_out}; not in {where}"
+    return f"{a} and {b} are compared where one sitting has both: {way_out}; no value of both in {where}"
 
 
 def _earlier_of_both(root: Path, a: str, b: str, sources: Mapping[AnyBenchmark, _Source]) -> str:
