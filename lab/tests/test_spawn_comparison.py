@@ -242,7 +242,7 @@ def test_what_does_not_count_in_a_sitting_counts_in_no_comparison(tmp_path: Path
     assert each.a.row.to_json()["rounds"] == 7
     assert isinstance(each.a.quantity, ByRound)
     assert each.a.quantity.rounds[6] == pytest.approx([10e-9] * 3, rel=0.05), "the cold run counts"
-    with pytest.raises(TeffError, match=r"^a and mortal .* not in one:spawn-of-one \(spawn patterns\)$"):
+    with pytest.raises(TeffError, match=r"^a and mortal .* no value of both in one:spawn-of-one \(spawn patterns\)$"):
         answer(tmp_path, "a", "mortal", "one")
 
 
@@ -281,7 +281,7 @@ def test_stores_of_both_kinds_are_compared_in_both(laboratory: Callable[..., Pat
     assert [each.kind for each in only.answers] == ["spawn"]
     assert only.left_out == (
         "quick and spawner are compared where one sitting has both: measure them in one, with --systems quick,spawner; "
-        "not in before:one-of-before (METG)",
+        "no value of both in before:one-of-before (METG)",
     )
     named = answer(root, "before:one-of-before", "after", None)
     assert [each.kind for each in named.answers] == ["metg"]
