@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -502,16 +504,21 @@ TEST(future, a_hundred_thousand_at_a_time) {
   }
 }
 
+// Where everybody sleeps as the request comes, a spare thread begins and allocates too: the fewest of some
+// tries count.
 TEST(future, costs_one_allocation) {
   runtime rt{{.workers = 1}};
-  rt.submit([] {}).get();
-  const auto before = allocations();
-  auto value = rt.submit([] { return 1; });
-  EXPECT_EQ(value.get(), 1);
-  EXPECT_EQ(allocations(), before + 1);
-  auto next = rt.submit([] { return 1; }).then([](int x) { return x; });
-  next.wait();
-  EXPECT_EQ(allocations(), before + 3);
+  const auto fewest = [](auto request) {
+    auto least = std::numeric_limits<std::uint64_t>::max();
+    for (int i = 0; i < 100; ++i) {
+      const auto before = allocations();
+      EXPECT_EQ(request(), 1);
+      least = std::min(least, allocations() - before);
+    }
+    return least;
+  };
+  EXPECT_EQ(fewest([&] { return rt.submit([] { return 1; }).get(); }), 1);
+  EXPECT_EQ(fewest([&] { return rt.submit([] { return 1; }).then([](int x) { return x; }).get(); }), 2);
 }
 
 TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {
