@@ -50,20 +50,22 @@ void replay_core::replay(part_runner runner) {
   if (auto error = std::exchange(error_, nullptr)) std::rethrow_exception(std::move(error));
 }
 
-bool replay_core::has_ended(const void* core) noexcept {
+bool replay_core::is_over(const void* core) noexcept {
   // Acquire: what all parts did.
-  return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) != 0;
+  return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) == has_ended;
 }
 
 // The calling thread runs a part itself if it can.
 void replay_core::wait_for_end_outside(bool may_take_part) {
   const call_in_progress call(runtime_);
-  const auto begin = [](void* core) noexcept {
+  const auto begin_as_guest = [](void* core) noexcept {
     auto& me = *static_cast<replay_core*>(core);
+    me.ended_.store(waiter_takes_part, std::memory_order_relaxed);
     submit(me.runtime_, me.gang_);
   };
-  if (!may_take_part || !take_part_as_guest(runtime_, workers_, {begin, has_ended, this})) begin(this);
-  if (!has_ended(this)) wait_until_set(ended_, waiter_);
+  if (!may_take_part || !take_part_as_guest(runtime_, workers_, {begin_as_guest, is_over, this}))
+    submit(runtime_, gang_);
+  if (!is_over(this)) wait_until_set(ended_, waiter_);
 }
 
 void replay_core::start() noexcept {

@@ -21,10 +21,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
-// What `ended` says: to begin with (or request_runs); the waiter, no worker, sleeps; the end.
-constexpr std::uint32_t running = 0;
+// What `ended` says meanwhile: the waiter, no worker, sleeps.
 constexpr std::uint32_t awaited_asleep = 2;
-constexpr std::uint32_t has_ended = 1;
 
 // Who waits for a request may come for the next one when it has ended: if he slept, a worker that is quicker
 // would have that, and he would sleep again. As long as a worker looks before it parks.
@@ -62,7 +60,7 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   if (waiter.runtime == nullptr) {
     if (before == awaited_asleep) {
       futex_wake(ended);  // takes its address only
-    } else if (auto* const me = worker::current()) {
+    } else if (auto* const me = worker::current(); me != nullptr && before != waiter_takes_part) {
       before == request_runs ? me->has_served_waiter() : me->was_in_the_way();
     }
   } else {

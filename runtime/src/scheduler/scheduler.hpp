@@ -26,9 +26,12 @@
 
 namespace teff::detail {
 
-// What `ended` is to begin with where a request is waited for; elsewhere 0.
+// What `ended` says: to begin with, of a request; of what the waiter, a guest, does a part of; else 0. At the
+// end.
 constexpr std::uint32_t request_runs = 3;
-// Returns when `ended` is set to 1. `waiter`: the calling worker, which runs other work meanwhile. Not a
+constexpr std::uint32_t waiter_takes_part = 4;
+constexpr std::uint32_t has_ended = 1;
+// Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
 // worker: the calling thread sleeps.
 void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.

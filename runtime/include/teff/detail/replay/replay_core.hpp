@@ -55,7 +55,7 @@ class replay_core {
   struct own_gang : gang {
     replay_core* core = nullptr;
   };
-  [[nodiscard]] static bool has_ended(const void* core) noexcept;
+  [[nodiscard]] static bool is_over(const void* core) noexcept;
   void start() noexcept;
   void run_part(std::size_t part) noexcept;
   void end() noexcept;
