@@ -55,6 +55,7 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     (spun, _) = (line for line in lines if line.startswith("tied_2_us"))
     assert spun.split()[1:] in (["77", "%", "53", "%"], ["77", "%", "52", "%"])
     assert "eager: its tasks begin when they are made (early)" in lines
+    assert not any(line.startswith("?:") for line in lines)
     (folder,) = (each for each in (root / "results" / "default").iterdir() if each.is_dir())
     stems = [f"micro-{count}{rest}" for count in ("1-worker", "2-workers") for rest in ("", "-2")]
     names = {f"{stem}.{end}" for stem in stems for end in ("png", "svg")}
@@ -65,6 +66,16 @@ def test_times_of_empty_tasks_and_efficiencies_of_others_are_shown(
     for row in (each for each in rows if each["verdict"] != "failed"):
         share = row["spin_seconds"] / row["seconds_per_task"]["value"]
         assert row["efficiency"] == (pytest.approx(share) if share else None)
+
+
+def test_a_question_mark_is_explained_below_the_last_table_that_has_one(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del root
+    assert teff(monkeypatch, "micro", "--workers", "1,2", "--rounds", "2") == 0
+    text = capsys.readouterr().out
+    assert text.index("2 workers: an empty task of") < text.index("?: of fewer than 3 launches")
+    assert text.count("?: ") == 1
 
 
 def test_the_measure_is_the_quickest_of_those_that_have_most_cases(

@@ -46,20 +46,29 @@ def ratio_text(ratio: Interval | None) -> str:
 
 
 def notes_of(rows: Sequence[CaseRow]) -> list[str]:
-    """Who could not be measured, and why, a line for all with the same reason in the same cases; then how well it is
-    known."""
-    reasons: dict[tuple[str, str], dict[str, None]] = {}
+    """Who could not be measured, why and, where it is not everywhere, at what, a line for all with the same reason in
+    the same places; then how well it is known."""
+    places: dict[tuple[str, str], list[CaseRow]] = {}
     for row in rows:
         if row.note:
-            reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
-    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (id_, note), cases in reasons.items():
-        together.setdefault((note, tuple(cases)), []).append(id_)
-    lines = [f"{', '.join(ids)}: {note} ({some_of(cases)})" for (note, cases), ids in together.items()]
+            places.setdefault((row.variant.id, row.note), []).append(row)
+    together: dict[tuple[str, str], list[str]] = {}
+    for (id_, note), own in places.items():
+        together.setdefault((note, _place(own, rows)), []).append(id_)
+    lines = [f"{', '.join(ids)}: {note}{place}" for (note, place), ids in together.items()]
     if measured := [row for row in rows if row.value]:
         rounds = min(row.rounds for row in measured)
         lines.append(f"{rounds} round{'s' * (rounds != 1)}; {noise_of(rows)}")
     return lines
+
+
+def _place(some: Sequence[CaseRow], rows: Sequence[CaseRow]) -> str:
+    """` (CASES)`, ` (with 2 workers)`, or both; nothing where these are all there are."""
+    cases, workers = dict.fromkeys(row.case for row in some), {row.workers for row in some}
+    told = [some_of(list(cases))] if len(cases) < len({row.case for row in rows}) else []
+    if workers != {row.workers for row in rows}:
+        told.append(f"with {' and '.join(map(str, sorted(workers)))} worker{'s' * (workers != {1})}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def some_of(cases: Sequence[str]) -> str:

@@ -216,7 +216,7 @@ class CaseEstimates(Estimates):
                 Table(columns, title),
                 *(Text(note, style="dim") for note in remarks(notes, beside=len(meanings(columns)))),
             )
-            for title, columns, notes in self.printed()
+            for title, columns, notes in self._explained()
         ]
 
     def closing(self, again: str, store: str) -> RenderableType | None:
@@ -226,24 +226,26 @@ class CaseEstimates(Estimates):
         return LastWords(said, case_closing.suggestions(groups, f"./teff {again}", kept))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table, as terminal and report show them; below the last how to read them,
-        and what there was no time for."""
+        """Title, columns and notes of each table, as terminal and report show them; then what there was no time for."""
         groups = [(case, rows) for case, rows in self.groups.items() if rows]
         reached = [(case, rows) for case, rows in groups if any(row.note != NO_TURN for row in rows)]
-        for number, (case, rows) in enumerate(reached, 1):
+        for case, rows in reached:
             measured = [row for row in rows if row.value]
-            last = self._reading() if number == len(reached) else []
             heading = f"{rows[0].place}: {case.title}" if case.title else rows[0].place
-            yield heading, self._columns(measured) if measured else [], [*self.kind.notes(rows), *last]
+            yield heading, self._columns(measured) if measured else [], self.kind.notes(rows)
         if left := [rows[0].place for _, rows in groups if all(row.note == NO_TURN for row in rows)]:
             more = f": about {counted_minutes(self._minutes)} more" if self._minutes else ""
             yield f"No turn in the time; go on with --resume{more}", [], ["; ".join(left)]
 
-    def _reading(self) -> list[str]:
-        """What the column of ratios says."""
-        if any(row.value and verdict_text(row).endswith("?") for row in self.rows):
-            return [f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer"]
-        return []
+    def _explained(self) -> list[tuple[str, list[Column], list[str]]]:
+        """What is printed; below the last table that has a question mark what that says, before all other notes."""
+        tables = list(self.printed())
+        doubtful = [notes for _, columns, notes in tables if any(map(_has_question_mark, columns))]
+        for notes in doubtful[-1:]:
+            notes.insert(
+                0, f"?: of fewer than {FEWEST_ROUNDS} launches, or an interval that says nothing: measure longer"
+            )
+        return tables
 
     def to_json(self) -> str:
         sitting = {"sitting": self.sitting.sitting}
@@ -269,7 +271,7 @@ class CaseEstimates(Estimates):
 
     def write_report(self, path: Path, damage: Sequence[Damage]) -> None:
         sections = [
-            TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self.printed()
+            TableSection(title, columns, [*meanings(columns), *notes]) for title, columns, notes in self._explained()
         ]
         sections += [TableSection(str(figure.get_label()), figure=figure) for _, figure in self.pictures()]
         write_report(path, self.sitting, [], damage, f"Teff: {self.plan.title}", sections)
@@ -432,6 +434,10 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         own = experiment.model_dump(exclude_unset=True)
         asked = Request(request.root, request.variants, request.programs, (), request.cores, own)
         return self.plan(asked, experiment.title, rising).model_copy(update={"experiment": experiment.name})
+
+
+def _has_question_mark(column: Column) -> bool:
+    return any(str(cell).endswith("?") for cell in column.cells)
 
 
 def asks(variant: Variant, case: Case) -> bool:

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from pydantic import ConfigDict, Field
 
 from tefflab.analysis.comparison import ByRound
-from tefflab.analysis.results import NO_TURN, CaseRow
+from tefflab.analysis.results import CaseRow
 from tefflab.analysis.statistics import Interval, geometric_mean
-from tefflab.benchmarks.against import against_of, ratio_text, some_of
+from tefflab.benchmarks.against import against_of, notes_of, ratio_text
 from tefflab.benchmarks.benchmark import Command, Option, Request
 from tefflab.benchmarks.cases import CaseBenchmark, CaseEstimates, CaseExperiment, Fact
 from tefflab.errors import BAD_INPUT, TeffError
@@ -181,23 +181,7 @@ class ProgramEstimates(CaseEstimates):
         return sorted((each for each in self.plan.variants if each.id in means), key=lambda each: means[each.id].value)
 
     def _notes(self) -> list[str]:
-        """Who could not be measured, where and why, a line for each reason and place."""
-        reasons: dict[tuple[str, str], dict[str, None]] = {}
-        for row in self.rows:
-            if row.note:
-                reasons.setdefault((row.variant.id, row.note), {})[row.case] = None
-        alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for (id_, note), cases in reasons.items():
-            alike.setdefault((note, tuple(cases)), []).append(id_)
-        every = len({row.case for row in self.rows})
-        lines = [
-            f"{', '.join(ids)}: {note}" + (f" ({some_of(cases)})" if note != NO_TURN or len(cases) < every else "")
-            for (note, cases), ids in alike.items()
-        ]
-        if measured := [row for row in self.rows if row.value]:
-            rounds = min(row.rounds for row in measured)
-            noisy = percent(max(row.noisy_share for row in measured))
-            lines.append(f"{rounds} round{'s' * (rounds != 1)}; at most {noisy} of a system's runs noisy")
+        lines = notes_of(self.rows)
         if any(row.note and row.value is None for row in self.rows):
             lines.append(f"a {_MEAN} is over the programs that both systems have")
         return lines
