@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -20,7 +21,7 @@ from tefflab.output.drawing import DrawingError
 from tefflab.systems import programs
 from tefflab.systems.programs import call_program, find_program
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, System, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, SKIPPED_FOLDER, Program, System, load_systems
 
 FLAGS = ["-type", "stencil_1d", "-steps", "100", "-width", "2", "-kernel", "compute_bound", "-iter", "1000"]
 
@@ -59,6 +60,24 @@ def test_a_system_that_refuses_is_named_and_the_others_run(
     out = capsys.readouterr().out
     assert "bad: -type: there is no 'stensil'" in out
     assert any(line.startswith("good") and line.split()[-1] == "yes" for line in out.splitlines())
+
+
+def test_after_ctrl_c_what_has_run_is_shown_and_who_has_not(
+    laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(a=(1e-6, "fine"), b=(1e-6, "fine"), c=(1e-6, "fine"))
+    run_once = single_runs.run_once
+
+    def until_ctrl_c(root: Path, program: Program, *rest: Any) -> single_runs.SingleRun:
+        if program.id == "b":
+            raise KeyboardInterrupt
+        return run_once(root, program, *rest)
+
+    monkeypatch.setattr(single_runs, "run_once", until_ctrl_c)
+    with pytest.raises(TeffError, match=r"^interrupted; no run of b c$") as ended:
+        run_each(root, [], FLAGS, as_json=False)
+    assert ended.value.exit_code == 130
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["system", "a"]
 
 
 def test_a_program_that_was_left_out_is_not_started_but_says_why(

@@ -7,13 +7,15 @@ if TYPE_CHECKING:
 
 BAD_INPUT = 2
 FAILED = 1
+INTERRUPTED = 130
 _IN_OUR_WORDS = {"missing": "is missing", "extra_forbidden": "is none of the keys that may stand here"}  # of pydantic
 
 
 class TeffError(Exception):
     """Something expected went wrong; the message names the value, the rule and the way out.
 
-    `exit_code` is `BAD_INPUT` (2) where the user's input was wrong and `FAILED` (1) otherwise.
+    `exit_code` is `BAD_INPUT` (2) where the user's input was wrong, `INTERRUPTED` (130) after Ctrl-C, and `FAILED` (1)
+    otherwise.
     """
 
     def __init__(self, message: str, *, exit_code: int = FAILED) -> None:

@@ -31,9 +31,8 @@ from tefflab.cli.commands import (
     watch,
 )
 from tefflab.cli.commands.measuring import measuring_commands
-from tefflab.errors import BAD_INPUT, FAILED, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 
-INTERRUPTED = 130
 _BAD_COMMAND_LINE: type[Exception] = typer.BadParameter.__mro__[2]  # ClickException, of click or of typer's copy of it
 FIRST_SCREEN = """\
 [bold]How small may a task be?[/]

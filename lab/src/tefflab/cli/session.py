@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
 from tefflab.measure.time_budget import TimeBudget
@@ -39,7 +39,6 @@ from tefflab.systems.systems import (
     usable_cores,
 )
 
-INTERRUPTED = 130
 REPORT = "report.html"
 _ALL_VARIANTS = "--all-variants"
 _LOOK = 0.5  # seconds for which other programs are watched before measuring

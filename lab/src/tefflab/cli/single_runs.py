@@ -15,7 +15,7 @@ from rich.text import Text
 from tefflab.benchmarks.task_graph import BENCHMARK
 from tefflab.benchmarks.task_graph.configuration import read_flags
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.errors import BAD_INPUT, FAILED, TeffError
+from tefflab.errors import BAD_INPUT, FAILED, INTERRUPTED, TeffError
 from tefflab.host.processes import end, how_it_ended
 from tefflab.host.terminal import output, progress
 from tefflab.host.waiting import LOOK, Waiting
@@ -52,7 +52,8 @@ def run_each(
     """Runs the flags on each system named and prints what came of it. Where none is named: on all that are here, and
     can be started as so many processes if `ranks` says so.
 
-    Leaves with 1 where a run failed; TeffError with the program's words where every one refuses the flags.
+    Leaves with 1 where a run failed, and with 130 after Ctrl-C, once it has printed those before; TeffError with the
+    program's words where every one refuses the flags.
     """
     workers_of(flags, ranks)
     chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
@@ -70,16 +71,25 @@ def run_each(
     if not chosen:
         raise TeffError("none of the systems is here; see `teff systems`")
     owner = {system.name: system for system in systems}
-    runs = [run_once(root, program, owner[program.identity], flags, ranks) for program in chosen]
-    if all(run.was_refused for run in runs):
+    runs: list[SingleRun] = []
+    interrupted = False
+    try:
+        for program in chosen:
+            runs.append(run_once(root, program, owner[program.identity], flags, ranks))
+    except KeyboardInterrupt:
+        interrupted = True
+    if not interrupted and all(run.was_refused for run in runs):
         raise TeffError(runs[0].error, exit_code=BAD_INPUT)
     for run in runs:
         if not run.ok and as_json:
             progress().print(f"teff: {escape(run.program.id)}: {escape(run.error)}", soft_wrap=True)
         if run.line and as_json:
             print(run.line)
-    if not as_json:
+    if not as_json and runs:
         output().print(to_table(runs))
+    if interrupted:
+        missing = " ".join(program.id for program in chosen[len(runs) :])
+        raise TeffError(f"interrupted; no run of {missing}", exit_code=INTERRUPTED)
     if not all(run.ok for run in runs):
         raise typer.Exit(FAILED)
 

@@ -11,7 +11,6 @@ import typer
 from tefflab.analysis.pairs import are_clear, pairs_of, verdict
 from tefflab.benchmarks.benchmark import AnyBenchmark, Estimates, find_benchmark
 from tefflab.cli.session import (
-    INTERRUPTED,
     Options,
     checked_name,
     measured_live,
@@ -19,7 +18,7 @@ from tefflab.cli.session import (
     request_of,
     whoever_is_here,
 )
-from tefflab.errors import BAD_INPUT, TeffError
+from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.measure.measurement import Present, begin
 from tefflab.output.pairs_table import Effort, sentence, to_table

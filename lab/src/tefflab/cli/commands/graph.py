@@ -45,5 +45,7 @@ def command(
     try:
         svg.write_text(picture, encoding="utf-8")
     except OSError as error:
-        raise TeffError(f"--svg {svg}: {error.strerror}", exit_code=BAD_INPUT) from None
+        raise TeffError(
+            f"--svg {svg}: {error.strerror}; name a file that can be written", exit_code=BAD_INPUT
+        ) from None
     output().print(str(svg), soft_wrap=True)
