@@ -169,6 +169,14 @@ def test_what_is_hardly_known_is_neither_the_headline_nor_a_plain_number(tmp_pat
     assert sound.overhead is not None
 
 
+def test_an_open_interval_has_an_arrow_at_its_open_end(tmp_path: Path) -> None:
+    in_key = 1
+    who = variants(1)[0]
+    for ends, arrows in (({}, 0), ({"low": 0.0}, 1), ({"high": math.inf}, 1)):
+        source = written(tmp_path, with_rows(case(0), [row(who, estimate(1e-6, **ends))])).read_text(encoding="utf-8")
+        assert source.count('class="arrow"') == in_key + arrows
+
+
 def test_each_caveat_on_rows_is_marked_in_these_rows(tmp_path: Path) -> None:
     source = written(tmp_path, troubled()).read_text(encoding="utf-8")
     rows = [each for each in source.split("<tr role") if "rowheader" in each]

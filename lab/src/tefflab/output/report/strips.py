@@ -13,7 +13,8 @@ _LABELS = 3
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Places in per cent of the width, None where there is nothing; `arrow` is "left" or "right" of a bound."""
+    """Places in per cent of the width, None where there is nothing; an interval that is open reaches to 0 or 100.
+    `arrow` is "left" or "right" of a bound."""
 
     metg: float | None
     low: float
