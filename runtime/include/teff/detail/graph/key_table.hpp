@@ -33,7 +33,7 @@ class key_table {
   [[nodiscard]] node* find_unmoved(std::size_t hash, const Key& key) noexcept {
     if (old_ == nullptr) [[likely]]
       return nullptr;
-    move(hash & mask_ / 2);
+    move(hash & mask_ / growth);
     return find(hash, key);
   }
   // After neither has found such a key.
@@ -76,7 +76,7 @@ class key_table {
     --size_;
   }
   [[gnu::noinline]] void erase_while_growing(node* gone) noexcept {
-    move(gone->hash & mask_ / 2);
+    move(gone->hash & mask_ / growth);
     take_out(gone);
   }
 
@@ -84,27 +84,32 @@ class key_table {
   // Without memory it stays as it is, and its chains get longer.
   [[gnu::noinline]] void grow() noexcept {
     zeroed_array<node*> larger;
-    catch_all([&] { larger = zeroed_array<node*>(2 * (mask_ + 1)); }, [] {});
+    catch_all([&] { larger = zeroed_array<node*>(growth * (mask_ + 1)); }, [] {});
     if (larger.get() == nullptr) return;
     old_ = std::exchange(buckets_, larger.get());
     old_allocated_ = std::exchange(allocated_, std::move(larger));
-    mask_ = 2 * mask_ + 1;
+    mask_ = growth * (mask_ + 1) - 1;
     moved_ = 0;
   }
-  // A bucket of the old table, which is half as large.
+  // A bucket of the old table.
   [[gnu::noinline]] void move(std::size_t at) noexcept {
     for (node* chain = std::exchange(old_[at], nullptr); chain != nullptr;)
       put(std::exchange(chain, chain->next));
   }
   [[gnu::noinline]] void move_some() noexcept {
     for (const auto end = moved_ + moved_at_once; moved_ < end; ++moved_) move(moved_);
-    if (moved_ <= mask_ / 2) return;
+    if (moved_ <= mask_ / growth) {
+      // The keys that come next are in memory, and each is read for its hash.
+      for (auto at = moved_; at < moved_ + moved_at_once; ++at) __builtin_prefetch(old_[at]);
+      return;
+    }
     old_ = nullptr;
     old_allocated_ = {};
   }
 
   static constexpr std::size_t few = 64;
   static constexpr std::size_t moved_at_once = 4;
+  static constexpr std::size_t growth = 4;  // a larger table has so many buckets for each
 
   node* first_[few] = {};  // so that a small graph allocates none
   zeroed_array<node*> allocated_;
