@@ -516,6 +516,33 @@ TEST(forked_process, loops_in_order_when_its_default_runtime_was_shut_down_at_it
   EXPECT_EQ(ends, 7);
 }
 
+// Each call is served by the workers or runs in order, also while they are being stopped.
+TEST(forked_process, goes_on_with_loops_on_another_thread_while_it_exits) {
+  if (under_thread_sanitizer || allocator_may_hang) GTEST_SKIP();
+  const auto ends = [] {
+    return in_child([]() -> std::string {
+      struct service {
+        std::atomic<bool> stop{false};
+        std::atomic<int> after_exit{0};
+        std::thread thread{[this] {
+          for (; !stop; ++after_exit) parallel_for(0, 100, [](int) {});
+        }};
+        ~service() {
+          after_exit = 0;
+          while (after_exit < 100) std::this_thread::yield();
+          stop = true;
+          thread.join();
+          ::_exit(7);
+        }
+      };
+      static const service destroyed_last;
+      parallel_for(0, 1000, [](int) {});
+      std::exit(9);
+    });
+  };
+  for (int each = 0; each < 40; ++each) ASSERT_EQ(ends(), 7);
+}
+
 TEST(forked_process, makes_a_default_runtime_of_its_own) {
   std::atomic<int> done{0};
   const auto loop = [&] {

@@ -1,7 +1,10 @@
 #include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/run_call.hpp>
+#include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include "scheduler/scheduler.hpp"
+#include "scheduler/spare_threads.hpp"
 
 #include <pthread.h>
 
@@ -40,7 +43,7 @@ made_once& once_here() {
              : *found;
 }
 
-// Relaxed: who is not ordered after the exit is refused, or served, as it comes.
+// Set before the exit shuts down the runtime: whoever finds that shut down reads whether it was the exit.
 constinit std::atomic<bool> exits{false};
 
 runtime* made_here() noexcept {
@@ -56,8 +59,13 @@ bool is_shut_down() noexcept {
 
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
-  if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
   exits.store(true, std::memory_order_relaxed);
+  if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
+}
+
+// What the calling thread, which is no worker, begins is run in order on it.
+bool runs_in_order() noexcept {
+  return detail::spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
 }
 
 runtime& make(made_once& only) {
@@ -79,13 +87,18 @@ runtime& default_runtime() {
 
 namespace detail {
 
-bool runs_in_order() noexcept {
-  return spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
+bool run_on_default_runtime(awaited_job& job) {
+  if (runs_in_order()) return false;
+  if (default_runtime().internals().run_unless_shut_down(job)) return true;
+  if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
+  return false;
 }
 
 void call_on_default_runtime(void (*body)(void* what), void* what) {
-  if (runs_in_order()) return body(what);
-  default_runtime().run([=] { body(what); });
+  const auto f = [=] { body(what); };
+  call<decltype(f)> outside(f);
+  if (!run_on_default_runtime(outside)) return body(what);
+  outside.take();
 }
 
 }  // namespace detail

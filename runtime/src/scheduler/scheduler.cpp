@@ -139,10 +139,14 @@ void scheduler::move_this_thread_to(unsigned index) const noexcept {
 }
 
 void scheduler::run_and_wait(awaited_job& job) {
+  if (!run_unless_shut_down(job)) throw runtime_was_shut_down();
+}
+
+bool scheduler::run_unless_shut_down(awaited_job& job) {
   const blocked_activities blocked(&job);
   named_job named(job);
   auto& call = named.unless_plain(blocked);
-  begin_call();
+  if (!begin_call_unless_shut_down()) return false;
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
   // A worker that gives way to a guest leaves to it what a source was brought just now. The call may wait for
@@ -165,6 +169,7 @@ void scheduler::run_and_wait(awaited_job& job) {
     wait_until_set(job.ended, job.submitter);
   }
   end_call();
+  return true;
 }
 
 worker* scheduler::worker_of_this_processor() const noexcept {
@@ -183,11 +188,17 @@ void scheduler::unbind_forked_worker() const noexcept {
 
 // What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
 void scheduler::begin_call() {
+  if (!begin_call_unless_shut_down()) throw runtime_was_shut_down();
+}
+
+bool scheduler::begin_call_unless_shut_down() {
   expect_own_process();
-  auto now = calls_.load(std::memory_order_relaxed);
+  // Acquire: what was done before it was shut down, of which a caller that is refused asks.
+  auto now = calls_.load(std::memory_order_acquire);
   do {
-    if (now == shut_down_flag) throw runtime_was_shut_down();
-  } while (!calls_.compare_exchange_weak(now, now + one_call, std::memory_order_relaxed));
+    if (now == shut_down_flag) return false;
+  } while (!calls_.compare_exchange_weak(now, now + one_call, std::memory_order_acquire));
+  return true;
 }
 
 // The scheduler may be gone when this returns.
@@ -222,7 +233,7 @@ void scheduler::shut_down_at_exit() noexcept {
   const auto* const caller = worker::current();
   std::uint32_t none = 0;
   if ((caller == nullptr || &caller->all() != this) &&
-      calls_.compare_exchange_strong(none, shut_down_flag, std::memory_order_acquire)) {
+      calls_.compare_exchange_strong(none, shut_down_flag, std::memory_order_acq_rel)) {
     end_workers();
   }
 }

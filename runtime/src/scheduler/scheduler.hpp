@@ -50,9 +50,12 @@ class scheduler {
   scheduler& operator=(const scheduler&) = delete;
 
   void run_and_wait(awaited_job& job);
+  // The same, but false, and nothing is run, if the runtime was shut down.
+  [[nodiscard]] bool run_unless_shut_down(awaited_job& job);
   // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as others
   // are between the two: what they do may need more calls.
   void begin_call();
+  [[nodiscard]] bool begin_call_unless_shut_down();
   void end_call() noexcept;
   void shut_down();
   // As shut_down(), unless that would wait for a call, or for the calling worker: the process ends.

@@ -1,14 +1,17 @@
 // What threads that are no workers call.
 #pragma once
 
+#include <teff/detail/scheduler/awaited_job.hpp>
+
 namespace teff::detail {
 
-// Whether what the calling thread, which is no worker, begins is run in order on it: on a thread that a
-// runtime has beside its workers; and on any, when the process exits and has shut down the default runtime.
-[[nodiscard]] bool runs_in_order() noexcept;
+// Has a worker of the default runtime run the job of the calling thread, which is no worker. False, and
+// nothing was run, where that thread is to run it itself, in order: it is one that a runtime has beside its
+// workers; or the process exits, and has shut down the default runtime. Throws what default_runtime() throws,
+// runtime_was_shut_down.
+[[nodiscard]] bool run_on_default_runtime(awaited_job& job);
 
-// Calls body(what) on a worker of the default runtime; but at once if runs_in_order(). Throws what body
-// throws, and what default_runtime() and run() throw.
+// Calls body(what) so, or itself. Throws what body throws, too.
 void call_on_default_runtime(void (*body)(void* what), void* what);
 
 }  // namespace teff::detail
