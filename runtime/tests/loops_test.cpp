@@ -266,6 +266,20 @@ TEST(parallel_for, has_two_workers_meet_in_iterations_that_wait_for_each_other_a
   EXPECT_TRUE(met);
 }
 
+TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_one_of_the_same_body) {
+  runtime rt{{.workers = 2}};
+  std::atomic<int> inside{0};
+  std::atomic<bool> met{false};
+  const auto body = [&](int i) {
+    if (i < 0) return;
+    if (++inside == 2) met = true;
+    for (long spins = 0; !met && spins < 1'000'000; ++spins) std::this_thread::yield();
+  };
+  rt.run([&] { parallel_for(-100000, 0, body); });
+  rt.run([&] { parallel_for(0, 2, body); });
+  EXPECT_TRUE(met);
+}
+
 TEST(parallel_for, makes_a_state_for_each_piece_that_no_two_calls_have_at_a_time) {
   struct scratch {
     std::atomic<int>& made;

@@ -31,7 +31,8 @@ class numbered_tasks {
   using releaser = typename missing_predecessors<Task>::releaser;
 
  public:
-  numbered_tasks(missing_predecessors<Task>& missing, Body& body) : missing_(missing), body_(body) {}
+  numbered_tasks(missing_predecessors<Task>& missing, Body& body)
+      : missing_(missing), body_(body), pace_(pace_of<Body>(static_cast<std::uint64_t>(missing.count()))) {}
 
   // Returns when no task is left that can run, how many have; throws the first exception of one.
   std::size_t run(batch roots) {
@@ -48,7 +49,7 @@ class numbered_tasks {
 
   void run_tasks(Task task, batch& ready) {
     const auto* const base = self.head();
-    loop_pace<> pace(pace_of<Body>);
+    loop_pace<> pace(pace_);
     std::int64_t ran = 0;
     if (task == missing_.none()) task = taken_from(ready);
     give_if_wanted(ready, pace, base);
@@ -65,7 +66,7 @@ class numbered_tasks {
       give_if_wanted(ready, pace, base);
       block = pace.block();
     }
-    pace.tell_at_end(pace_of<Body>, block);
+    pace.tell_at_end(pace_, block);
     ran_.fetch_add(static_cast<std::size_t>(ran), std::memory_order_relaxed);
   }
 
@@ -150,6 +151,7 @@ class numbered_tasks {
 
   missing_predecessors<Task>& missing_;
   Body& body_;
+  remembered_pace& pace_;
   std::atomic<std::size_t> ran_{0};  // relaxed: read when all batches have ended
   scope all_;
 };

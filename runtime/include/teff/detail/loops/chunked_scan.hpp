@@ -39,9 +39,10 @@ class chunked_scan {
         befores_(chunks()) {}
 
   void run(std::optional<T> init) {
-    counted_pace pace(pace_of<Op>);
+    auto& remembered = pace_of<Op>(count_);
+    counted_pace pace(remembered);
     advance_front(0, chunks(), init, pace);
-    pace.tell(pace_of<Op>);
+    pace.tell(remembered);
     auto write_late = [this](std::uint64_t c) { write(c, std::move(befores_[c])); };
     run_loop<Op>(stepped_over_.begin(), stepped_over_.end(),
                  blocks_of<std::vector<std::uint64_t>::iterator, decltype(write_late)>{write_late}, 1);

@@ -20,8 +20,8 @@ inline constexpr double blocks_worth_a_steal = 8;
 // is up.
 inline constexpr double blocks_worth_a_wake = 128;
 
-// The pace of the last loop with this body. The next loop starts from it, until it has measured its own.
-// There is one for each type of body; several workers may write it.
+// The pace of the last loop with this body, of few iterations or of many. The next such loop starts from it,
+// until it has measured its own. Several workers may write it.
 class remembered_pace {
  public:
   // Iterations a block, also less than one; 0 if it was never measured.
@@ -37,7 +37,16 @@ class remembered_pace {
 };
 
 template <class Body>
-inline constinit remembered_pace pace_of{};
+inline constinit remembered_pace paces_of[2]{};
+
+// Where a loop of so many iterations remembers its pace. Those of few have one of their own: where a body is
+// used for both, theirs are often the dear ones; and when the first of few has been measured, which is not
+// shared, much of the loop has run.
+template <class Body>
+remembered_pace& pace_of(std::uint64_t iterations) noexcept {
+  constexpr std::uint64_t few = 32;
+  return paces_of<Body>[iterations <= few ? 0 : 1];
+}
 
 // The pace of one piece of a loop.
 //

@@ -24,11 +24,12 @@ namespace teff::detail {
 template <loop_index I, class Body, class Blocks>
 class splitting_loop {
  public:
-  splitting_loop(Blocks& blocks, std::uint64_t grain) noexcept : blocks_(blocks), grain_(grain) {}
+  splitting_loop(Blocks& blocks, std::uint64_t grain, remembered_pace& pace) noexcept
+      : blocks_(blocks), grain_(grain), pace_(pace) {}
 
   void run(I first, I last) {
     auto piece = blocks_.piece();
-    run(piece, first, last, loop_pace<>(pace_of<Body>, grain_, self.is_alone));
+    run(piece, first, last, loop_pace<>(pace_, grain_, self.is_alone));
   }
 
  private:
@@ -47,18 +48,18 @@ class splitting_loop {
       const auto block = std::min(left, pace.block_after(all - left));
       const I next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
-        if (!piece(first, next)) return pace.tell(pace_of<Body>);
+        if (!piece(first, next)) return pace.tell(pace_);
       } else {
         piece(first, next);
       }
       left -= block;
-      if (left == 0) return pace.tell_at_end(pace_of<Body>, static_cast<std::int64_t>(block));
+      if (left == 0) return pace.tell_at_end(pace_, static_cast<std::int64_t>(block));
       if (stop_.load(std::memory_order_relaxed)) [[unlikely]]
         return;
       first = next;
       pace.look(static_cast<std::int64_t>(block));
     }
-    pace.tell(pace_of<Body>);
+    pace.tell(pace_);
     split(piece, first, last, pace);
   }
 
@@ -80,14 +81,15 @@ class splitting_loop {
   }
 
   Blocks& blocks_;
-  std::uint64_t grain_;            // 0: by measured cost
+  std::uint64_t grain_;  // 0: by measured cost
+  remembered_pace& pace_;
   std::atomic<bool> stop_{false};  // an iteration threw: blocks that have not begun are dropped
 };
 
 template <class Body, loop_index I, class Blocks>
 void run_loop(I first, I last, Blocks blocks, std::uint64_t grain) {
   if (first == last) return;
-  splitting_loop<I, Body, Blocks> loop(blocks, grain);
+  splitting_loop<I, Body, Blocks> loop(blocks, grain, pace_of<Body>(loop_distance(first, last)));
   on_workers([&] {
     const traced_span span(event_kind::loop, name_of<Body>());
     loop.run(first, last);

@@ -82,15 +82,16 @@ class tree_reduction {
   tree_reduction(Map& map, Combine& combine, std::uint64_t block, std::uint64_t count) noexcept
       : map_(map),
         combine_(combine),
+        pace_(pace_of<Map>(count)),
         block_(block != 0  ? block
                : has_lanes ? usual_divisible_block(count)
                            : usual_block(count, sizeof(T))) {}
 
   // Of `count` elements, at least one.
   T run(I first, std::uint64_t count) {
-    counted_pace pace(pace_of<Map>);
+    counted_pace pace(pace_);
     T value = reduce(first, count, pace);
-    pace.tell(pace_of<Map>);
+    pace.tell(pace_);
     return value;
   }
 
@@ -150,9 +151,9 @@ class tree_reduction {
     const auto left = count - count / 2;
     join([&, this] { fill(values, first, left, pace); },
          as_part_of<Map>([this, values, left, count, middle = loop_advance(first, left)] {
-           counted_pace own(pace_of<Map>);
+           counted_pace own(pace_);
            fill(values + left, middle, count - left, own);
-           own.tell(pace_of<Map>);
+           own.tell(pace_);
          }));
   }
 
@@ -218,6 +219,7 @@ class tree_reduction {
 
   Map& map_;
   Combine& combine_;
+  remembered_pace& pace_;
   std::uint64_t block_;
 };
 
