@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <vector>
 
@@ -54,6 +56,26 @@ TEST(parallel_find_if, finds_nothing_in_an_empty_loop) {
   EXPECT_FALSE(parallel_any_of(5, 5, [](int) { return true; }));
   EXPECT_TRUE(parallel_all_of(none.begin(), none.end(), [](int) { return false; }));
   EXPECT_TRUE(parallel_none_of(5, 4, [](int) { return true; }));
+}
+
+TEST(parallel_find_if, runs_over_iota_of_integers_of_64_bits) {
+  on_runtimes([](runtime& rt) {
+    rt.run([] {
+      const auto least = std::numeric_limits<long>::min();
+      const auto all = std::views::iota(least, std::numeric_limits<long>::max());
+      EXPECT_EQ(*parallel_find_if(all, [&](long i) { return i >= least + 5000; }), least + 5000);
+      EXPECT_EQ(*parallel_find(all, least + 3), least + 3);
+      const auto few = std::views::iota(std::size_t{10}, std::size_t{5000});
+      EXPECT_EQ(parallel_find(few, std::size_t{9}), few.end());
+      EXPECT_EQ(*parallel_find(few.begin(), few.end(), std::size_t{4999}), 4999U);
+      EXPECT_TRUE(parallel_any_of(few, [](std::size_t i) { return i == 4999; }));
+      EXPECT_FALSE(parallel_all_of(few, [](std::size_t i) { return i != 4999; }));
+      EXPECT_TRUE(parallel_none_of(few, [](std::size_t i) { return i > 4999; }));
+      const auto none = std::views::iota(4L, 4L);
+      EXPECT_EQ(parallel_find(none, 4L), none.end());
+      EXPECT_TRUE(parallel_all_of(none, [](long) { return false; }));
+    });
+  });
 }
 
 TEST(parallel_find_if, leaves_most_of_the_loop_when_it_has_found) {

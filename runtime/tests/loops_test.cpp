@@ -54,6 +54,59 @@ TEST(parallel_for, runs_over_ranges_and_iterators) {
   for (const int value : values) ASSERT_EQ(value, 4);
 }
 
+// The difference of two iterators is wider than any integer there.
+TEST(parallel_for, runs_over_iota_of_integers_of_64_bits) {
+  on_runtimes([](runtime& rt) {
+    using signed_limits = std::numeric_limits<long>;
+    using unsigned_limits = std::numeric_limits<std::size_t>;
+    const auto expect_each_once = [&](auto first, auto last) {
+      const auto all = std::views::iota(first, last);
+      std::vector<std::atomic<int>> met(static_cast<std::size_t>(last - first));
+      rt.run([&] {
+        parallel_for(all, [&](auto i) { ++met[static_cast<std::size_t>(i - first)]; });
+        parallel_for(all.begin(), all.end(), [&](auto i) { ++met[static_cast<std::size_t>(i - first)]; });
+        parallel_for(all, [&](auto i) { ++met[static_cast<std::size_t>(i - first)]; }, {.grain = 7});
+      });
+      for (const auto& each : met) ASSERT_EQ(each, 3);
+    };
+    expect_each_once(0L, 1000L);
+    expect_each_once(5L, 5L);
+    expect_each_once(std::size_t{0}, std::size_t{1000});
+    expect_each_once(signed_limits::min(), signed_limits::min() + 1000);
+    expect_each_once(signed_limits::max() - 1000, signed_limits::max());
+    expect_each_once(unsigned_limits::max() - 1000, unsigned_limits::max());
+  });
+}
+
+TEST(parallel_for, with_a_step_meets_the_limits_of_64_bits) {
+  using limits = std::numeric_limits<long>;
+  std::atomic<int> ran{0};
+  std::atomic<unsigned long> sum{0};
+  const auto add = [&](long i) {
+    ++ran;
+    sum += static_cast<unsigned long>(i);
+  };
+  parallel_for(limits::min(), limits::max(), limits::max(), add);  // min, -1, max - 1
+  EXPECT_EQ(ran, 3);
+  EXPECT_EQ(sum, static_cast<unsigned long>(-3));
+  parallel_for(limits::max(), limits::min(), limits::min(), add);  // max, -1
+  EXPECT_EQ(ran, 5);
+}
+
+// Clang before 16 can't compile any view of a view of GCC's library.
+#if !defined(__clang__) || __clang_major__ >= 16
+TEST(parallel_for, runs_over_views_of_iota_of_integers_of_64_bits) {
+  std::atomic<long> sum{0};
+  parallel_for(std::views::iota(0L, 1000L) | std::views::reverse | std::views::drop(10),
+               [&](long i) { sum += i; });
+  EXPECT_EQ(sum, 989 * 990 / 2);
+  sum = 0;
+  parallel_for(std::views::iota(0L, 1000L) | std::views::transform([](long i) { return 3 * i; }),
+               [&](long i) { sum += i; });
+  EXPECT_EQ(sum, 3 * 999 * 1000 / 2);
+}
+#endif
+
 TEST(parallel_for, of_bounds_of_two_types_has_indices_of_the_type_that_holds_both) {
   const auto throw_first = [](auto first, auto last) {
     parallel_for(first, last, [](auto i) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -69,6 +70,24 @@ TEST(parallel_reduce, runs_over_iterators_and_ranges) {
       EXPECT_EQ(parallel_reduce(values.begin(), values.begin() + 3, 0), 3);
       EXPECT_EQ(parallel_reduce(values, 0, [](int a, int b) { return std::max(a, b); }), 99999);
       EXPECT_EQ(parallel_reduce(values.begin(), values.begin(), 5), 5);
+    });
+  });
+}
+
+TEST(parallel_reduce, runs_over_iota_of_integers_of_64_bits) {
+  on_runtimes([](runtime& rt) {
+    rt.run([] {
+      const auto all = std::views::iota(-4000L, 5001L);
+      const long sum = 9001L * 500;
+      EXPECT_EQ(parallel_reduce(all, 0L), sum);
+      EXPECT_EQ(parallel_reduce(all.begin(), all.end(), 0L), sum);
+      EXPECT_EQ(parallel_reduce(all, 0L, [](long i) { return 2 * i; }, std::plus<>{}), 2 * sum);
+      EXPECT_EQ(parallel_reduce(all, 0L, std::identity{}, [](long a, long b) { return a + b; }, 10), sum);
+      const auto most = std::numeric_limits<std::size_t>::max();
+      EXPECT_EQ(parallel_reduce(std::views::iota(most - 5000, most), std::size_t{0},
+                                [](std::size_t a, std::size_t b) { return std::max(a, b); }),
+                most - 1);
+      EXPECT_EQ(parallel_reduce(std::views::iota(7L, 7L), 42L), 42);
     });
   });
 }

@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,6 +44,29 @@ TEST(parallel_scan, is_that_of_the_standard_library) {
         parallel_exclusive_scan(in.begin(), in.end(), in.begin(), 7L);
         EXPECT_EQ(in, expected) << "in place";
       });
+    }
+  });
+}
+
+TEST(parallel_scan, runs_over_iota_of_integers_of_64_bits) {
+  on_runtimes([](runtime& rt) {
+    for (const std::size_t count : {0UL, 1UL, 20'000UL}) {
+      const auto last = std::numeric_limits<std::size_t>::max();
+      const auto all = std::views::iota(last - count, last);  // modulo 2^64: -count - 1 to before -1
+      std::vector<std::size_t> expected(count);
+      std::inclusive_scan(all.begin(), all.end(), expected.begin());
+      std::vector<std::size_t> out(count);
+      const auto end = rt.run([&] { return parallel_inclusive_scan(all, out.begin()); });
+      EXPECT_EQ(end, out.end());
+      EXPECT_EQ(out, expected);
+      EXPECT_EQ(rt.run([&] {
+        return parallel_inclusive_scan(all.begin(), all.end(), out.data(), std::plus<>{}, 5UL);
+      }),
+                out.data() + count);
+      for (auto& each : expected) each += 5;
+      EXPECT_EQ(out, expected);
+      EXPECT_EQ(rt.run([&] { return parallel_exclusive_scan(all, out.begin(), 5UL); }), out.end());
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], i == 0 ? 5 : expected[i - 1]);
     }
   });
 }

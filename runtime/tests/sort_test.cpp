@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -64,6 +65,33 @@ TEST(parallel_stable_sort, keeps_equal_elements_in_their_order) {
     }
   });
 }
+
+// Clang before 16 can't compile any view of a view of GCC's library.
+#if !defined(__clang__) || __clang_major__ >= 16
+TEST(parallel_sort, sorts_what_a_view_of_integers_of_64_bits_refers_to) {
+  std::mt19937 random(1);
+  for (const std::size_t count : {0UL, 1UL, 20UL, 1000UL, 50'000UL}) {
+    std::vector<std::string> expected(count);
+    for (auto& each : expected) each = std::to_string(random() % 10'000);
+    auto elements = expected;
+    std::ranges::sort(expected);
+    auto view = std::views::iota(std::size_t{0}, count) |
+                std::views::transform([&](std::size_t i) -> std::string& { return elements[i]; });
+    const auto shuffled = elements;
+    parallel_sort(view);
+    EXPECT_EQ(elements, expected);
+    elements = shuffled;
+    parallel_stable_sort(view.begin(), view.end());
+    EXPECT_EQ(elements, expected);
+    std::vector<int> numbers(count);
+    for (auto& each : numbers) each = static_cast<int>(random() % 10'000);
+    parallel_sort(std::views::iota(0L, static_cast<long>(count)) | std::views::transform([&](long i) -> int& {
+                    return numbers[static_cast<std::size_t>(i)];
+                  }));
+    EXPECT_TRUE(std::ranges::is_sorted(numbers));
+  }
+}
+#endif
 
 TEST(parallel_sort, moves_what_can_not_be_copied) {
   on_runtimes([](runtime& rt) {

@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,6 +26,29 @@ TEST(parallel_transform, writes_a_function_of_each_element) {
       });
       for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(y[i], 2 * static_cast<long>(i) + 1);
     }
+  });
+}
+
+TEST(parallel_transform, runs_over_iota_of_integers_of_64_bits) {
+  on_runtimes([](runtime& rt) {
+    rt.run([] {
+      const auto least = std::numeric_limits<long>::min();
+      const auto all = std::views::iota(least, least + 1000);
+      std::vector<long> from_least(1000);
+      EXPECT_EQ(parallel_transform(all, from_least.begin(), [&](long i) { return i - least; }),
+                from_least.end());
+      const auto numbers = std::views::iota(std::size_t{0}, std::size_t{1000});
+      std::vector<std::size_t> sums(1000);
+      parallel_transform(from_least, numbers, sums.begin(),
+                         [](long i, std::size_t k) { return static_cast<std::size_t>(i) + k; });
+      for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(sums[i], 2 * i);
+      EXPECT_EQ(parallel_transform(numbers.begin(), numbers.end(), all.begin(), sums.begin(),
+                                   [](std::size_t, long) { return 7UL; }),
+                sums.end());
+      EXPECT_EQ(sums.back(), 7U);
+      const auto none = std::views::iota(3L, 3L);
+      EXPECT_EQ(parallel_transform(none, sums.begin(), [](long) { return 0UL; }), sums.begin());
+    });
   });
 }
 

@@ -5,6 +5,7 @@
 #include <teff/detail/scheduler/on_workers.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -19,11 +20,10 @@ namespace detail {
 template <bool Inclusive, class T, std::random_access_iterator I, std::random_access_iterator Out, class Op>
 Out scan_over(I first, I last, Out out, Op& op, std::optional<T> init) {
   if (first == last) return out;
+  const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Op>>());
-  on_workers([&] {
-    chunked_scan<Inclusive, T, I, Out, Op>(first, loop_distance(first, last), out, op).run(std::move(init));
-  });
-  return out + (last - first);
+  on_workers([&] { chunked_scan<Inclusive, T, I, Out, Op>(first, count, out, op).run(std::move(init)); });
+  return loop_advance(out, count);
 }
 
 }  // namespace detail

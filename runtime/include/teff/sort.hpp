@@ -1,15 +1,34 @@
 // parallel_sort and parallel_stable_sort.
 #pragma once
 
+#include <teff/detail/loops/numbered_iterator.hpp>
 #include <teff/detail/loops/sorting.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <ranges>
 #include <type_traits>
 
 namespace teff {
+
+namespace detail {
+
+// Calls sort(first, last), with iterators that the algorithms of namespace std take.
+template <std::random_access_iterator I, class Sort>
+void sort_on_workers(I first, I last, Sort sort) {
+  on_workers([&] {
+    if constexpr (classic_iterator<I>) {
+      sort(first, last);
+    } else {
+      sort(numbered_iterator<I>{first, 0},
+           numbered_iterator<I>{first, static_cast<std::ptrdiff_t>(last - first)});
+    }
+  });
+}
+
+}  // namespace detail
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
 // workers. In place; elements need not be copyable. What is sorted already is only looked at. One worker
@@ -26,8 +45,8 @@ namespace teff {
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::on_workers([&] {
-    if (!detail::is_sorted_already(first, last, less)) detail::quicksort<I, Less>(less).sort(first, last);
+  detail::sort_on_workers(first, last, [&]<class Each>(Each begin, Each end) {
+    if (!detail::is_sorted_already(begin, end, less)) detail::quicksort<Each, Less>(less).sort(begin, end);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>
@@ -42,8 +61,8 @@ void parallel_sort(Range&& range, Less less = {}) {
 template <std::random_access_iterator I, class Less = std::less<>>
   requires std::sortable<I, Less>
 void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
-  detail::on_workers([&] {
-    if (!detail::is_sorted_already(first, last, less)) detail::stable_sort_over(first, last, less);
+  detail::sort_on_workers(first, last, [&](auto begin, auto end) {
+    if (!detail::is_sorted_already(begin, end, less)) detail::stable_sort_over(begin, end, less);
   });
 }
 template <std::ranges::random_access_range Range, class Less = std::less<>>

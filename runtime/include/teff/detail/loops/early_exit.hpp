@@ -60,6 +60,10 @@ struct finding_blocks {
       std::uint64_t k = 0;
       while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, ++first;
       return k;
+    } else if constexpr (has_wide_difference<I>) {
+      std::uint64_t k = 0;
+      while (k < count && !static_cast<bool>(std::invoke(at_hand, *first))) ++k, ++first;
+      return k;
     } else {
       return loop_distance(first, std::find_if(first, last, std::ref(at_hand)));
     }

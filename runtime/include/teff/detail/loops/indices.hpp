@@ -5,6 +5,7 @@
 #include <teff/error.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <type_traits>
@@ -18,12 +19,19 @@ concept loop_index = std::integral<T> || std::random_access_iterator<T>;
 
 namespace detail {
 
+// Whether the difference of two such iterators is wider than a count of iterations, as for std::views::iota
+// of long. It is __int128 then, or a class, which std::make_unsigned and older algorithms do not know.
+template <std::random_access_iterator I>
+inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<I>) > sizeof(std::uint64_t);
+
 template <loop_index I>
 auto loop_distance(I first, I last) {
   if constexpr (std::integral<I>) {
     using unsigned_index = std::make_unsigned_t<std::common_type_t<I, int>>;
     return static_cast<unsigned_index>(static_cast<unsigned_index>(last) -
                                        static_cast<unsigned_index>(first));
+  } else if constexpr (has_wide_difference<I>) {
+    return static_cast<std::uint64_t>(last - first);
   } else {
     return static_cast<std::make_unsigned_t<std::iter_difference_t<I>>>(last - first);
   }
