@@ -11,6 +11,7 @@
 #include <ranges>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -121,6 +122,29 @@ TEST(parallel_for, of_bounds_of_two_types_has_indices_of_the_type_that_holds_bot
   EXPECT_NO_THROW(throw_first(0U, -1));
   EXPECT_NO_THROW(throw_first(5, std::size_t{5}));
   EXPECT_THROW(throw_first(-1, 5U), misuse);
+}
+
+TEST(parallel_for, names_the_bound_that_is_negative_where_indices_are_unsigned) {
+  const auto nothing = [](auto) {};
+  const std::string way_out = ": a signed type for both can count from one to the other";
+  EXPECT_EQ(text_of<misuse>([&] { parallel_for(-7, 10U, nothing); }),
+            "teff::parallel_for: the first index is -7, and the indices are unsigned, as the last one is" +
+                way_out);
+  EXPECT_EQ(text_of<misuse>([&] { parallel_for(-7, 10U, 2, nothing); }),
+            "teff::parallel_for: the first index is -7, and the indices are unsigned, as the last one is" +
+                way_out);
+  EXPECT_EQ(text_of<misuse>([&] { parallel_for(10U, -1, -1, nothing); }),
+            "teff::parallel_for: the last index is -1, and the indices are unsigned, as the first one is" +
+                way_out);
+  EXPECT_EQ(text_of<misuse>([&] { parallel_for(std::size_t{10}, -1, -2, nothing); }),
+            "teff::parallel_for: the last index is -1, and the indices are unsigned, as the first one is" +
+                way_out);
+  EXPECT_EQ(text_of<misuse>([&] { static_cast<void>(parallel_any_of(-2L, 1UL, [](auto) { return true; })); }),
+            "teff::parallel_any_of: the first index is -2, and the indices are unsigned, as the last one is" +
+                way_out);
+  std::atomic<int> sum{0};
+  parallel_for(10U, 0, -1, [&](unsigned i) { sum += static_cast<int>(i); });
+  EXPECT_EQ(sum, 55);
 }
 
 TEST(parallel_for, nests) {

@@ -123,6 +123,9 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
 // negative step, as long as they lie after it. The body is called with one iteration. Throws misuse if the
 // step is 0.
 //
+// Unsigned indices can go down to 1 only: no `last` lies below 0. A `last` of -1 is misuse, for a `first`
+// that is unsigned; give both a signed type.
+//
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });
 template <std::integral First, std::integral Last, std::integral Step, class Body>
@@ -131,7 +134,7 @@ template <std::integral First, std::integral Last, std::integral Step, class Bod
 void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {
   if (step == 0) detail::throw_error(misuse("teff::parallel_for: the step is 0"));
   const bool down = std::cmp_less(+step, 0);
-  const auto bounds = down ? detail::loop_bounds(last, first, "teff::parallel_for")
+  const auto bounds = down ? detail::loop_bounds(last, first, "teff::parallel_for", "last", "first")
                            : detail::loop_bounds(first, last, "teff::parallel_for");
   if (bounds.first == bounds.second) return;
   const std::uint64_t length = detail::loop_distance(bounds.first, bounds.second);

@@ -49,18 +49,25 @@ I loop_advance(I first, Steps steps) {
   }
 }
 
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse_negative(const char* loop, const char* which,
+                                                                   long long index, const char* other) {
+  throw_error(misuse(std::string(loop) + ": the " + which + " index is " + std::to_string(index) +
+                     ", and the indices are unsigned, as the " + other +
+                     " one is: a signed type for both can count from one to the other"));
+}
+
 // The bounds of a loop as a pair of one type, compared by their values; equal if there is nothing to do.
+// `lower` and `upper` are what the caller calls them.
 template <std::integral First, std::integral Last>
-auto loop_bounds(First first, Last last, const char* loop) {
+auto loop_bounds(First first, Last last, const char* loop, const char* lower = "first",
+                 const char* upper = "last") {
   using index = std::common_type_t<First, Last>;
   if constexpr (std::same_as<First, Last>) {
     return last < first ? std::pair(first, first) : std::pair(first, last);
   } else {
     if (std::cmp_less_equal(+last, +first)) return std::pair(index{}, index{});
-    if (!std::in_range<decltype(+index{})>(+first)) {
-      throw_error(
-          misuse(std::string(loop) + ": the first index is negative, and the type of the last unsigned"));
-    }
+    if (!std::in_range<decltype(+index{})>(+first))
+      refuse_negative(loop, lower, static_cast<long long>(first), upper);
     return std::pair(static_cast<index>(first), static_cast<index>(last));
   }
 }
