@@ -93,6 +93,23 @@ TEST(task_graph, a_key_that_one_body_fulfils_too_often_is_named) {
   });
 }
 
+TEST(task_graph, a_key_of_indegree_0_or_1_that_is_fulfilled_twice_is_said_to_need_one_fulfilment) {
+  runtime rt{{.workers = 1}};
+  for (const bool numbered : {false, true}) {
+    for (const int indegree : {0, 1, 2}) {
+      task_graph<int> g{rt};
+      g.indegree([=](int) { return indegree; }).body([&](int i) {
+        for (int n = 0; i == 0 && n < 3; ++n) g.fulfill(42);
+      });
+      if (numbered) g.dense(100);
+      g.fulfill(0);
+      if (indegree == 2) g.fulfill(0);
+      EXPECT_EQ(error_of(g), "teff::task_graph: the task 42 was fulfilled more often than its indegree, " +
+                                 std::string(indegree == 2 ? "2" : "0 or 1") + ", says");
+    }
+  }
+}
+
 // All workers fulfil the keys from 100 on, once each, and none of them goes on before all have.
 TEST(task_graph, keys_without_a_place_that_several_workers_fulfil_too_often_are_named) {
   for (unsigned workers = 1; workers <= 4; ++workers) {

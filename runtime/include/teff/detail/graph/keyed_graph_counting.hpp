@@ -255,9 +255,10 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fail_over_fulfilled(const Key& key, int needed) noexcept {
+  // An indegree of 0 is kept as 1: either needs one fulfilment.
   fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + key_text(key) +
                                               " was fulfilled more often than its indegree, " +
-                                              std::to_string(needed) + ", says")));
+                                              (needed == 1 ? "0 or 1" : std::to_string(needed)) + ", says")));
 }
 
 }  // namespace teff::detail
