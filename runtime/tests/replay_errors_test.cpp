@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "workers.hpp"
 
@@ -154,7 +156,49 @@ TEST(replay, a_body_of_the_replay_s_own_fulfils_nothing) {
   task_graph<int> g{rt};
   g.indegree([](int) { return 1; }).body([](int) {});
   auto recorded = record(g, [&] { g.fulfill(0); });
-  EXPECT_THROW(recorded.replay(1, [&](int, std::uint64_t) { g.fulfill(1); }), not_replayable);
+  EXPECT_EQ(
+      text_of<not_replayable>([&] { recorded.replay(1, [&](int, std::uint64_t) { g.fulfill(1); }); }),
+      "teff::task_graph: the key 1 was fulfilled while the graph was recorded or replayed, but not by the "
+      "graph's body itself; a body that is given to replay() must not fulfil keys, since the recording has "
+      "the dependences");
+}
+
+TEST(replay, a_recording_that_was_moved_from_is_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  std::atomic<int> ran{0};
+  g.indegree([](int) { return 1; }).body([&](int) { ++ran; });
+  auto recorded = record(g, [&] { g.fulfill(0); });
+  auto moved_to = std::move(recorded);
+  const std::string refusal =
+      "teff::recording::replay: this recording was moved from: replay the one that it was moved to";
+  EXPECT_EQ(text_of<misuse>([&] { recorded.replay(); }), refusal);
+  EXPECT_EQ(text_of<misuse>([&] { recorded.replay(1, [](int, std::uint64_t) {}); }), refusal);
+  EXPECT_EQ(recorded.tasks(), 0U);
+  EXPECT_EQ(moved_to.tasks(), 1U);
+  moved_to.replay(2);
+  EXPECT_EQ(ran, 3);
+  recorded = std::move(moved_to);
+  recorded.replay();
+  EXPECT_EQ(ran, 4);
+}
+
+TEST(replay, a_call_during_another_one_of_the_same_graph_is_named_and_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).body([](int) {});
+  const std::string way_out =
+      ": another call records or replays the graph just now: call it when that has returned, or give each "
+      "its "
+      "own graph";
+  auto recorded = record(g, [&] {
+    EXPECT_EQ(text_of<misuse>([&] { static_cast<void>(record(g, [] {})); }), "teff::record" + way_out);
+    g.fulfill(0);
+  });
+  static_cast<void>(record(g, [&] {
+    EXPECT_EQ(text_of<misuse>([&] { recorded.replay(); }), "teff::recording::replay" + way_out);
+  }));
+  recorded.replay();
 }
 
 TEST(replay, an_error_of_the_recorded_run_arrives_and_leaves_the_graph_usable) {

@@ -102,7 +102,7 @@ class recording {
   // The bodies call fulfill() as they did when recorded: each call is compared with the recorded ones, and
   // does nothing else. Throws replay_differs if they fulfil other keys. Throws the first exception of a body:
   // no further body is called then, and the recording can be replayed again. Throws misuse if the graph is
-  // being recorded or replayed already, runtime_was_shut_down.
+  // being recorded or replayed already, or the recording was moved from; runtime_was_shut_down.
   void replay(std::uint64_t times = 1) {
     const auto step = [this](const list& own, std::size_t task, std::uint64_t) {
       const Key& key = own.tasks[task];
@@ -114,6 +114,7 @@ class recording {
       parts_->graph->functions.body(key);
       observer.end();
     };
+    expect_parts();
     parts_->run(times, step, step);  // not traced here: the graph's body is
   }
 
@@ -129,12 +130,14 @@ class recording {
       };
     };
     detail::traced_body<std::remove_reference_t<Body>&> traced{body};
+    expect_parts();
     parts_->run(times, step_of(body), step_of(traced));
   }
 
-  // How many tasks an iteration has.
+  // How many tasks an iteration has; none, of a recording that was moved from.
   [[nodiscard]] std::size_t tasks() const noexcept {
     std::size_t all = 0;
+    if (!parts_) return all;
     for (const auto& each : parts_->lists) all += each.tasks.size();
     return all;
   }
@@ -149,7 +152,13 @@ class recording {
 
   explicit recording(std::unique_ptr<recorded> parts) : parts_(std::move(parts)) {}
 
-  std::unique_ptr<recorded> parts_;
+  void expect_parts() const {
+    if (!parts_) [[unlikely]]
+      detail::throw_error(misuse(
+          "teff::recording::replay: this recording was moved from: replay the one that it was moved to"));
+  }
+
+  std::unique_ptr<recorded> parts_;  // null: moved from
 };
 
 // Records one run of a graph. Waits until the graph is at rest, calls start(), which fulfils the first keys,
@@ -172,7 +181,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
   const auto& kept = detail::graph_access::of(graph);
   kept->functions.expect_complete("teff::record");
   graph.wait();
-  const detail::sole_observer sole(kept->being_observed);
+  const detail::sole_observer sole(kept->being_observed, "teff::record");
   detail::graph_recorder recorder(*kept, kept->workers(), next);
   std::exception_ptr error;
   const auto keep_first = [&error] {

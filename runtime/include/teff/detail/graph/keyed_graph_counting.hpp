@@ -208,8 +208,9 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   } else if (being_observed.load(std::memory_order_relaxed)) {
     expect_own_process(runtime());
     throw_error(not_replayable("teff::task_graph: the key " + key_text(key) +
-                               " was fulfilled by something else than the body of a task while the graph was "
-                               "recorded or replayed"));
+                               " was fulfilled while the graph was recorded or replayed, but not by the "
+                               "graph's body itself; a body that is given to replay() must not fulfil keys, "
+                               "since the recording has the dependences"));
   }
   const auto at = detail::here();
   if (at.runtime == &runtime()) {

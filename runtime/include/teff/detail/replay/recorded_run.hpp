@@ -38,7 +38,7 @@ struct recorded_run {
     } what{*this, times, step, traced};
     using context = decltype(what);
     expect_own_process(graph->runtime());
-    const sole_observer sole(graph->being_observed);
+    const sole_observer sole(graph->being_observed, "teff::recording::replay");
     core.replay({&what, [](void* given, std::size_t part) noexcept {
                    const auto& me = *static_cast<context*>(given);
                    catch_all(

@@ -5,16 +5,20 @@
 #include <teff/error.hpp>
 
 #include <atomic>
+#include <string>
 
 namespace teff::detail {
 
 // While it lives, no other call records or replays the graph. Throws misuse if one does already.
 class sole_observer {
  public:
-  explicit sole_observer(std::atomic<bool>& being_observed) : being_observed_(being_observed) {
+  // `call`: what records or replays it, in words.
+  sole_observer(std::atomic<bool>& being_observed, const char* call) : being_observed_(being_observed) {
     // Acquire, release: what the one before left.
     if (being_observed.exchange(true, std::memory_order_acquire))
-      throw_error(misuse("teff::recording: the graph is recorded or replayed just now"));
+      throw_error(misuse(std::string(call) +
+                         ": another call records or replays the graph just now: call it when that has "
+                         "returned, or give each its own graph"));
   }
   ~sole_observer() { being_observed_.store(false, std::memory_order_release); }
   sole_observer(const sole_observer&) = delete;
