@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -375,6 +376,43 @@ TEST(task_graph, used_after_shutdown_is_a_named_error) {
   rt.shutdown();
   EXPECT_THROW(g.fulfill(1), runtime_was_shut_down);
   EXPECT_THROW(g.wait(), runtime_was_shut_down);
+}
+
+// Another runtime may lie where the first one was.
+TEST(task_graph, used_after_the_end_of_its_runtime_is_a_named_error) {
+  for (const bool is_followed : {false, true}) {
+    std::optional<runtime> rt;
+    rt.emplace(options{.workers = 2});
+    std::optional<task_graph<int>> g;
+    g.emplace(*rt);
+    g->indegree([](int) { return 1; }).body([](int) {});
+    auto recorded = record(*g, [&] { g->fulfill(1); });
+    rt.reset();
+    if (is_followed) rt.emplace(options{.workers = 2});
+    const std::string reason =
+        ": the graph's runtime was destroyed; it must outlive its graphs and recordings";
+    EXPECT_EQ(text_of<runtime_was_shut_down>([&] { g->fulfill(1); }), "teff::task_graph::fulfill" + reason);
+    EXPECT_EQ(text_of<runtime_was_shut_down>([&] { g->wait(); }), "teff::task_graph::wait" + reason);
+    EXPECT_EQ(text_of<runtime_was_shut_down>([&] { static_cast<void>(record(*g, [] {})); }),
+              "teff::record" + reason);
+    const auto replay = [&] { recorded.replay(); };
+    EXPECT_EQ(text_of<runtime_was_shut_down>(replay), "teff::recording::replay" + reason);
+    g.reset();
+    EXPECT_EQ(text_of<runtime_was_shut_down>(replay), "teff::recording::replay" + reason);
+  }
+}
+
+TEST(task_graph, with_unfinished_work_that_outlives_its_runtime_says_so_and_destroys_its_keys) {
+  std::optional<runtime> rt;
+  rt.emplace(options{.workers = 2});
+  testing::internal::CaptureStderr();
+  {
+    task_graph<std::string> g{*rt};
+    g.indegree([](const std::string&) { return 2; }).body([](const std::string&) {});
+    rt->run([&] { g.fulfill("a key that no short string can hold"); });
+    rt.reset();
+  }
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("unfinished work"), std::string::npos);
 }
 
 TEST(task_graph, the_function_that_is_missing_is_named) {

@@ -23,8 +23,9 @@ struct future_waits_for_itself : misuse {
   using misuse::misuse;
 };
 
-// A runtime was used after its shutdown.
+// A runtime was used after its shutdown, or a task graph or recording after the end of its runtime.
 struct runtime_was_shut_down : misuse {
+  using misuse::misuse;
   runtime_was_shut_down();
 };
 

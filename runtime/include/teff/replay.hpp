@@ -180,6 +180,7 @@ template <std::copyable Key, class Hash, class Start, class Next = detail::no_ne
                                           FlagOf flag_of = {}) {
   const auto& kept = detail::graph_access::of(graph);
   kept->functions.expect_complete("teff::record");
+  kept->expect_runtime("teff::record");
   graph.wait();
   const detail::sole_observer sole(kept->being_observed, "teff::record");
   detail::graph_recorder recorder(*kept, kept->workers(), next);

@@ -58,7 +58,7 @@ class task_graph {
   // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them.
   ~task_graph() {
     graph_->abandon_if_unfinished();
-    detail::detach(graph_->runtime(), *graph_);
+    if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);
   }
   task_graph(const task_graph&) = delete;
   task_graph& operator=(const task_graph&) = delete;

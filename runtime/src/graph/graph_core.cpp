@@ -28,7 +28,13 @@ std::string sentence_about(const std::vector<std::string>& names, std::size_t co
 
 }  // namespace
 
-graph_core::graph_core(scheduler& runtime, unsigned workers) : runtime_(runtime), accounts_(workers) {}
+graph_core::graph_core(scheduler& runtime, unsigned workers)
+    : runtime_(runtime), life_(life_of(runtime)), accounts_(workers) {}
+
+void graph_core::refuse_without_runtime(const char* call) {
+  throw runtime_was_shut_down(
+      std::string(call) + ": the graph's runtime was destroyed; it must outlive its graphs and recordings");
+}
 
 bool graph_core::is_one_of_several() const noexcept {
   return runtime_.sources().may_be_several();
@@ -195,6 +201,7 @@ void graph_core::refuse_to_wait_for_ever() const {
 }
 
 void graph_core::wait() {
+  expect_runtime("teff::task_graph::wait");
   runtime_.expect_own_process();
   const blocked_activities blocked(static_cast<const source*>(this));
   if (blocked.for_ever()) refuse_to_wait_for_ever();
@@ -234,9 +241,11 @@ std::exception_ptr graph_core::outcome() {
 }
 
 void graph_core::abandon_if_unfinished() noexcept {
-  if (runtime_.is_of_parent() || (at_rest() && nothing_left())) return;
+  if (has_runtime() && runtime_.is_of_parent()) return;
+  if (at_rest() && nothing_left()) return;
   std::fputs("teff::task_graph: destroyed with unfinished work, which is dropped (no wait() before)\n",
              stderr);
+  if (!has_runtime()) return;
   cancelled_.store(true, std::memory_order_relaxed);
   try {
     wait_for_rest();

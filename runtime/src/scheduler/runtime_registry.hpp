@@ -5,6 +5,7 @@
 
 #include <teff/detail/fork_join/join_task.hpp>
 
+#include <atomic>
 #include <cstdint>
 
 namespace teff::detail {
@@ -13,7 +14,8 @@ class scheduler;
 
 namespace runtime_registry {
 
-void add(scheduler& begun);
+// Returns the place of its number, from which remove() takes it.
+const std::atomic<std::uint64_t>& add(scheduler& begun);
 void remove(const scheduler& ended) noexcept;
 
 // As scheduler::begin_call(), which may throw, if that runtime still lives; throws the same if it doesn't.

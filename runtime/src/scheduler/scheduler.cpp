@@ -107,7 +107,7 @@ scheduler::scheduler(const options& given)
   }
   arrived_.wait();
   try {
-    runtime_registry::add(*this);
+    place_of_number_ = &runtime_registry::add(*this);
   } catch (...) {
     stop_workers(count);
     throw;
@@ -358,6 +358,10 @@ void published(scheduler& runtime) noexcept {
 void published_to(scheduler& runtime, unsigned index) noexcept {
   runtime.fences().here();
   runtime.gate().wake(index);
+}
+
+runtime_life life_of(const scheduler& runtime) noexcept {
+  return runtime.life();
 }
 
 void expect_own_process(const scheduler& runtime) {

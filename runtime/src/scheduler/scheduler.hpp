@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/process.hpp>
+#include <teff/detail/scheduler/runtime_life.hpp>
 #include <teff/runtime.hpp>
 
 #include "platform/asymmetric_fence.hpp"
@@ -84,6 +85,7 @@ class scheduler {
 
   // No other runtime of the process ever has the same number.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
+  [[nodiscard]] runtime_life life() const noexcept { return {place_of_number_, number_}; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
   // The calling thread goes on on the processor of this worker, if workers are bound.
@@ -155,6 +157,7 @@ class scheduler {
   void end_workers() noexcept;
 
   const std::uint64_t number_;
+  const std::atomic<std::uint64_t>* place_of_number_ = nullptr;
   const unsigned made_in_ = this_process();
   topology machine_;
   asymmetric_fence fences_;

@@ -4,6 +4,7 @@
 
 #include <teff/detail/graph/graph_account.hpp>
 #include <teff/detail/graph/recycled_memory.hpp>
+#include <teff/detail/scheduler/runtime_life.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
 #include <atomic>
@@ -33,6 +34,12 @@ class graph_core : public source {
   // Drops the tasks that don't run, waits for those that do, and says on stderr that there were some.
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
+  // `call`: what is to use the runtime, in words. Throws runtime_was_shut_down if that has been destroyed.
+  void expect_runtime(const char* call) const {
+    if (!has_runtime()) [[unlikely]]
+      refuse_without_runtime(call);
+  }
   [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
 
   // For a graph that is a part of something larger, which others may bring back to work.
@@ -101,12 +108,14 @@ class graph_core : public source {
   void wait_for_rest_among_others(unsigned worker);
   void wait_for_rest_outside();
   void refuse_to_wait_for_ever() const;
+  [[noreturn, gnu::cold]] static void refuse_without_runtime(const char* call);
   std::exception_ptr outcome();
   std::exception_ptr end_of_wait(std::uint64_t ticket);
   leftovers forget_all();
   std::exception_ptr take_error() noexcept;
 
   scheduler& runtime_;
+  const runtime_life life_;
   std::vector<graph_account, recycling_allocator<graph_account>> accounts_;
   void (*told_of_rest_)(void* whom) noexcept = nullptr;
   void* whom_ = nullptr;

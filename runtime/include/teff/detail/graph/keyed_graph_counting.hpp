@@ -203,6 +203,7 @@ void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key&
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   functions.expect_complete("teff::task_graph::fulfill");
+  this->expect_runtime("teff::task_graph::fulfill");
   if (observed.of == this) {
     if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {

@@ -37,6 +37,7 @@ struct recorded_run {
       TracedStep& traced;
     } what{*this, times, step, traced};
     using context = decltype(what);
+    graph->expect_runtime("teff::recording::replay");
     expect_own_process(graph->runtime());
     const sole_observer sole(graph->being_observed, "teff::recording::replay");
     core.replay({&what, [](void* given, std::size_t part) noexcept {
