@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <random>
@@ -367,6 +368,20 @@ TEST(task_graph, wait_within_one_of_its_tasks_is_a_named_error) {
       EXPECT_NE(std::string(error.what()).find("(4, 2)"), std::string::npos) << error.what();
     }
   });
+}
+
+// The end of a task that destroys its graph can't be waited for, and a destructor can't throw.
+TEST(task_graph, destroyed_by_one_of_its_tasks_ends_the_program_with_the_reason) {
+  if (under_thread_sanitizer) GTEST_SKIP() << "it stops children of processes with threads";
+  EXPECT_DEATH(
+      {
+        runtime rt{{.workers = 1}};
+        auto g = std::make_unique<task_graph<int>>(rt);
+        g->indegree([](int) { return 1; }).body([&](int) { g.reset(); });
+        g->fulfill(4);
+        g->wait();
+      },
+      "teff::task_graph: destroyed within the task 4, whose end it would wait for");
 }
 
 TEST(task_graph, used_after_shutdown_is_a_named_error) {

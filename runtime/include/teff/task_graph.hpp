@@ -55,7 +55,8 @@ class task_graph {
     detail::attach(rt.internals(), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them.
+  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. One
+  // of its own tasks may not do so: that ends the program, with graph_waits_for_itself.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);

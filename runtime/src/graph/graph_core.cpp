@@ -190,21 +190,20 @@ void graph_core::wait_for_rest_outside() {
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-void graph_core::refuse_to_wait_for_ever() const {
+void graph_core::refuse_to_wait_for_ever(const std::string& call) const {
   const auto at = here();
   const auto key = at.runtime == &runtime_ ? running_key(at.index) : std::string();
   throw graph_waits_for_itself(
-      key.empty()
-          ? "teff::task_graph::wait: called where it would wait for ever: a task of the graph, or of one "
-            "that it waits for, waits for this very call"
-          : "teff::task_graph::wait: called within the task " + key + ", whose end it would wait for");
+      call + (key.empty() ? " where it would wait for ever: a task of the graph, or of one that "
+                            "it waits for, waits for this very call"
+                          : " within the task " + key + ", whose end it would wait for"));
 }
 
 void graph_core::wait() {
   expect_runtime("teff::task_graph::wait");
   runtime_.expect_own_process();
   const blocked_activities blocked(static_cast<const source*>(this));
-  if (blocked.for_ever()) refuse_to_wait_for_ever();
+  if (blocked.for_ever()) refuse_to_wait_for_ever("teff::task_graph::wait: called");
   std::uint64_t ticket = 0;
   {
     const std::lock_guard lock(ending_);
@@ -246,6 +245,8 @@ void graph_core::abandon_if_unfinished() noexcept {
   std::fputs("teff::task_graph: destroyed with unfinished work, which is dropped (no wait() before)\n",
              stderr);
   if (!has_runtime()) return;
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever()) refuse_to_wait_for_ever("teff::task_graph: destroyed");  // which ends the program
   cancelled_.store(true, std::memory_order_relaxed);
   try {
     wait_for_rest();

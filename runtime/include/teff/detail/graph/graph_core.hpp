@@ -107,7 +107,8 @@ class graph_core : public source {
   void wait_for_rest_on(unsigned worker);
   void wait_for_rest_among_others(unsigned worker);
   void wait_for_rest_outside();
-  void refuse_to_wait_for_ever() const;
+  // `call`: what would wait, in words. Throws graph_waits_for_itself.
+  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const char* call);
   std::exception_ptr outcome();
   std::exception_ptr end_of_wait(std::uint64_t ticket);
