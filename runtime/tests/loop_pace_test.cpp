@@ -97,6 +97,14 @@ TEST(loop_pace, keeps_a_loop_that_is_remembered_to_be_short_to_itself) {
   EXPECT_FALSE(loop.pays(64));
 }
 
+TEST(loop_pace, shares_what_takes_two_microseconds) {
+  remembered_pace remembered;
+  remembered.set(50);  // iterations of 10 ns
+  const piece loop(remembered);
+  EXPECT_TRUE(loop.pays(200));
+  EXPECT_FALSE(loop.pays(199));
+}
+
 TEST(loop_pace, shares_after_one_iteration_that_was_dearer_than_remembered) {
   remembered_pace remembered;
   piece(remembered).run(1, 100);

@@ -13,9 +13,11 @@
 namespace teff::detail {
 
 // How long a block is to take, and how much a loop must have left to be worth a steal, which takes a
-// microsecond or two with all that follows from it.
+// microsecond with all that follows from it. (With twice as much, of three loops a step over the same data
+// those of 3 us were not shared, and fetched what the others had left in two caches: 22.4 us a step
+// for 18.2.)
 inline constexpr std::int64_t block_nanoseconds = 500;
-inline constexpr double blocks_worth_a_steal = 8;
+inline constexpr double blocks_worth_a_steal = 4;
 // The same for a wake of a worker that sleeps: some microseconds for the waker, and some tens until the other
 // is up.
 inline constexpr double blocks_worth_a_wake = 128;
