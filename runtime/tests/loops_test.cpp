@@ -325,36 +325,36 @@ TEST(parallel_for, with_a_grain_of_one_has_two_workers_meet_in_a_loop_of_two) {
   }
 }
 
-TEST(parallel_for, has_two_workers_meet_in_iterations_that_wait_for_each_other_after_cheap_ones) {
-  runtime rt{{.workers = 2}};
+// A body whose iterations from 0 on wait for each other, and give up after some time; those below are cheap.
+struct meeting {
+  long patience = 100'000;  // looks
   std::atomic<int> inside{0};
   std::atomic<bool> met{false};
-  const auto body = [&](int i) {
+  void operator()(int i) {
     if (i < 0) return;
     if (++inside == 2) met = true;
-    // The first one gives up after some time, so that its cost is seen and the rest shared.
-    for (long spins = 0; !met && spins < 100'000; ++spins) std::this_thread::yield();
-    --inside;
-  };
+    for (long looks = 0; !met && looks < patience; ++looks) std::this_thread::yield();
+    --inside;  // who comes when this one has given up does not meet it
+  }
+};
+
+TEST(parallel_for, has_two_workers_meet_in_iterations_that_wait_for_each_other_after_cheap_ones) {
+  runtime rt{{.workers = 2}};
+  meeting body;
   rt.run([&] {
     parallel_for(-100000, 0, body);
-    parallel_for(0, 100, body);
+    parallel_for(0, 100, body);  // the cost of the first one is seen, and the rest shared
   });
-  EXPECT_TRUE(met);
+  EXPECT_TRUE(body.met);
 }
 
 TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_one_of_the_same_body) {
   runtime rt{{.workers = 2}};
-  std::atomic<int> inside{0};
-  std::atomic<bool> met{false};
-  const auto body = [&](int i) {
-    if (i < 0) return;
-    if (++inside == 2) met = true;
-    for (long spins = 0; !met && spins < 1'000'000; ++spins) std::this_thread::yield();
-  };
+  meeting both{.patience = 1'000'000};        // a sleeping worker has to get up
+  const auto body = [&](int i) { both(i); };  // a type whose pace no other test has told
   rt.run([&] { parallel_for(-100000, 0, body); });
   rt.run([&] { parallel_for(0, 2, body); });
-  EXPECT_TRUE(met);
+  EXPECT_TRUE(both.met);
 }
 
 TEST(parallel_for, makes_a_state_for_each_piece_that_no_two_calls_have_at_a_time) {
