@@ -19,7 +19,7 @@ TEST(join, outside_a_runtime_runs_on_the_default_one) {
   std::atomic<int> elsewhere{0};
   const auto look = [&] { elsewhere += detail::here().runtime != &default_runtime().internals() ? 1 : 0; };
   join(look, look);
-  join_tasks(look, [&] { join(look, look); }, look);
+  join(look, [&] { join(look, look); }, look);
   EXPECT_EQ(elsewhere, 0);
   EXPECT_EQ(detail::here().runtime, nullptr);
   EXPECT_EQ(fib(10), 55);
@@ -34,7 +34,7 @@ TEST(join, outside_a_runtime_passes_on_values_and_exceptions) {
   EXPECT_EQ(b, std::monostate{});
   EXPECT_EQ(*c, 8);
   EXPECT_THROW(join([] { throw std::out_of_range("thrown"); }, [] {}), std::out_of_range);
-  EXPECT_THROW(join_tasks([] { return 1; }, []() -> int { throw std::string("thrown"); }), std::string);
+  EXPECT_THROW(join([] { return 1; }, []() -> int { throw std::string("thrown"); }), std::string);
 }
 
 TEST(join, of_a_thread_that_a_runtime_has_beside_its_workers_runs_there) {
@@ -196,9 +196,10 @@ TEST(join, a_stolen_closure_whose_result_throws_when_it_is_copied_leaves_later_j
 }
 
 TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
-  const auto check = [](const auto& joined) {
+  runtime rt{{.workers = 1}};
+  rt.run([] {
     std::string order;
-    const auto [a, b, c] = joined(
+    const auto [a, b, c] = join(
         [&] {
           order += 'a';
           return 1;
@@ -212,24 +213,15 @@ TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
     EXPECT_EQ(b, std::monostate{});
     EXPECT_EQ(*c, 3);
     EXPECT_EQ(order, "abc");
-  };
-  runtime rt{{.workers = 1}};
-  rt.run([&] {
-    check([](auto&&... f) { return join(std::move(f)...); });
-    check([](auto&&... f) { return join_tasks(std::move(f)...); });
   });
 }
 
 // Within the default runtime, which may have several workers.
 TEST(join, takes_any_number_of_closures_on_a_thread_that_is_no_worker) {
-  const auto check = [](const auto& joined) {
-    const auto [a, b, c] = joined([] { return 1; }, [] {}, [] { return std::make_unique<int>(3); });
-    EXPECT_EQ(a, 1);
-    EXPECT_EQ(b, std::monostate{});
-    EXPECT_EQ(*c, 3);
-  };
-  check([](auto&&... f) { return join(std::move(f)...); });
-  check([](auto&&... f) { return join_tasks(std::move(f)...); });
+  const auto [a, b, c] = join([] { return 1; }, [] {}, [] { return std::make_unique<int>(3); });
+  EXPECT_EQ(a, 1);
+  EXPECT_EQ(b, std::monostate{});
+  EXPECT_EQ(*c, 3);
 }
 
 TEST(join, of_three_drops_those_after_the_first_that_throws) {
@@ -239,24 +231,7 @@ TEST(join, of_three_drops_those_after_the_first_that_throws) {
     const auto last = [&] { ran = true; };
     const auto fails = [] { throw std::runtime_error("second"); };
     EXPECT_THROW(join([] {}, fails, last), std::runtime_error);
-    EXPECT_THROW(join_tasks([] {}, fails, last), std::runtime_error);
-    EXPECT_THROW(join_tasks(fails, last, last), std::runtime_error);
     EXPECT_FALSE(ran);
-  });
-}
-
-TEST(join, of_tasks_has_the_first_stolen_too) {
-  runtime rt{{.workers = 3}};
-  rt.run([] {
-    std::atomic<int> begun{0};
-    const auto meet = [&] {  // ends when all have begun, on three workers
-      ++begun;
-      while (begun < 3) std::this_thread::yield();
-      return worker_index();
-    };
-    const auto [a, b, c] = join_tasks(meet, meet, meet);
-    EXPECT_EQ(a + b + c, 3U);
-    EXPECT_NE(a, b);
   });
 }
 
@@ -278,7 +253,6 @@ TEST(join, of_three_throws_the_first_exception_in_the_order_of_its_closures) {
     };
     EXPECT_EQ(thrown([&] { join([] {}, fails("g"), fails("h")); }), "g");
     EXPECT_EQ(thrown([&] { join([] {}, [] {}, fails("h")); }), "h");
-    EXPECT_EQ(thrown([&] { join_tasks(fails("f"), fails("g"), fails("h")); }), "f");
   });
 }
 
