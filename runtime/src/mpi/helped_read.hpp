@@ -21,8 +21,7 @@ struct helped_read {
 
   // The number of the read; in the lower half, the first part that is not claimed.
   static constexpr int number_at = 32;
-  static constexpr std::uint64_t closed =
-      (std::uint64_t{1} << number_at) - 1;  // as a part: no part can be claimed
+  static constexpr std::uint64_t closed = (std::uint64_t{1} << number_at) - 1;  // as a part: none is left
   [[nodiscard]] static std::uint64_t part_in(std::uint64_t word) noexcept { return word & closed; }
 
   atomic<std::uint64_t> next{closed};
