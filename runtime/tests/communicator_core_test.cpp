@@ -287,8 +287,7 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
     const auto failures = job.play(8);
     int thrown = 0;
     for (const auto& each : failures) thrown += each != nullptr ? 1 : 0;
-    // The schedule decides whether the rank comes to handle so many messages. If it does, all ranks hear of
-    // it.
+    // The schedule decides whether the rank handles so many messages. If it does, all ranks hear of it.
     EXPECT_TRUE(thrown == 0 || thrown == ranks) << thrown << " of " << ranks;
     for (int rank = 0; rank < ranks && thrown != 0; ++rank) {
       try {
@@ -307,8 +306,7 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
   });
 }
 
-// This holds also if the parent begins late, and finds out from a packet that has waited before other
-// packets.
+// Also if the parent begins late, and finds out from a packet that has waited before other packets.
 TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends) {
   on_schedules(schedules(1000), [](std::uint64_t seed) {
     std::mt19937_64 random(seed);

@@ -16,7 +16,6 @@ namespace teff::test {
 // Reads a trace, and checks all that Perfetto relies on.
 class rank_trace {
  public:
-  // `ranks`: the number of ranks in the job.
   rank_trace(const nlohmann::json& file, int ranks) {
     lost_ = file["otherData"]["lost_events"].get<std::uint64_t>();
     if (lost_ != 0) fault("events are lost");

@@ -157,15 +157,13 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
                .other = static_cast<std::uint32_t>(trace_ring::sender_of(traced)),
                .what = event_kind::arrival});
   }
-  // The handler of another message records its own span. The function that names the place for large data has
-  // none.
+  // The handler of any other message records its span itself.
   if (!message.large) return message.handle(arguments);
   const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
 }
 
-// Offers are refused, and data under way still arrive, so that no rank keeps using them. Other messages are
-// dropped.
+// Refuses offers and takes data under way, so that no rank keeps using them. Drops other messages.
 void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
   try {
     const auto head = record_at(bytes, at);

@@ -55,8 +55,7 @@ bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept
     const bool sent = send_all_gathered();
     if (received) quiet_looks_ = 0;
     any = received || sent;
-    // Otherwise the caller has a message to handle: the rank is active, and the caller sets attention_
-    // afterwards.
+    // Otherwise the rank is active: the caller has a message to handle, and sets attention_ afterwards.
     if (lone == nullptr || !lone->has_value()) {
       // seq_cst: before the look whether this rank is passive; pairs with look_again().
       if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);

@@ -17,8 +17,7 @@ class watchdog {
   // The interval, if TEFF_WATCHDOG is unset, where ranks only make or destroy something.
   static constexpr std::chrono::seconds where_nothing_runs{30};
 
-  // Starts a thread that prints state() after each interval, until the watchdog is destroyed. Throws
-  // invalid_option.
+  // Starts a thread that prints state() after each interval until its end. Throws invalid_option.
   explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
 
   // Whether TEFF_WATCHDOG sets an interval. Throws invalid_option.

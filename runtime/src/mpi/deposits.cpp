@@ -76,8 +76,7 @@ void deposits::take(std::size_t from, std::uint32_t number, std::span<std::byte>
 }
 
 void deposits::take_back(std::size_t to, std::uint32_t number) noexcept {
-  // Release: this thread has written the bytes, and another thread may fill the slot next; pairs with
-  // reserve().
+  // Release: this thread has written the bytes; pairs with reserve() of the next thread.
   state(to, self_, number).full.store(0, std::memory_order_release);
 }
 

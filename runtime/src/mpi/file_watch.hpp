@@ -1,5 +1,4 @@
-// Tells when files can be read: sockets, and files of processes, which can be read when the process has
-// ended.
+// Tells when files can be read: sockets, or files of processes, which can be read once these have ended.
 #pragma once
 
 #include <functional>

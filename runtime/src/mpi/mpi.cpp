@@ -124,7 +124,6 @@ class mpi::job {
   std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
   std::atomic<std::uint32_t> opened{0};             // channels so far
 
-  // Whether some ranks are reached by point to point.
   [[nodiscard]] bool has_far() const noexcept {
     return !near || near->ranks().size() < static_cast<std::size_t>(ranks);
   }
@@ -297,7 +296,6 @@ class mpi::line final : public channel {
     int to;
     packet bytes;
   };
-  // Data of a large message on their way.
   struct moving_data {
     int from;
     std::vector<MPI_Request> parts;

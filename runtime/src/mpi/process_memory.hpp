@@ -10,8 +10,7 @@
 
 namespace teff::detail {
 
-// Copies bytes that lie at this address in the process's memory. Throws std::system_error with the system's
-// reason.
+// Copies bytes from this address in the process. Throws std::system_error with the system's reason.
 void read_process_memory(pid_t of, std::uint64_t address, std::span<std::byte> to);
 
 // Whether this process can read memory there, and finds these bytes.

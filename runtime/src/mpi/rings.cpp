@@ -10,7 +10,6 @@ namespace teff::detail {
 
 namespace {
 
-// Stands at the beginning of a piece.
 struct piece_header {
   std::uint32_t channel;
   std::uint32_t bytes;  // bytes of the packet in this piece
@@ -184,8 +183,8 @@ void rings::on_arrival(inbox& of, std::function<void()> tell) {
 doorbell rings::listen(std::uint32_t sleeper) noexcept {
   const auto quiet = bells_[self_]->listen(sleeper);
   if (has_waiting()) {
-    // The room after the last starve() may have been too little, and without a new one the consumer does not
-    // tell of more.
+    // The room after the last starve() may have been too little. The consumer tells of more only after a new
+    // one.
     for (const auto& each : outbound_) {
       if (each && each->wanted.load(std::memory_order_seq_cst) != 0) each->ring.starve();
     }
@@ -236,8 +235,7 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
       out.put_piece(part);
     if (!part.is_sent()) {
       out.waiting.push_back({std::move(bytes), part});
-      // seq_cst: before the looks for room. So a worker that is woken because there is room sees that a
-      // packet waits.
+      // seq_cst: before the looks for room. A worker that is woken because there is room sees the packet.
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       put_waiting(out);
     }

@@ -88,7 +88,6 @@ class rings {
   std::map<std::uint32_t, std::unique_ptr<inbox>> inboxes_;
 };
 
-// The arrivals of one channel.
 struct rings::inbox {
   explicit inbox(std::uint32_t of) noexcept : channel(of) {}
   const std::uint32_t channel;

@@ -11,8 +11,7 @@ namespace teff::detail {
 
 // Makes memory, all zero. Null: the system gives none.
 [[nodiscard]] std::shared_ptr<std::byte> make_shared_pages(std::size_t size, memory_name& name);
-// Maps memory that another process has made. Null: the system does not let this process have it, or it is
-// gone.
+// Maps memory of another process. Null: the system does not let this process have it, or it is gone.
 [[nodiscard]] std::shared_ptr<std::byte> map_shared_pages(const memory_name& name);
 
 }  // namespace teff::detail

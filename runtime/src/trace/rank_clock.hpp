@@ -31,7 +31,6 @@ class rank_clock {
   // the last.
   void begin_series() noexcept;
   void end_series() noexcept { left_ = 0; }
-  // Whether the series lacks a round trip.
   [[nodiscard]] bool lacks_trip() const noexcept { return left_ != 0; }
   // `same_clock`: both ranks say that they read the same clock.
   void add(const clock_round_trip& trip, bool same_clock) noexcept;

@@ -92,7 +92,6 @@ class trace {
   // The next question about rank 0's clock; empty: none now. `begins`: an epoch begins or ends here, which is
   // a time for a new series of questions.
   [[nodiscard]] std::string clock_question(bool begins);
-  // Rank 0's answer to a question.
   [[nodiscard]] std::string clock_answer(std::string_view question) const;
   void take_clock_answer(std::string_view answer);
 

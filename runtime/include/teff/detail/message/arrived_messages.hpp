@@ -55,7 +55,6 @@ class arrived_batch {
     }
     return std::nullopt;
   }
-  // How many records are ordered.
   [[nodiscard]] std::uint32_t ordered() const noexcept {
     std::uint32_t count = 0;
     for (std::size_t at = sizeof(packet_header); at < bytes_.size();) {

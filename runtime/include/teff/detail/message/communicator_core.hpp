@@ -58,7 +58,6 @@ class message_host {
   virtual void take_clock_answer(std::string_view answer) { static_cast<void>(answer); }
 };
 
-// A message that the program has registered.
 struct registered_message {
   std::string arguments;  // their types, in words
   bool ordered = false;
@@ -91,7 +90,6 @@ class communicator_core {
   [[nodiscard]] bool try_send(int to, std::uint32_t number, std::size_t size,
                               void (*fill)(const void* what, std::byte* at), const void* what);
   [[nodiscard]] bool has_room(int to) const noexcept;
-  // Whether the calling thread is in a handler of this communicator.
   [[nodiscard]] bool in_handler() const noexcept;
 
   [[nodiscard]] large_messages& large() noexcept { return large_; }
@@ -102,7 +100,6 @@ class communicator_core {
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
   // Begins this rank's part of an epoch. Throws misuse if the last epoch has not ended here.
   void begin();
-  // The body has returned, or has thrown `thrown`.
   void body_ended(std::exception_ptr thrown);
   [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_seq_cst); }
   // Why the last epoch failed; null if it did not.
@@ -149,7 +146,6 @@ class communicator_core {
   void look_again() noexcept;
 
  private:
-  // Another rank, or this one, as a partner of messages.
   struct alignas(64) peer {
     spin_lock mutex;  // guards what follows
     packet gathered;  // the packet that is being filled; its header comes last

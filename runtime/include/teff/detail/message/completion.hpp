@@ -60,7 +60,6 @@ class completion {
 
   // An epoch begins, and its first wave with it.
   void begin() noexcept;
-  // A child has reported.
   void reported(const completion_counts& part) noexcept;
   // Whether this wave lacks only this rank's own counts.
   [[nodiscard]] bool awaits_own() const noexcept { return !own_given_ && parts_ == tree_.children(); }

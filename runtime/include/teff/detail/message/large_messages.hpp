@@ -46,7 +46,6 @@ class large_messages {
 
   // Handles an offer, with the arguments behind it.
   void take_offer(const large_functions& functions, std::span<const std::byte> bytes);
-  // Handles a later step of a large message.
   void take_step(block_step step, std::span<const std::byte> bytes);
 
  private:

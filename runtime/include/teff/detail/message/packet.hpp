@@ -42,7 +42,6 @@ class packet {
     size_ += more;
     return at;
   }
-  // Makes it shorter.
   void cut(std::size_t size) noexcept { size_ = size; }
 
  private:
