@@ -55,14 +55,15 @@ template <class F>
 // - At most `tokens` tokens are under way at a time: the first stage waits until there is room for the next
 //   one. So memory is bounded.
 // - A worker carries its token from stage to stage. If the token has to wait for its turn at a stage, the
-//   worker goes on with another token. One worker carries all tokens if they take less than a microsecond.
+//   worker goes on with another token. If a token takes less than a microsecond in all stages together, one
+//   worker carries all tokens.
 // - If a stage throws, no stage begins any more. The stages that run end, and tokens under way are destroyed.
 //   Then parallel_pipeline() throws the first exception.
 // - A stage may call anything, also loops, joins and other pipelines.
 // - On a thread that is no worker, the pipeline runs within default_runtime().
 //
-// Throws misuse if `tokens` is 0. Throws std::bad_alloc: when a second worker takes part, each serial stage
-// allocates room for `tokens` tokens. If `tokens` is more than 65536, it counts as 65536.
+// Throws misuse if `tokens` is 0. Throws std::bad_alloc: when a second worker takes part, each further serial
+// stage allocates room for `tokens` tokens. If `tokens` is more than 65536, it counts as 65536.
 template <class... Stages>
 void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
   if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {
