@@ -65,7 +65,7 @@ TEST(join, a_closure_without_value_counts_as_monostate) {
   EXPECT_EQ(nothing, std::monostate{});
 }
 
-// Makes sure that the second closure is stolen: the first does not end before the second has begun.
+// Makes sure that a thief takes the second closure: the first ends only after the second has begun.
 template <class G>
 auto join_with_stolen(G g) {
   std::atomic<bool> begun{false};
@@ -116,7 +116,7 @@ TEST(join, closures_and_results_are_destroyed_exactly_once) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(join, throws_what_a_closure_throws_and_the_first_ones_before_the_second_ones) {
+TEST(join, throws_the_exception_of_its_first_closure_before_the_exception_of_its_second) {
   on_runtimes([](runtime& rt) {
     const auto thrown = [&](auto f, auto g) {
       try {
@@ -133,7 +133,7 @@ TEST(join, throws_what_a_closure_throws_and_the_first_ones_before_the_second_one
   });
 }
 
-TEST(join, drops_the_second_closure_if_the_first_throws_before_it_began) {
+TEST(join, drops_the_second_closure_if_the_first_throws_before_the_second_has_begun) {
   runtime rt{{.workers = 1}};
   bool ran = false;
   EXPECT_THROW(rt.run([&] { join([] { throw std::runtime_error("f"); }, [&] { ran = true; }); }),
@@ -172,7 +172,7 @@ TEST(join, throws_what_a_stolen_closure_throws) {
   });
 }
 
-// Its copies throw when they are told to.
+// Its copies throw while `*throws` is set.
 struct fragile {
   std::atomic<bool>* throws;
   explicit fragile(std::atomic<bool>& when) : throws(&when) {}
@@ -224,7 +224,7 @@ TEST(join, takes_any_number_of_closures_on_a_thread_that_is_no_worker) {
   EXPECT_EQ(*c, 3);
 }
 
-TEST(join, of_three_drops_those_after_the_first_that_throws) {
+TEST(join, of_three_drops_the_closures_after_the_first_that_throws) {
   runtime rt{{.workers = 1}};
   rt.run([] {
     bool ran = false;
@@ -256,7 +256,7 @@ TEST(join, of_three_throws_the_first_exception_in_the_order_of_its_closures) {
   });
 }
 
-// A random tree of joins, some of whose leaves throw: the sum of the leaves, or the exception.
+// Returns the sum of the leaves of a random tree of joins. Throws if a node of the tree does.
 long random_tree(std::uint64_t seed, int depth, double fails) {
   std::minstd_rand random(static_cast<unsigned>(seed % 2147483646 + 1));
   random.discard(3);
@@ -289,7 +289,7 @@ TEST(join, random_trees_give_the_same_sum_or_an_exception_on_any_number_of_worke
   });
 }
 
-// As deep as `depth`: each level joins a leaf with the rest.
+// A chain of joins, `depth` deep. Each level joins a leaf with the rest.
 long chain(long depth) {
   if (depth == 0) return 0;
   const auto [rest, leaf] = join([=] { return chain(depth - 1); }, [] { return 1L; });
