@@ -11,7 +11,7 @@ mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
 fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
 "$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
-  -DTEFF_RUNTIME_TESTS=OFF -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+  -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
 "$cmake" --build "$folder/library" -j2
 "$cmake" --install "$folder/library" --prefix "$installed"
 PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
