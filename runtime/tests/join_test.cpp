@@ -17,7 +17,9 @@ TEST(join, returns_both_values_on_any_number_of_workers) {
 
 TEST(join, outside_a_runtime_runs_on_the_default_one) {
   std::atomic<int> elsewhere{0};
-  const auto look = [&] { elsewhere += detail::here().runtime != &default_runtime().internals() ? 1 : 0; };
+  const auto look = [&] {
+    elsewhere += detail::here().runtime != &detail::access::internals(default_runtime()) ? 1 : 0;
+  };
   join(look, look);
   join_tasks(look, [&] { join(look, look); }, look);
   EXPECT_EQ(elsewhere, 0);
@@ -252,7 +254,7 @@ TEST(join, of_tasks_has_the_first_stolen_too) {
     const auto meet = [&] {  // ends when all have begun, on three workers
       ++begun;
       while (begun < 3) std::this_thread::yield();
-      return worker_index();
+      return *worker_index();
     };
     const auto [a, b, c] = join_tasks(meet, meet, meet);
     EXPECT_EQ(a + b + c, 3U);

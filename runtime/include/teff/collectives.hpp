@@ -1,5 +1,5 @@
-// broadcast, reduction, barrier: messages that all ranks of a job take part in. They go over trees, and
-// nobody waits for them: what is to follow is a handler.
+// broadcast, reduction, barrier: messages that all ranks of a job take part in. They go over trees, and no
+// caller waits for them: a handler does the work that follows.
 #pragma once
 
 #include <teff/detail/message/collective_state.hpp>
@@ -14,7 +14,7 @@
 
 namespace teff {
 
-// What on_broadcast() returns: send() calls the handler on every rank. It can be copied, and is of use as
+// The result of on_broadcast(): send() calls the handler on every rank. It can be copied, and is of use as
 // long as its communicator lives. So are the two below.
 template <class... Arguments>
 class broadcast {
@@ -52,7 +52,7 @@ template <class F>
   return make(detail::handler_parameters_t<F>{});
 }
 
-// What on_reduction() returns.
+// The result of on_reduction().
 template <class T>
 class reduction {
  public:
@@ -68,8 +68,8 @@ class reduction {
   std::shared_ptr<detail::reduction_state<T>> state_;
 };
 
-// Registers a reduction: when every rank has given its value of a round, handler(round, total) is called on
-// rank `root`. combine(a, b) is associative and commutative: values are combined as they come.
+// Registers a reduction: when every rank has given its value of a round, rank `root` calls handler(round,
+// total). The function combine(a, b) is associative and commutative: values are combined as they come.
 //
 //   const auto sum = teff::on_reduction<double>(comm, 0, std::plus<>{},
 //                                               [&](std::uint64_t step, double total) { ... });
@@ -77,8 +77,8 @@ class reduction {
 //
 // Rounds have any numbers, and go on side by side. All ranks give their values of a round within the same
 // run(). If a round has values of some ranks and not of all when that ends, run() throws incomplete_round on
-// all ranks: each names the rounds that wait on it, and for whom. These values are forgotten, as those of a
-// run() that has failed. Throws misuse if there is no such rank.
+// all ranks. Each rank names the rounds that wait there, and the ranks that they wait for. run() drops these
+// values, as it does after a failure. Throws misuse if there is no such rank.
 template <class T, class Combine, class F>
   requires detail::makes_reduction<T, Combine, F>
 [[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
@@ -86,7 +86,7 @@ template <class T, class Combine, class F>
                                                 std::forward<F>(handler), "teff::reduction"));
 }
 
-// What on_barrier() returns.
+// The result of on_barrier().
 class barrier {
  public:
   // This rank has come to it, in this round; as reduction::give().
@@ -100,9 +100,9 @@ class barrier {
   std::shared_ptr<detail::reduction_state<std::uint8_t>> all_;
 };
 
-// Registers a barrier: when every rank has called arrive(round), handler(round) is called on every rank. What
-// a rank has sent before may still be on its way. If some ranks have come to a round and others not when
-// run() ends, that throws incomplete_round, as of a reduction.
+// Registers a barrier: when every rank has called arrive(round), handler(round) is called on every rank.
+// Earlier messages of a rank may still be on their way. If some ranks have come to a round and others not
+// when run() ends, that throws incomplete_round, as of a reduction.
 //
 //   const auto next = teff::on_barrier(comm, [&](std::uint64_t step) { g.fulfill(first_of(step + 1)); });
 //   next.arrive(step);

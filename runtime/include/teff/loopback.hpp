@@ -8,7 +8,7 @@
 
 namespace teff {
 
-// A job of several ranks in this process. Each rank has a transport of its own, and usually a runtime.
+// A job of several ranks in this process. Each rank has its transport, and usually its runtime.
 //
 //   teff::loopback job(2);
 //   teff::runtime rt0{{.workers = 1}}, rt1{{.workers = 1}};

@@ -5,8 +5,6 @@
 #include <teff/detail/message/handler.hpp>
 #include <teff/detail/message/message_source.hpp>
 #include <teff/error.hpp>
-#include <teff/message_counters.hpp>
-#include <teff/message_parts.hpp>
 #include <teff/runtime.hpp>
 #include <teff/transport.hpp>
 
@@ -22,21 +20,44 @@
 
 namespace teff {
 
+// These can be arguments of messages, and parts of each other, as they are:
+//
+// - numbers, enumerations, bool
+// - std::string, std::vector, std::deque, std::list, maps and sets
+// - std::array, std::pair, std::tuple, std::optional, std::variant
+// - structures of up to six fields of such types, without base classes, arrays in them, and constructors
+// - all else that is trivially copyable: by its bytes. It holds no addresses, which mean nothing elsewhere
+// - as views of the sender's data, which a handler may read until it returns: std::span<const T> of what
+//   travels by its bytes, and std::string_view
+//
+// Any other type says of which such parts it is made, and how:
+//
+//   template <>
+//   struct teff::message_parts<matrix> {
+//     static auto of(const matrix& m) { return std::tuple(m.rows(), std::span<const double>(m.values())); }
+//     static matrix made_of(int rows, std::span<const double> values) { return matrix(rows, values); }
+//   };
+//
+// of() returns a tuple; made_of() takes its elements. An exception of made_of() counts as an exception of the
+// handler.
+template <class T>
+struct message_parts;
+
 // How a communicator is set up.
 struct communicator_options {
-  // How many bytes of messages may be on their way to each rank, or wait there, before who sends more has to
-  // wait. At least 1; else the communicator throws invalid_option.
+  // How many bytes of messages may be on their way to each rank, or wait there. A thread that sends more
+  // waits. At least 1; else the communicator throws invalid_option.
   std::size_t window = std::size_t{1} << 20;
 };
 
-// To be passed to communicator::on(): the message's handlers run one at a time, those of one rank in the
-// order in which it has sent the messages. So do all ordered messages of a communicator.
+// To be passed to communicator::on(): the message's handlers run one at a time. Handlers of messages of one
+// rank run in the order in which it has sent the messages. So do all ordered messages of a communicator.
 struct ordered_t {
   explicit ordered_t() = default;
 };
 inline constexpr ordered_t ordered{};
 
-// What communicator::on() returns: send() calls the handler on another rank. It can be copied, and is of use
+// The result of communicator::on(): send() calls the handler on another rank. It can be copied, and is of use
 // as long as its communicator lives.
 template <class... Arguments>
 class message {
@@ -50,8 +71,8 @@ class message {
   //   work meanwhile. Within a handler it never waits (src/message/README.md says why that can't deadlock).
   // - When the run has failed on some rank, it does nothing.
   //
-  // Throws misuse if there is no such rank, or if the window is full outside of run(); what copying the
-  // arguments throws; std::bad_alloc.
+  // Throws misuse if there is no such rank, or if the window is full outside of run(). Throws exceptions of
+  // copying the arguments, and std::bad_alloc.
   void send(int to, const Arguments&... arguments) const {
     const std::tuple<const Arguments&...> all(arguments...);
     source_->send(
@@ -76,9 +97,9 @@ class message {
   std::uint32_t number_;
 };
 
-// What communicator::on_large() returns: send() brings an array of T into the memory of another rank, without
-// a copy between unless that is quicker, and calls a function there. Beside it go arguments, as those of a
-// message.
+// The result of communicator::on_large(): send() brings an array of T into the memory of another rank and
+// calls a function there. There is no copy between unless a copy is quicker. Small arguments travel with the
+// array, as in a message.
 template <class T, class... Arguments>
 class large_message {
  public:
@@ -86,8 +107,8 @@ class large_message {
   // may be this rank.
   //
   // - The arguments are copied before send() returns; the data are not. They stay where they are, unchanged,
-  //   until may_reuse() is called, on a worker of this rank, or run() has ended, be it by an exception. They
-  //   had better not be local to what run() calls.
+  //   until a worker of this rank calls may_reuse(), or until run() has ended, also by an exception. They had
+  //   better not be local to what run() calls.
   // - may_reuse() is called before run() ends; if that throws, maybe not. It may send, as a handler.
   // - For the rest as message::send().
   void send(int to, const Arguments&... arguments, std::span<const T> data,
@@ -124,12 +145,13 @@ class large_message {
 // - A message is typed by its handler's parameters; message_parts.hpp says which types there are. A handler
 //   may read what a std::span or std::string_view shows until it returns.
 // - Handlers run on the workers, several at once, in no order, unless the message is `ordered`. They may
-//   send, fork, and fulfil keys of task graphs. One that takes long delays no other, if a worker is free.
+//   send, fork, and fulfil keys of task graphs. A handler that takes long delays no other handler if a worker
+//   is free.
 // - All ranks call run() equally often; the n-th calls belong together. No message of one call is handled
 //   within another, and none of one communicator by another one. A message sent outside of run() is handled
 //   in the next one.
-// - If something throws on one rank, run() throws on all: there, what was thrown; elsewhere rank_failed.
-//   Messages that have not been handled are dropped on all ranks.
+// - If a handler or f throws on one rank, run() throws that exception there, and rank_failed on all other
+//   ranks. Messages that have not been handled are dropped on all ranks.
 // - The runtime and the transport outlive the communicator.
 class communicator {
  public:
@@ -155,8 +177,8 @@ class communicator {
     return add(true, std::forward<F>(handler), detail::handler_parameters_t<F>{});
   }
 
-  // Registers a large message: an array of T, of any size, that goes from the sender's memory to where the
-  // receiver says, beside small arguments.
+  // Registers a large message: an array of T of any size, beside small arguments. The array goes from the
+  // sender's memory to the place that the receiver names.
   //
   //   const auto block = comm.on_large(
   //       [&](int i, int j, std::size_t n) -> std::span<double> { return matrix.block(i, j); },
@@ -180,9 +202,9 @@ class communicator {
   // Calls f() on a worker, as runtime::run() does, while messages come and go. Returns when f() has returned
   // on every rank, every message has been handled, and nobody holds the communicator.
   //
-  // Throws what f or a handler throws on this rank; rank_failed if it was on another; ranks_differ if the
-  // ranks have registered different messages or run different programs, malformed_message if a message was
-  // spoilt on its way. Throws misuse if another call is in progress.
+  // Throws the exception of f or a handler on this rank; rank_failed if another rank has failed. Throws
+  // ranks_differ if the ranks have registered different messages or run different programs, and
+  // malformed_message if a message was spoilt on its way. Throws misuse if another call is in progress.
   template <class F>
   void run(F&& f) {
     source_->run_epoch([](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
@@ -208,18 +230,17 @@ class communicator {
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
 
-  // What this rank has sent and handled.
+  // Counts of the messages that this rank has sent and handled.
   [[nodiscard]] message_counters counters() const { return source_->counters(); }
-
-  // For other parts of libteff.
-  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
-  [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
 
   // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
   [[nodiscard]] bool cancelled() const noexcept;
 
  private:
   friend class detail::replay_ranks;
+  friend struct detail::access;
+  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
+  [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
   // What it is called in words.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
 

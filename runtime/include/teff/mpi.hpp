@@ -34,13 +34,13 @@ struct mpi_options {
 //   higher one; then finalises it at its end. Calls of MPI that the program makes itself while this lives
 //   have to be where no worker uses a communicator, unless the level is MPI_THREAD_MULTIPLE.
 // - Ranks of one node talk through rings in memory that MPI has them share. A rank with nothing to do sleeps,
-//   and is woken by whoever sends (Linux 5.16; before, as the following).
+//   and the rank that sends wakes it (from Linux 5.16; before that, its workers look as for other nodes).
 // - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
 //   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
 // - MPI carries the data of large messages to other nodes, from the sender's memory to the receiver's.
-// - If another rank is killed, or another node can't be reached, this process ends, and says which one it is.
-//   Nodes watch each other by connections of TCP (IPv4); where these can't be made, the node's own ranks
-//   only.
+// - If another rank is killed, or another node can't be reached, this process ends and names that rank or
+//   node. Nodes watch each other by connections of TCP (IPv4); where these can't be made, the node's own
+//   ranks only.
 // - Opening a channel, and destroying one, waits for all ranks to do the same.
 class mpi final : public transport {
  public:

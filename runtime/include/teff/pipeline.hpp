@@ -55,8 +55,8 @@ template <class F>
 // - At most `tokens` tokens are under way at a time: the first stage waits for the others, and memory is
 //   bounded.
 // - A worker carries its token from stage to stage. Where the token has to wait for its turn, the worker goes
-//   on with another one, and whoever frees the stage takes care of the token. Tokens that take less than a
-//   microsecond in all are carried by one worker.
+//   on with another token. The worker that frees the stage then carries the waiting token. Tokens that take
+//   less than a microsecond in all are carried by one worker.
 // - If a stage throws, no stage begins any more; those that run end, and tokens under way are destroyed. Then
 //   the first exception is thrown.
 // - A stage may call anything, also loops, joins and other pipelines.

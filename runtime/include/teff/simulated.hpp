@@ -1,4 +1,4 @@
-// simulated: a network with delays of its own choice, and a clock of its own.
+// simulated: a network with random delays and a virtual clock.
 #pragma once
 
 #include <teff/transport.hpp>
@@ -9,18 +9,18 @@
 
 namespace teff {
 
-// A job of several ranks in this process, whose packets are delayed at random: a packet may overtake those of
-// other pairs of ranks, and be overtaken by them. It is never lost, and never overtakes one of its own pair,
-// which no network below a channel does either (MPI orders messages, TCP bytes). The data of a large message
-// come in pieces, which are copied when they arrive, before and after all else of their pair; or they are
-// deposited, as chance will have it.
+// A job of several ranks in this process, whose packets are delayed at random. Packets of different pairs of
+// ranks may overtake each other. Packets of one pair arrive in their order, as in every network below a
+// channel (MPI orders messages, TCP bytes). No packet is lost. The data of a large message come in pieces,
+// which are copied when they arrive, before and after all other packets of their pair. At random, the data
+// are deposited instead.
 //
 //   teff::simulated job(3, seed);
 //   ... job.rank(0) ...
 //
 // The clock is virtual: it stands still until a rank looks for packets where none is due, and then moves on
-// to the next one that is. So nothing waits for time to pass, and a program of one thread that asks the ranks
-// in an order made from the same seed does exactly the same again.
+// to the next one that is. So nothing waits for time to pass. A program of one thread that asks the ranks in
+// an order made from the same seed does exactly the same again.
 //
 // Any thread may call anything; the job outlives all channels.
 class simulated {
@@ -32,7 +32,7 @@ class simulated {
   simulated& operator=(const simulated&) = delete;
 
   [[nodiscard]] int ranks() const noexcept;
-  // Throws std::out_of_range.
+  // Throws misuse if there is no such rank.
   [[nodiscard]] transport& rank(int rank);
   // Ticks since the beginning.
   [[nodiscard]] std::uint64_t now() const;

@@ -1,9 +1,10 @@
 // transport: how packets get from rank to rank. A communicator (message.hpp) sends its messages over one.
 //
 // There are three: loopback (ranks in one process, loopback.hpp), simulated (delays and reorders, from a
-// seed, simulated.hpp), and mpi (processes, mpi.hpp). One of your own derives from these two classes.
+// seed, simulated.hpp), and mpi (processes, mpi.hpp). Your own transport derives from these two classes.
 #pragma once
 
+#include <teff/detail/access.hpp>
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
 
@@ -46,10 +47,10 @@ class channel {
   // How many packets were sent to this rank that have not been received there, or left here at least. While
   // there are some, the sender gathers further messages into one packet.
   [[nodiscard]] virtual std::size_t under_way(int to) const noexcept = 0;
-  // Whether packets come from other processes that can wake who sleeps here, but can't call `tell`.
+  // Whether packets come from other processes, which can wake a sleeping thread here, but can't call `tell`.
   [[nodiscard]] virtual bool rings() const noexcept { return false; }
-  // Then: somebody is about to call has_arrivals() a last time, and to sleep. Returns the word on which they
-  // wake him. Each sleeper of the process has a number of its own, 2 at least (src/platform/bell.hpp).
+  // Then: a thread is about to call has_arrivals() a last time, and to sleep. Returns the word on which they
+  // wake it. `sleeper` is the number of the thread in this process, 2 at least (src/platform/bell.hpp).
   [[nodiscard]] virtual std::optional<detail::doorbell> listen(std::uint32_t sleeper) noexcept;
   // That sleeper need not be woken any more.
   virtual void rise(std::uint32_t sleeper) noexcept;
@@ -58,8 +59,8 @@ class channel {
   [[nodiscard]] virtual bool is_polled() const noexcept { return false; }
   // Whether packets to that rank go through memory that it shares with this one; for counters.
   [[nodiscard]] virtual bool is_near(int to) const noexcept;
-  // From now on `tell` is called whenever a packet has come of which listen() does not tell, by any thread,
-  // until it is set again or the channel is destroyed. It only wakes somebody.
+  // From now on, until it is set again or the channel is destroyed, any thread calls `tell` when a packet has
+  // come of which listen() does not tell. It only wakes somebody.
   virtual void on_arrival(std::function<void()> tell) = 0;
 
   // ---- Large messages: bytes go from memory to memory, by one of three ways ----
@@ -70,7 +71,7 @@ class channel {
   // Copies what rank `from` has deposited under this number, as many bytes, or none; it is gone then. A
   // packet that was sent after deposit() has told of it. Any thread may call it.
   virtual void withdraw(int from, std::uint32_t number, std::span<std::byte> to);
-  // What was deposited for rank `to`, which is not told of it, is gone.
+  // Removes data that were deposited for rank `to`, which is not told of them.
   virtual void take_back(int to, std::uint32_t number);
 
   // Else: whether this rank can read the memory of that one, by read().
@@ -106,7 +107,7 @@ class transport {
   [[nodiscard]] virtual int ranks() const noexcept = 0;
   // Opens a channel: the n-th call on one rank and the n-th calls on the others open the ends of one channel.
   [[nodiscard]] virtual std::unique_ptr<channel> open() = 0;
-  // In words, for whom open() waits while it does not return; any thread may ask.
+  // In words, the ranks that open() waits for while it does not return. Any thread may call it.
   [[nodiscard]] virtual std::string awaited() const;
 
   // Whether the ranks of this machine have fewer cores than workers, if each has so many workers. A worker
@@ -118,16 +119,44 @@ class transport {
   // Memory of so many bytes, all zero and aligned as a page, that other ranks can use as well. Null: none
   // can. It is there as long as one of those who have it keeps it. Throws std::bad_alloc.
   [[nodiscard]] virtual std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name);
-  // What rank `of` shares under this name, while that keeps it. Null: this rank can't use it.
+  // The memory that rank `of` shares under this name, while that rank keeps it. Null: this rank can't use it.
   [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
 
-  // For other parts of libteff: how many of a kind, as "communicator", have been made over this transport,
-  // with one that is about to be. All ranks make them in the same order: so the number means the same there.
+ private:
+  friend struct detail::access;
   [[nodiscard]] unsigned count_next(const std::string& kind);
 
- private:
   std::mutex counting_;  // guards what follows
   std::map<std::string, unsigned> made_;
+};
+
+// What has gone to some ranks.
+struct message_counts {
+  std::uint64_t sent = 0;         // messages; each step of a large one is one, and so is each of a collective
+  std::uint64_t bytes = 0;        // of these, as they travel
+  std::uint64_t packets = 0;      // in which these have left: the fewer, the more were gathered
+  std::uint64_t large = 0;        // large messages
+  std::uint64_t large_bytes = 0;  // of their data
+
+  message_counts& operator+=(const message_counts& more) noexcept {
+    sent += more.sent;
+    bytes += more.bytes;
+    packets += more.packets;
+    large += more.large;
+    large_bytes += more.large_bytes;
+    return *this;
+  }
+};
+
+// Counts of a communicator on this rank since it was made (communicator::counters()): of all messages, and of
+// the messages on each path. Exact when run() is not in progress.
+struct message_counters : message_counts {
+  message_counts own;   // to this rank itself
+  message_counts near;  // to ranks that share memory with this rank, on its node
+  message_counts far;   // to other ranks, through a network
+
+  std::uint64_t handled = 0;  // messages whose handlers have ended here, or that were dropped after a failure
+  std::uint64_t waits = 0;    // times that a sender waited for room
 };
 
 }  // namespace teff
