@@ -138,7 +138,7 @@ TEST(forked_process, gets_a_named_error_from_what_its_parent_made) {
 }
 
 TEST(forked_process, destroys_what_its_parent_made_without_waiting) {
-  auto rt = std::make_unique<runtime>(options{.workers = 4});
+  auto rt = std::make_unique<runtime>(runtime_options{.workers = 4});
   auto graph = std::make_unique<task_graph<int>>(*rt);
   std::atomic<bool> go_on{false};
   graph->indegree([](int) { return 1; }).body([&](int) {
@@ -504,7 +504,7 @@ TEST(forked_process, loops_in_order_when_its_default_runtime_was_shut_down_at_it
   const auto ends = in_child([]() -> std::string {
     struct late {
       ~late() {
-        const auto sum = parallel_reduce(0, 1000, 0, [](int i) { return i; }, std::plus<>{});
+        const auto sum = parallel_reduce(0, 1000, 0, std::plus<>{}, [](int i) { return i; });
         const auto [one, two] = join([] { return 1; }, [] { return 2; });
         ::_exit(sum + one + two == 499503 ? 7 : 8);
       }

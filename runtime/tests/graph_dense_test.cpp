@@ -57,7 +57,7 @@ TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
         .body([&](key k) {
           const auto [step, column] = k;
           const bool is_placed = column % 4 != 3;
-          if (is_placed && worker_index() != static_cast<unsigned>(column) % rt.workers()) ++wrong;
+          if (is_placed && *worker_index() != static_cast<unsigned>(column) % rt.workers()) ++wrong;
           if (seen[static_cast<std::size_t>(column)].exchange(step) != step - 1) ++wrong;
           for (int near = std::max(column - 1, 0); near <= std::min(column + 1, columns - 1); ++near) {
             if (seen[static_cast<std::size_t>(near)] < step - 1) ++wrong;

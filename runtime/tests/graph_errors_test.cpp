@@ -397,13 +397,13 @@ TEST(task_graph, used_after_shutdown_is_a_named_error) {
 TEST(task_graph, used_after_the_end_of_its_runtime_is_a_named_error) {
   for (const bool is_followed : {false, true}) {
     std::optional<runtime> rt;
-    rt.emplace(options{.workers = 2});
+    rt.emplace(runtime_options{.workers = 2});
     std::optional<task_graph<int>> g;
     g.emplace(*rt);
     g->indegree([](int) { return 1; }).body([](int) {});
     auto recorded = record(*g, [&] { g->fulfill(1); });
     rt.reset();
-    if (is_followed) rt.emplace(options{.workers = 2});
+    if (is_followed) rt.emplace(runtime_options{.workers = 2});
     const std::string reason =
         ": the graph's runtime was destroyed; it must outlive its graphs and recordings";
     EXPECT_EQ(text_of<runtime_was_shut_down>([&] { g->fulfill(1); }), "teff::task_graph::fulfill" + reason);
@@ -419,7 +419,7 @@ TEST(task_graph, used_after_the_end_of_its_runtime_is_a_named_error) {
 
 TEST(task_graph, with_unfinished_work_that_outlives_its_runtime_says_so_and_destroys_its_keys) {
   std::optional<runtime> rt;
-  rt.emplace(options{.workers = 2});
+  rt.emplace(runtime_options{.workers = 2});
   testing::internal::CaptureStderr();
   {
     task_graph<std::string> g{*rt};

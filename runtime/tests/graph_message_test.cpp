@@ -33,7 +33,7 @@ TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
     g.indegree([](const carrier& k) { return k.task < 2 ? k.task : 2; })
         .place([=](const carrier& k) { return place(k.task); })
         .arrived([&](const carrier& k) {
-          if (place(k.task) != worker_index()) ++wrong;
+          if (place(k.task) != *worker_index()) ++wrong;
           brought[static_cast<std::size_t>(k.task)] += k.load;
         })
         .body([&](const carrier& k) {
@@ -72,7 +72,7 @@ TEST(task_graph, one_message_that_does_not_count_stands_for_all_that_wait_for_a_
         .arrived([&](key k) {
           if (k[0] >= 0) return true;
           ++messages;
-          if (k[1] != static_cast<int>(worker_index())) ++wrong;
+          if (k[1] != static_cast<int>(*worker_index())) ++wrong;
           fulfill_own(-k[0], k[1]);
           return false;
         })

@@ -49,7 +49,7 @@ class random_graph {
     task_graph<key> g{rt};
     g.indegree([&](key k) { return static_cast<int>(predecessors_[index(k)].size()); });
     g.body([&](key k) {
-      if (where != places::none && place(k) != anywhere && place(k) != worker_index()) ++wrong;
+      if (where != places::none && place(k) != anywhere && place(k) != *worker_index()) ++wrong;
       for (const key& each : predecessors_[index(k)]) wrong += ran[index(each)].load() != 1;
       ++ran[index(k)];
       for (const key& each : successors_[index(k)]) g.fulfill(each);

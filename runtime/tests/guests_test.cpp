@@ -27,7 +27,7 @@ void wait_until_parked(runtime& rt) {
 
 void wait_until_vacant(runtime& rt) {
   for (unsigned each = 0; each < rt.workers(); ++each) {
-    while (!rt.internals().gate().is_vacant(each)) std::this_thread::yield();
+    while (!detail::access::internals(rt).gate().is_vacant(each)) std::this_thread::yield();
   }
 }
 
@@ -39,8 +39,8 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
   for (int i = 0; i < 100; ++i) {
     rt.run([&] {
       on_this_thread += std::this_thread::get_id() == me ? 1 : 0;
-      EXPECT_LT(worker_index(), 3U);
-      EXPECT_EQ(detail::here().runtime, &rt.internals());
+      EXPECT_LT(*worker_index(), 3U);
+      EXPECT_EQ(detail::here().runtime, &detail::access::internals(rt));
       EXPECT_EQ(rt.run([] { return fib(5); }), 5);
     });
     EXPECT_EQ(detail::here().runtime, nullptr);
@@ -159,11 +159,11 @@ TEST(guests, come_from_many_threads_that_end) {
 
 TEST(guests, go_from_one_runtime_to_another_and_outlive_them) {
   std::vector<std::unique_ptr<runtime>> runtimes;
-  for (int i = 0; i < 3; ++i) runtimes.push_back(std::make_unique<runtime>(options{.workers = 2}));
+  for (int i = 0; i < 3; ++i) runtimes.push_back(std::make_unique<runtime>(runtime_options{.workers = 2}));
   for (int i = 0; i < 300; ++i) {
     auto& rt = runtimes[static_cast<std::size_t>(i % 3)];
     EXPECT_EQ(rt->run([] { return fib(10); }), 55);
-    if (i % 30 == 0) rt = std::make_unique<runtime>(options{.workers = 2});
+    if (i % 30 == 0) rt = std::make_unique<runtime>(runtime_options{.workers = 2});
   }
 }
 
@@ -191,12 +191,12 @@ TEST(guests, leave_the_work_that_came_for_their_worker_to_its_own_thread) {
     told_job told;
     told.run = [](detail::job& self) noexcept {
       auto& me = static_cast<told_job&>(self);
-      me.on = worker_index();
+      me.on = *worker_index();
       me.ran = true;
     };
     const auto mine = rt.run([&] {
-      detail::submit_to(rt.internals(), worker_index(), told);
-      return worker_index();
+      detail::submit_to(detail::access::internals(rt), *worker_index(), told);
+      return *worker_index();
     });
     while (!told.ran) std::this_thread::yield();
     EXPECT_EQ(told.on, mine);
@@ -299,13 +299,13 @@ TEST(guests, take_part_in_a_replay_as_the_worker_that_has_a_part) {
     task_graph<int> graph{rt};
     graph.indegree([](int) { return 1; }).body([](int) {}).place([=](int) { return workers - 1; });
     auto kept = record(graph, [&] { graph.fulfill(0); });
-    while (!rt.internals().gate().is_vacant(workers - 1)) std::this_thread::yield();
+    while (!detail::access::internals(rt).gate().is_vacant(workers - 1)) std::this_thread::yield();
     for (std::uint64_t i = 1; i <= 100; ++i) {
       std::thread::id thread;
       unsigned worker = workers;
       kept.replay(i, [&](int, std::uint64_t) {
         thread = std::this_thread::get_id();
-        worker = worker_index();
+        worker = *worker_index();
       });
       EXPECT_EQ(thread, std::this_thread::get_id());
       EXPECT_EQ(worker, workers - 1);
@@ -479,7 +479,7 @@ TEST(default_runtime, is_what_loops_outside_any_runtime_use) {
     numbers[i] = static_cast<long>(i);
     on = detail::here().runtime;
   });
-  EXPECT_EQ(on, &default_runtime().internals());
+  EXPECT_EQ(on, &detail::access::internals(default_runtime()));
   EXPECT_EQ(detail::here().runtime, nullptr);
   EXPECT_EQ(parallel_reduce(numbers, 0L), 100'000L * 99'999 / 2);
   parallel_sort(numbers, std::greater<>{});
@@ -492,7 +492,8 @@ TEST(default_runtime, is_not_used_within_another) {
   runtime rt{{.workers = 2}};
   std::atomic<int> elsewhere{0};
   rt.run([&] {
-    parallel_for(0, 1000, [&](int) { elsewhere += detail::here().runtime != &rt.internals() ? 1 : 0; });
+    parallel_for(0, 1000,
+                 [&](int) { elsewhere += detail::here().runtime != &detail::access::internals(rt) ? 1 : 0; });
   });
   EXPECT_EQ(elsewhere, 0);
 }

@@ -179,9 +179,9 @@ TEST(parallel_for, runs_no_more_blocks_on_any_worker_when_an_iteration_has_throw
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> shared{false};
     EXPECT_THROW(rt.run([&] {
-      const unsigned first = worker_index();
+      const unsigned first = *worker_index();
       parallel_for(std::int64_t{0}, std::numeric_limits<std::int64_t>::max(), [&](std::int64_t) {
-        if (worker_index() != first) {
+        if (*worker_index() != first) {
           shared = true;
         } else if (shared) {
           throw std::out_of_range("body");
@@ -477,7 +477,7 @@ TEST(loops, take_functions_as_well_as_closures) {
   parallel_for(0, 10, 2, add_to_sum);
   parallel_for(grid{10}, add_to_sum);
   EXPECT_EQ(sum_of_functions, 45 + 20 + 45);
-  EXPECT_EQ(parallel_reduce(0, 10, 0, twice, std::plus<>{}), 90);
+  EXPECT_EQ(parallel_reduce(0, 10, 0, std::plus<>{}, twice), 90);
   std::vector<int> numbers(20);
   std::iota(numbers.begin(), numbers.end(), 0);
   EXPECT_EQ(parallel_find_if(numbers.begin(), numbers.end(), is_nine) - numbers.begin(), 9);

@@ -14,7 +14,7 @@ namespace teff::test {
 namespace {
 
 // The text of the error of a runtime with these options. Empty if there is none.
-std::string refusal(const options& asked) {
+std::string refusal(const runtime_options& asked) {
   try {
     const runtime rt{asked};
   } catch (const invalid_option& error) {
@@ -33,21 +33,25 @@ std::string refusal(const char* variable, const char* value) {
 
 TEST(options, that_can_not_be_honoured_are_refused_by_their_name_and_value) {
   EXPECT_EQ(refusal({.workers = 1025}),
-            "teff::options::workers=1025: there can be 1 to 1024 workers; leave it out to have one for each "
+            "teff::runtime_options::workers=1025: there can be 1 to 1024 workers; leave it out to have one "
+            "for each "
             "core it may use");
   EXPECT_EQ(refusal({.workers = 1, .stack_size = 10}),
-            "teff::options::stack_size=10: a worker's stack has 262144 to 1006632960 bytes; leave it out to "
+            "teff::runtime_options::stack_size=10: a worker's stack has 262144 to 1006632960 bytes; leave it "
+            "out to "
             "have 256 MiB, which take memory only as they are used");
-  EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::microseconds::max()}),
-            "teff::options::spin=9223372036854775807: a worker looks for work for 0 to 31536000000000 us "
-            "before it parks, a year at most; leave it out to have 50 us, or more where that pays");
-  EXPECT_EQ(refusal({.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}),
-            "teff::options::trace_events=1152921504606846976: a trace keeps 1 to 268435456 events of each "
-            "worker; leave it out to have the last 262144");
   EXPECT_EQ(
-      refusal({.workers = 1, .spare_threads = 100'000}),
-      "teff::options::spare_threads=100000: there can be 1 to 16384 spare threads; leave it out to have "
-      "256");
+      refusal({.workers = 1, .spin = std::chrono::microseconds::max()}),
+      "teff::runtime_options::spin=9223372036854775807: a worker looks for work for 0 to 31536000000000 us "
+      "before it parks, a year at most; leave it out to have 50 us, or more where that pays");
+  EXPECT_EQ(
+      refusal({.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}),
+      "teff::runtime_options::trace_events=1152921504606846976: a trace keeps 1 to 268435456 events of each "
+      "worker; leave it out to have the last 262144");
+  EXPECT_EQ(refusal({.workers = 1, .spare_threads = 100'000}),
+            "teff::runtime_options::spare_threads=100000: there can be 1 to 16384 spare threads; leave it "
+            "out to have "
+            "256");
   EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::hours(24) * 365}), "");
 }
 

@@ -2,8 +2,8 @@
 // tile that has come fulfils what waits for it there, as one that was made there does.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
+#include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
-#include <teff/version.hpp>
 
 #include <mpi.h>
 

@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -2,7 +2,7 @@
 // runs, and replayed as often as it fits. What is before and after is run by the graph itself, within the
 // time too.
 #include <teff/replay.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <barrier>
 #include <deque>

@@ -49,7 +49,7 @@ template <std::copyable Key, class... Data>
 class distributed_graph {
  public:
   explicit distributed_graph(communicator& comm)
-      : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())),
+      : tasks_(std::make_shared<tasks>(detail::access::internals(comm.workers()), comm.workers().workers())),
         part_(comm.workers(), comm.network()) {
     tasks_->looks_elsewhere = true;
     part_.tie(tasks_);

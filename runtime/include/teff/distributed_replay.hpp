@@ -8,8 +8,8 @@
 #include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
-#include <teff/graph_key.hpp>
 #include <teff/message.hpp>
+#include <teff/task_graph.hpp>
 
 #include <array>
 #include <concepts>

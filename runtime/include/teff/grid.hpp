@@ -30,9 +30,9 @@ struct grid {
   constexpr explicit grid(Extent... extent)
       : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
 
-  // Only those of its points whose indices are not below these: as loops that begin there. To be called once,
-  // before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0 then, or
-  // is unsigned and an index is below 0.
+  // The points whose indices are not below the given indices, as for loops that begin there. To be called
+  // once, before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0
+  // then, or is unsigned and an index is below 0.
   template <std::integral... First>
     requires(sizeof...(First) == Dimensions)
   [[nodiscard]] constexpr grid from(First... first) const {

@@ -35,7 +35,7 @@ Out scan_over(I first, I last, Out out, Op& op, std::optional<T> init) {
 // A worker that nobody helps makes one pass over the elements. Workers that help add up elements ahead of it,
 // whose results are then written in a second pass. Sums of floating-point numbers are bracketed by chunks
 // whose length depends only on the number of elements, so they are the same on any number of workers.
-// Exceptions are as in parallel_for; what was written by then is unspecified.
+// Exceptions are as in parallel_for; the output is then unspecified.
 //
 //   teff::parallel_inclusive_scan(sizes, ends.begin());
 template <std::random_access_iterator I, std::random_access_iterator Out, class Op = std::plus<>>

@@ -31,14 +31,14 @@ void sort_on_workers(I first, I last, Sort sort) {
 }  // namespace detail
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
-// workers. In place; elements need not be copyable. What is sorted already is only looked at. One worker
-// alone makes the first partition, so any number of workers takes at least about 2 / log2(count) of one
-// worker's time. If `less` throws, its exception is thrown when all tasks have ended; the elements can then
-// be assigned to and destroyed, but their values are unspecified.
+// workers. In place; elements need not be copyable. A sorted range is only read. One worker alone makes the
+// first partition, so any number of workers takes at least about 2 / log2(count) of one worker's time. If
+// `less` throws, its exception is thrown when all tasks have ended; the elements can then be assigned to and
+// destroyed, but their values are unspecified.
 //
 // `less` must be a strict weak order, as < is and <= is not. With any other function the order of the
-// elements is unspecified, and may differ from run to run; but they are the same elements, none outside is
-// touched, and the call returns.
+// elements is unspecified, and may differ from run to run. The call still returns, keeps all elements, and
+// touches none outside the range.
 //
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });

@@ -1,7 +1,7 @@
 #include "c_api/status.hpp"
 
 #include <teff/error.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <cstdio>
 #include <exception>

@@ -22,9 +22,9 @@ graph_part::graph_part(runtime& rt, transport& through)
 graph_part::~graph_part() {
   leave();
   messages_->tell_trace();
-  detach(runtime_.internals(), *messages_);
+  detach(access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
-  detach(runtime_.internals(), *tasks_);
+  detach(access::internals(runtime_), *tasks_);
 }
 
 void graph_part::tie(std::shared_ptr<graph_core> tasks) {
@@ -36,9 +36,9 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
         if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.messages_->look_again();
       },
       this);
-  attach(runtime_.internals(), tasks_);
-  attach(runtime_.internals(), messages_);
-  published(runtime_.internals());  // it may ask to be polled, or listened to
+  attach(access::internals(runtime_), tasks_);
+  attach(access::internals(runtime_), messages_);
+  published(access::internals(runtime_));  // it may ask to be polled, or listened to
 }
 
 std::uint32_t graph_part::add(registered_message added) {
@@ -52,7 +52,7 @@ std::uint32_t graph_part::add(registered_message added) {
 // it. It leaves when all others do.
 void graph_part::leave() noexcept {
   try {
-    expect_own_process(runtime_.internals());
+    expect_own_process(access::internals(runtime_));
     leaves_ = true;
     do {
       expect_begun();

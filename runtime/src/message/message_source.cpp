@@ -35,12 +35,12 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
     : runtime_(rt),
       part_(part),
       kind_(std::move(kind)),
-      number_(through.count_next(kind_)),
+      number_(access::count_next(through, kind_)),
       listens_until_(next_time_that_never_comes()),
       core_(through, *this, window, looks_before_counts) {
-  if (auto* const trace = rt.internals().traced(); trace != nullptr)
+  if (auto* const trace = access::internals(rt).traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
-  if (through.is_crowded(rt.workers())) rt.internals().share_cores();
+  if (through.is_crowded(rt.workers())) access::internals(rt).share_cores();
 }
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
@@ -135,7 +135,7 @@ void message_source::wait_for_end() {
 void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
   if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
   try {
-    expect_own_process(runtime_.internals());
+    expect_own_process(access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
     core_.leave();
     do {
@@ -159,7 +159,7 @@ message_counters message_source::counters() {
 }
 
 void message_source::tell_trace() noexcept {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   if (trace == nullptr) return;
   try {
     trace->add_messages(kind_, counters());
@@ -210,7 +210,7 @@ void message_source::poll(unsigned /*worker*/) noexcept {
 }
 
 void message_source::work_came() noexcept {
-  published(runtime_.internals());
+  published(access::internals(runtime_));
 }
 
 bool message_source::at_rest() noexcept {
@@ -224,21 +224,22 @@ std::uint64_t message_source::left() noexcept {
 }
 
 bool message_source::is_traced() noexcept {
-  return runtime_.internals().traced() != nullptr;
+  return access::internals(runtime_).traced() != nullptr;
 }
 
 std::string message_source::clock_question(bool begins) {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_question(begins);
 }
 
 std::string message_source::clock_answer(std::string_view question) {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_answer(question);
 }
 
 void message_source::take_clock_answer(std::string_view answer) {
-  if (auto* const trace = runtime_.internals().traced(); trace != nullptr) trace->take_clock_answer(answer);
+  if (auto* const trace = access::internals(runtime_).traced(); trace != nullptr)
+    trace->take_clock_answer(answer);
 }
 
 void message_source::state_changed() noexcept {
@@ -246,13 +247,13 @@ void message_source::state_changed() noexcept {
   if (waiters_.load(std::memory_order_seq_cst) == 0) return;
   const std::lock_guard lock(mutex_);
   changed_.notify_all();
-  for (const unsigned each : waiting_workers_) runtime_.internals().gate().wake(each);
+  for (const unsigned each : waiting_workers_) access::internals(runtime_).gate().wake(each);
 }
 
 void message_source::wait_until(bool (*done)(const void*), const void* what) {
   if (done(what)) return;
   const auto at = here();
-  if (at.runtime == &runtime_.internals()) {
+  if (at.runtime == &access::internals(runtime_)) {
     const traced_span span(event_kind::waiting, nullptr);
     {
       const std::lock_guard lock(mutex_);

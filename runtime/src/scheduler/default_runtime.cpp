@@ -1,4 +1,5 @@
 #include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
@@ -54,13 +55,13 @@ runtime* made_here() noexcept {
 
 bool is_shut_down() noexcept {
   auto* const kept = made_here();
-  return kept != nullptr && kept->internals().is_shut_down();
+  return kept != nullptr && detail::access::internals(*kept).is_shut_down();
 }
 
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
   exits.store(true, std::memory_order_relaxed);
-  if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
+  if (auto* const kept = made_here()) detail::access::internals(*kept).shut_down_at_exit();
 }
 
 // What the calling thread, which is no worker, begins is run in order on it.
@@ -89,9 +90,31 @@ namespace detail {
 
 bool run_on_default_runtime(awaited_job& job) {
   if (runs_in_order()) return false;
-  if (default_runtime().internals().run_unless_shut_down(job)) return true;
+  if (detail::access::internals(default_runtime()).run_unless_shut_down(job)) return true;
   if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
   return false;
+}
+
+scheduler* begin_outside() {
+  if (runs_in_order()) return nullptr;
+  auto& runtime = detail::access::internals(default_runtime());
+  if (runtime.begin_call_unless_shut_down()) return &runtime;
+  if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
+  return nullptr;
+}
+
+void end_outside(scheduler& runtime, awaited_job& request) {
+  runtime.expect_own_process();
+  if (withdraw_request(runtime, request)) {
+    runtime.run_and_wait(request);
+  } else {
+    wait_until_set(request.ended, place{});
+  }
+  runtime.end_call();
+}
+
+bool has_ended_outside(const awaited_job& request) noexcept {
+  return request.ended.load(std::memory_order_acquire) == has_ended;  // pairs with set_and_wake()
 }
 
 void call_on_default_runtime(void (*body)(void* what), void* what) {

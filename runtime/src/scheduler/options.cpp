@@ -38,35 +38,39 @@ struct numeric_option {
 };
 
 constexpr numeric_option workers_limits{
-    "teff::options::workers",      "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
+    "teff::runtime_options::workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
     "one for each core it may use"};
 constexpr numeric_option bind_limits{
-    "teff::options::bind",          "TEFF_BIND", 0, 1, "it is", "(0: workers are not bound to cores)",
+    "teff::runtime_options::bind",  "TEFF_BIND", 0, 1, "it is", "(0: workers are not bound to cores)",
     "them bound as far as it helps"};
-constexpr numeric_option stack_size_limits{"teff::options::stack_size",
+constexpr numeric_option stack_size_limits{"teff::runtime_options::stack_size",
                                            "TEFF_STACK_SIZE",
                                            least_stack,
                                            most_stack,
                                            "a worker's stack has",
                                            "bytes",
                                            "256 MiB, which take memory only as they are used"};
-constexpr numeric_option spin_limits{"teff::options::spin",
+constexpr numeric_option spin_limits{"teff::runtime_options::spin",
                                      "TEFF_SPIN_US",
                                      0,
                                      most_spin.count(),
                                      "a worker looks for work for",
                                      "us before it parks, a year at most",
                                      "50 us, or more where that pays"};
-constexpr numeric_option spare_threads_limits{"teff::options::spare_threads",
+constexpr numeric_option spare_threads_limits{"teff::runtime_options::spare_threads",
                                               "TEFF_SPARE_THREADS",
                                               1,
                                               most_spare_threads,
                                               "there can be",
                                               "spare threads",
                                               "256"};
-constexpr numeric_option trace_events_limits{
-    "teff::options::trace_events", "TEFF_TRACE_EVENTS", 1, most_events, "a trace keeps",
-    "events of each worker",       "the last 262144"};
+constexpr numeric_option trace_events_limits{"teff::runtime_options::trace_events",
+                                             "TEFF_TRACE_EVENTS",
+                                             1,
+                                             most_events,
+                                             "a trace keeps",
+                                             "events of each worker",
+                                             "the last 262144"};
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const numeric_option& what) {
   throw invalid_option(std::string(name) + "=" + value + ": " + what.rule + " " + std::to_string(what.least) +
@@ -113,7 +117,7 @@ bool shares_cores_with_ranks() {
 
 }  // namespace
 
-options complete(options given, unsigned usable_cores) {
+runtime_options complete(runtime_options given, unsigned usable_cores) {
   // The cores may be more than most_workers.
   given.workers =
       static_cast<unsigned>(chosen(given.workers, workers_limits, std::min(usable_cores, most_workers)));
@@ -134,7 +138,7 @@ options complete(options given, unsigned usable_cores) {
   return given;
 }
 
-bool says_how_long_to_spin(const options& given) {
+bool says_how_long_to_spin(const runtime_options& given) {
   return given.spin.count() >= 0 || from_environment(spin_limits).has_value();
 }
 

@@ -68,7 +68,7 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   }
 }
 
-scheduler::scheduler(const options& given)
+scheduler::scheduler(const runtime_options& given)
     : number_(next_number.fetch_add(1, std::memory_order_relaxed)),
       settings_(complete(given, machine_.usable_cores())),
       crowded_(settings_.workers > machine_.usable_cores()),
@@ -80,7 +80,7 @@ scheduler::scheduler(const options& given)
       left_(settings_.workers) {
   const auto count = settings_.workers;
   if (!settings_.trace.empty()) {
-    const char* const named_by = given.trace.empty() ? "TEFF_TRACE" : "teff::options::trace";
+    const char* const named_by = given.trace.empty() ? "TEFF_TRACE" : "teff::runtime_options::trace";
     trace_.emplace(settings_.trace, named_by, count, settings_.trace_events);
   }
   for (unsigned i = 0; i < count; ++i) {

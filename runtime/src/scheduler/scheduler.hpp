@@ -39,13 +39,13 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
 // Options with every default filled in. Throws invalid_option.
-[[nodiscard]] options complete(options given, unsigned usable_cores);
+[[nodiscard]] runtime_options complete(runtime_options given, unsigned usable_cores);
 // Whether these options, or the environment, say how long a worker spins. Throws invalid_option.
-[[nodiscard]] bool says_how_long_to_spin(const options& given);
+[[nodiscard]] bool says_how_long_to_spin(const runtime_options& given);
 
 class scheduler {
  public:
-  explicit scheduler(const options& given);
+  explicit scheduler(const runtime_options& given);
   ~scheduler();
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
@@ -94,7 +94,7 @@ class scheduler {
   // Null: what workers do is not recorded.
   [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
-  [[nodiscard]] const options& settings() const noexcept { return settings_; }
+  [[nodiscard]] const runtime_options& settings() const noexcept { return settings_; }
   [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
   [[nodiscard]] idle_gate<futex>& gate() noexcept { return gate_; }
   [[nodiscard]] detail::requests& requests() noexcept { return requests_; }
@@ -161,7 +161,7 @@ class scheduler {
   const unsigned made_in_ = this_process();
   topology machine_;
   asymmetric_fence fences_;
-  options settings_;
+  runtime_options settings_;
   tick_scale scale_;
   std::optional<trace> trace_;
   std::atomic<bool> crowded_;

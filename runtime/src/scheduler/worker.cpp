@@ -30,7 +30,7 @@ constexpr std::size_t scope_slots = std::size_t{1} << 20;
 // A join's frame on the stack is at least this large, so that the stack overflows before the deque does.
 constexpr std::size_t least_frame = 64;
 
-constexpr auto* more_stack = "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more";
+constexpr auto* more_stack = "teff::runtime_options::stack_size or TEFF_STACK_SIZE gives the workers more";
 
 std::uint32_t next_sleeper() noexcept {
   static std::atomic<std::uint32_t> next{bell<futex>::first_sleeper};

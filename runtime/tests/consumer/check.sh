@@ -11,7 +11,7 @@ mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
 fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
 "$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
-  -DTEFF_RUNTIME_TESTS=OFF -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+  -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
 "$cmake" --build "$folder/library" -j2
 "$cmake" --install "$folder/library" --prefix "$installed"
 PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
@@ -41,6 +41,25 @@ if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
     echo "$way, ranks: works"
   done
 fi
+# A shared library exports what exported.txt lists, and no more; to change the list: UPDATE_EXPORTED=1 sh check.sh ...
+"$cmake" -S "$source" -B "$folder/shared" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" -DBUILD_SHARED_LIBS=ON
+"$cmake" --build "$folder/shared" -j2
+"$cmake" --install "$folder/shared" --prefix "$folder/installed-shared"
+nm -D --defined-only --demangle "$folder"/shared/libteff*.so |
+  awk '$2 ~ /^[TDBR]$/ { $1 = $2 = ""; print }' |
+  sed -E 's/^ *(non-virtual thunk to )?//; s/[(\[].*//; s/^(teff::detail::[a-z_]+).*/\1/' | sort -u >"$folder/exported.txt"
+if [ -n "${UPDATE_EXPORTED:-}" ]; then cp "$folder/exported.txt" "$here/exported.txt"; fi
+without=nothing
+if [ ! -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then without=teff::mpi::; fi
+grep -v "^$without" "$here/exported.txt" | diff - "$folder/exported.txt"
+configure "$folder/find-shared" find_package -DCMAKE_PREFIX_PATH="$folder/installed-shared" \
+  -DCMAKE_CXX_FLAGS="-fvisibility=hidden -fvisibility-inlines-hidden"
+"$cmake" --build "$folder/find-shared" -j2 --target consumer consumer_in_c throws
+"$folder/find-shared/consumer"
+"$folder/find-shared/consumer_in_c"
+"$folder/find-shared/throws"
+echo "shared library: works"
+
 # What is fetched is part of the project, and not installed with it.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
 test ! -e "$folder/fetched"

@@ -57,7 +57,7 @@ class replay_ranks {
   // For messages of its own: the phases of planning, and the ends of replays, are its epochs.
   [[nodiscard]] communicator& messages() noexcept { return messages_; }
   [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
-  [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
+  [[nodiscard]] scheduler& workers() const noexcept { return access::internals(runtime_); }
 
   // What a task is called in errors; as long as this lives.
   void name_tasks(std::function<std::string(const rank_task&)> name) { name_of_ = std::move(name); }

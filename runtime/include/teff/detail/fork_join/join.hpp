@@ -74,8 +74,8 @@ Joined join_elsewhere(OnWorker on_worker, InOrder in_order) {
   }
 }
 
-// join() there. By value, so that join itself need not keep the closures in memory; and by the functions for
-// traces: those of join itself stay called from one place, so that compilers inline them.
+// join() there. By value, so that join itself need not keep the closures in memory. It calls the functions
+// for traces: join itself then calls the others from one place only, so that compilers inline them.
 template <class F, class... G>
 [[gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
   return join_elsewhere<joined_t<F, G...>>(

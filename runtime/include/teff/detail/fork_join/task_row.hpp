@@ -25,8 +25,8 @@ struct joined<true, F...> {
   using type = void;
 };
 
-// The newest slot, with a closure `G`: runs it, or if it was stolen, waits for its thief. `Traced` has a copy
-// of its own, so that the other one is not longer by an instruction.
+// The newest slot, with a closure `G`: runs it, or if it was stolen, waits for its thief. `Traced` makes a
+// second copy, so that the copy without traces is not longer by an instruction.
 template <class G, bool Traced, class Task>
 typename Task::result take_or_wait(Task& task, task_slot* slot) {
   if (!self.take(slot)) [[unlikely]] {

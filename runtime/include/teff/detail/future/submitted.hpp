@@ -2,6 +2,7 @@
 // future.
 #pragma once
 
+#include <teff/detail/access.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/request_claim.hpp>
@@ -123,7 +124,7 @@ class submitted final : public outcome<T>, job {
 
 template <class T>
 future<T> future_of(outcome_owner<T> outcome) noexcept {
-  return future<T>(std::move(outcome));
+  return access::future_of<future<T>>(std::move(outcome));
 }
 
 template <class F, class T = std::invoke_result_t<F>>
@@ -131,7 +132,7 @@ future<T> submitted_to(scheduler& runtime, F f) {
   auto made = outcome_owner<T>(new submitted<F, T>(runtime, std::move(f)));
   undo_if_thrown([&] { begin_call(runtime); }, [&] { made->release(); });  // as the queue
   static_cast<submitted<F, T>*>(made.get())->submit();
-  return future<T>(std::move(made));
+  return access::future_of<future<T>>(std::move(made));
 }
 
 // A closure that is not called if stop was requested.

@@ -12,7 +12,6 @@
 #include <teff/detail/ready/ready_group.hpp>
 #include <teff/detail/scheduler/release_observer.hpp>
 #include <teff/error.hpp>
-#include <teff/graph_key.hpp>
 
 #include <atomic>
 #include <concepts>

@@ -14,7 +14,7 @@
 
 namespace teff::detail {
 
-// What a body is called with for one iteration: the index, or what the iterator points to.
+// The argument of a body for one iteration: the index, or the element that the iterator points to.
 template <loop_index I>
 struct iteration_of {
   using type = I;
@@ -38,14 +38,14 @@ concept body_of_subranges =
     !body_of_iterations<Body, I> && !body_of_bounds<Body, I> && !body_of_spans<Body, I> &&
     std::random_access_iterator<I> && std::invocable<Body&, std::ranges::subrange<I>>;
 
-// What a loop's body is called with: the first of these that it accepts. One iteration; both bounds of a part
-// of the loop; such a part as a span, or as a subrange.
+// The arguments of a loop's body: the first of these that it accepts. One iteration; both bounds of a part of
+// the loop; such a part as a span, or as a subrange.
 template <class Body, class I>
 concept loop_body = body_of_iterations<Body, I> || body_of_bounds<Body, I> || body_of_spans<Body, I> ||
                     body_of_subranges<Body, I>;
 
-// A trivially copyable body of a few words is run from a copy that no other code can see, so that what it has
-// captured stays in registers, whatever its iterations write. A body that is callable as a constant behaves
+// A trivially copyable body of a few words is run from a copy that no other code can see. So its captures
+// stay in registers, also where its iterations write memory. A body that is callable as a constant behaves
 // the same.
 template <class Body, class... Arguments>
 concept runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&

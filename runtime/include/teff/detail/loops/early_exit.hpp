@@ -19,7 +19,8 @@ class found_position {
  public:
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-  // Relaxed, both: who reads it late runs a block in vain; the loop's end makes the last value known.
+  // Relaxed, both: a worker that reads the position late runs a block in vain. The loop's end makes the last
+  // value known.
   [[nodiscard]] std::uint64_t get() const noexcept { return lowest_.load(std::memory_order_relaxed); }
   void found(std::uint64_t position) noexcept {
     auto old = get();

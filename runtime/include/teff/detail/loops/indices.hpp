@@ -1,4 +1,5 @@
-// What a loop counts: how many iterations lie between two indices or iterators, and which comes after some.
+// The arithmetic of loops: how many iterations lie between two indices or iterators, and the index that
+// follows after some.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -13,7 +14,7 @@
 
 namespace teff {
 
-// What a loop may run over: integers, or random-access iterators.
+// A type that a loop may run over: integers, or random-access iterators.
 template <class T>
 concept loop_index = std::integral<T> || std::random_access_iterator<T>;
 

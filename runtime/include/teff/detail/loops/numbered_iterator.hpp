@@ -1,4 +1,4 @@
-// Iterators that the algorithms of namespace std take, made of ones that only those of std::ranges do.
+// Iterators for the algorithms of namespace std, made of iterators that only std::ranges takes.
 #pragma once
 
 #include <compare>

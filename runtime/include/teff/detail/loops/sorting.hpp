@@ -1,8 +1,7 @@
 // Quicksort and merge sort, whose halves are tasks.
 //
 // A `less` that is no strict weak order, as <=, leaves the elements in some order, and does no more harm:
-// every loop here ends by its bounds, whatever `less` says. std::sort is not used, which then leaves the
-// range.
+// every loop here ends by its bounds. std::sort would leave the range.
 #pragma once
 
 #include <teff/detail/loops/early_exit.hpp>
@@ -78,8 +77,8 @@ class quicksort {
          [=, this] { sort(halves.second, last, splits - 1); });
   }
 
-  // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
-  // costs more than to move each of them, whatever the comparison says: those are split without `branches`.
+  // The processor mispredicts half of the branches on comparisons of numbers in random order. That costs more
+  // than a move of each number, so numbers are split without `branches`.
   void sort_alone(I first, I last, int splits, bool branches) {
     while (last - first > inserted) {
       if (splits == 0) return sort_by_heap(first, last);
@@ -196,7 +195,7 @@ class merge_sort {
     const auto in_b = b_end - b;
     if (in_a + in_b <= merged_alone) return merge_alone(a, a_end, b, b_end, to);
     // The longer range is cut in its middle, the other one where that middle element belongs. Of equal
-    // elements, those of `a` come first.
+    // elements, the elements of `a` come first.
     From a_cut = a + in_a / 2;
     From b_cut = b + in_b / 2;
     if (in_a >= in_b) {

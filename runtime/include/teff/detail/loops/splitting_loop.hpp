@@ -15,9 +15,9 @@
 
 namespace teff::detail {
 
-// Runs the iterations [first, last) of a loop whose body is a `Body`, cut in pieces when thieves ask (lazy
-// binary splitting: Tzannes et al., 2010): nothing is cut in advance, so that a loop that is not shared costs
-// no more than a plain loop.
+// Runs the iterations [first, last) of a loop whose body is a `Body`. The loop is cut in pieces when thieves
+// ask (lazy binary splitting: Tzannes et al., 2010). Nothing is cut in advance, so a loop that is not shared
+// costs no more than a plain loop.
 //
 // `Blocks` makes the pieces: `blocks.piece()` is an object of this piece alone, and its call with (first,
 // last) runs a block. It may return false: the rest of the piece is not wanted.
@@ -33,7 +33,7 @@ class splitting_loop {
   }
 
  private:
-  // An exception stops the other pieces at once: whoever waits for them would keep it back else.
+  // An exception stops the other pieces at once. The waiting worker throws it only when they have ended.
   template <class Piece>
   void run(Piece& piece, I first, I last, loop_pace<> pace) {
     undo_if_thrown([&] { run_blocks(piece, first, last, pace); },

@@ -22,9 +22,9 @@ inline std::uint64_t share_of(std::uint64_t count, std::uint64_t blocks) noexcep
   return count / blocks + (count % blocks != 0);
 }
 
-// How many elements make up a block, where nobody said: so many that the tree costs little beside them, which
-// is more for values that take long to combine, of `bytes` each; but at least some hundred blocks, and at
-// most 1024.
+// The default length of a block: so many elements that the tree costs little beside them. It is longer for
+// values that take long to combine, of `bytes` each. There are at least some hundred blocks, and at most
+// 1024.
 inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof(double)) noexcept {
   const auto enough = std::max<std::uint64_t>(512, std::uint64_t{16} * bytes);
   return std::max<std::uint64_t>({share_of(count, 1024), std::min(enough, share_of(count, 128)), 1});

@@ -7,7 +7,6 @@
 #include <teff/detail/message/large_messages.hpp>
 #include <teff/detail/message/wire.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
-#include <teff/message_counters.hpp>
 #include <teff/transport.hpp>
 
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/message/wire.hpp>
-#include <teff/message_counters.hpp>
+#include <teff/transport.hpp>
 
 #include <array>
 #include <cstddef>
