@@ -29,7 +29,7 @@ std::string sentence_about(const std::vector<std::string>& names, std::size_t co
 }  // namespace
 
 graph_core::graph_core(scheduler& runtime, unsigned workers)
-    : runtime_(runtime), life_(life_of(runtime)), accounts_(workers) {}
+    : runtime_(runtime), life_(life_of(runtime)), accounts_(workers), waiters_(runtime) {}
 
 void graph_core::refuse_without_runtime(const char* call) {
   throw runtime_was_shut_down(
@@ -76,11 +76,9 @@ std::exception_ptr graph_core::failure() noexcept {
   return error_;
 }
 
-// It counts as a waiter, so that look_for_rest() need not look for two things.
 void graph_core::tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept {
   told_of_rest_ = told;
   whom_ = whom;
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 bool graph_core::is_at_rest(const void* graph) noexcept {
@@ -92,22 +90,17 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   // seq_cst: before the look for waiters and at the other accounts. Of two workers that end last, one sees
   // both.
   ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
-  const auto waiters = waiters_.load(std::memory_order_seq_cst);
-  if (waiters == 0) return look_for_spinners();
+  const bool anybody_waits = waiters_.any();
+  if (!anybody_waits && told_of_rest_ == nullptr) return look_for_spinners();
   if (!at_rest()) return;
-  if (told_of_rest_ != nullptr) {
-    told_of_rest_(whom_);
-    if (waiters == 1) return;  // that was the one who waits
-  }
-  const std::lock_guard lock(mutex_);
-  rest_.notify_all();
-  for (const unsigned each : waiting_workers_) runtime_.gate().wake(each);
+  if (told_of_rest_ != nullptr) told_of_rest_(whom_);
+  if (anybody_waits) waiters_.wake();
 }
 
 bool graph_core::finds_rest(unsigned worker) noexcept {
   if (!at_rest()) return false;
   // Relaxed: whoever begins to wait just now is told when this worker looks for rest again, as it leaves.
-  if (waiters_.load(std::memory_order_relaxed) != 0) look_for_rest(worker);
+  if (waiters_.may_be_any() || told_of_rest_ != nullptr) look_for_rest(worker);
   return true;
 }
 
@@ -125,7 +118,7 @@ void graph_core::wait_for_rest() {
   // Acquire, in at_rest(): what the tasks did.
   if (at_rest()) return;
   if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
-  wait_for_rest_outside();
+  waiters_.wait_until(is_at_rest, this, *this);
 }
 
 // The calling thread runs tasks of this graph as a worker. Returns whether it is at rest.
@@ -164,30 +157,9 @@ void graph_core::wait_for_rest_on(unsigned worker) {
   if (rest) {
     look_for_rest(worker);  // others may wait, too
   } else {
-    wait_for_rest_among_others(worker);
+    waiters_.wait_until(is_at_rest, this, *this);
   }
   awaits = outer;
-}
-
-void graph_core::wait_for_rest_among_others(unsigned worker) {
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_workers_.push_back(worker);
-  }
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
-  help_until(is_at_rest, this, this);
-  waiters_.fetch_sub(1, std::memory_order_seq_cst);
-  const std::lock_guard lock(mutex_);
-  waiting_workers_.erase(std::ranges::find(waiting_workers_, worker));
-}
-
-void graph_core::wait_for_rest_outside() {
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
-  {
-    std::unique_lock lock(mutex_);
-    rest_.wait(lock, [this] { return at_rest(); });
-  }
-  waiters_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void graph_core::refuse_to_wait_for_ever(const std::string& call) const {

@@ -6,9 +6,9 @@
 #include <teff/detail/graph/recycled_memory.hpp>
 #include <teff/detail/scheduler/runtime_life.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/waiters.hpp>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -105,8 +105,6 @@ class graph_core : public source {
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void look_for_spinners() const noexcept;
   void wait_for_rest_on(unsigned worker);
-  void wait_for_rest_among_others(unsigned worker);
-  void wait_for_rest_outside();
   // `call`: what would wait, in words. Throws graph_waits_for_itself.
   [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const char* call);
@@ -122,11 +120,9 @@ class graph_core : public source {
   void* whom_ = nullptr;
   std::atomic<bool> cancelled_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
-  std::atomic<unsigned> waiters_{0};
+  waiters waiters_;
   std::atomic<unsigned> spinners_{0};  // threads that look again and again whether it rests
   std::mutex mutex_;                   // guards what follows
-  std::condition_variable rest_;
-  std::vector<unsigned> waiting_workers_;
   std::exception_ptr error_;
 
   std::mutex ending_;  // guards what follows; held while the keys left are forgotten
