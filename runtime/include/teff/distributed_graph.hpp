@@ -150,7 +150,7 @@ class distributed_graph {
   // never_satisfied on all ranks: each names its own, and `count` counts all. Throws graph_waits_for_itself
   // within a task of the graph, ranks_differ. The graph can be used again.
   void wait() {
-    if (detail::running_on.graph == tasks_.get())
+    if (detail::running_on.of == tasks_.get())
       throw graph_waits_for_itself("teff::distributed_graph::wait: called within a task of the graph");
     part_.wait();
   }
