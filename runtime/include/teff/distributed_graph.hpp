@@ -7,6 +7,7 @@
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
 #include <teff/message.hpp>
+#include <teff/task_graph.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -140,6 +141,11 @@ class distributed_graph {
               *static_cast<const arrival*>(what));
         },
         &all);
+  }
+
+  // As task_graph::hold_end(), for a task of this rank.
+  [[nodiscard]] held_task hold_end() {
+    return held_task(tasks_->hold_end_of_body("teff::distributed_graph::hold_end"));
   }
 
   // Returns when all tasks of all ranks have run that can. Calls of fulfill() that do not come from tasks

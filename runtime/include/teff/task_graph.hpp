@@ -68,7 +68,7 @@ class held_task {
   // task.
   void fail(std::exception_ptr why) {
     expect_held("teff::held_task::fail");
-    held_->of.fail(std::move(why));
+    held_->of->fail(std::move(why));
     let_go();
   }
   // Whether it holds a task.

@@ -214,14 +214,14 @@ held_end<>& task_source_base::hold(running_task& running, unsigned worker, unsig
   if (running.held != nullptr) {
     running.held->hold();
   } else {
-    running.held = new held_end<>(*this, running.task, ends_on);
+    running.held = new held_end<>(this, running.task, ends_on);
     accounts_[worker].begin_one();
   }
   return *running.held;
 }
 
 void task_source_base::release(held_end<>& held) noexcept {
-  if (held.release()) held.of.hand_over(held);
+  if (held.release()) held.of->hand_over(held);
 }
 
 // The source may be gone as soon as a worker has the end, but its runtime lasts.

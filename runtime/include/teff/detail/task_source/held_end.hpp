@@ -18,7 +18,7 @@ template <template <class> class Atomic = std::atomic>
 class held_end {
  public:
   // The body and the first handle hold the end. Only worker `ends_on` can end the task, or any.
-  held_end(task_source_base& source, ready_node* of_task, unsigned on_worker) noexcept
+  held_end(task_source_base* source, ready_node* of_task, unsigned on_worker) noexcept
       : of(source), task(of_task), ends_on(on_worker) {}
 
   // One more handle. The thread of the body, which holds the end itself.
@@ -29,7 +29,7 @@ class held_end {
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  task_source_base& of;
+  task_source_base* const of;
   ready_node* const task;
   const unsigned ends_on;
   held_end* next = nullptr;  // used by handed_over
