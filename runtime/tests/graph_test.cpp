@@ -356,4 +356,31 @@ TEST(task_graph, several_graphs_of_one_runtime_run_side_by_side) {
 }
 
 }  // namespace
+TEST(graph, a_spare_thread_that_waits_for_a_graph_leaves_its_place_to_another) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> task_runs{false};
+  std::atomic<bool> last_ran{false};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 0; }).body([&](int) {
+    task_runs = true;
+    task_runs.notify_one();
+    blocking([&] { last_ran.wait(false); });
+  });
+  // From here on the only worker is in the middle of a request: spare threads run the others, one at a time.
+  auto first = rt.submit([&] {
+    g.fulfill(0);
+    g.wait();
+  });
+  task_runs.wait(false);
+  auto second = rt.submit([&] { g.wait(); });
+  auto third = rt.submit([&] {
+    last_ran = true;
+    last_ran.notify_one();
+  });
+  last_ran.wait(false);
+  first.get();
+  second.get();
+  third.get();
+}
+
 }  // namespace teff::test
