@@ -36,7 +36,7 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
       kind_(std::move(kind)),
       number_(access::count_next(through, kind_)),
       listens_until_(next_time_that_never_comes()),
-      waiters_(rt.internals()),
+      waiters_(access::internals(rt)),
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = access::internals(rt).traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
