@@ -1,6 +1,6 @@
-// What a task costs from C: fib by scopes of teff.h, beside fib by join and by scopes of C++.
+// The cost of a task from C: fib by scopes of teff.h, beside fib by join and by scopes of C++.
 //
-//   teff_c_api_cost [N]     fib(N), 30 if nothing is said; one worker
+//   teff_c_api_cost [N]     fib(N) on one worker, N = 30 by default
 #include <teff/teff.h>
 #include <teff/teff.hpp>
 
@@ -18,7 +18,7 @@ struct fib_call {
   long value;
 };
 
-// As examples/c_api.c has it.
+// The same as in examples/c_api.c.
 int by_c(void* context) {
   auto& call = *static_cast<fib_call*>(context);
   if (call.n < 2) {
@@ -52,7 +52,7 @@ long by_join(long n) {
   return a + b;
 }
 
-// Nanoseconds of the median of some rounds.
+// The median time of a round, in nanoseconds.
 template <class F>
 double median(F&& once) {
   std::array<double, 15> all{};

@@ -1,6 +1,6 @@
-// What a task graph of many tasks takes: memory for its frontier, not for its tasks.
+// The time and memory of a task graph of many tasks. It needs memory for its frontier, not for all tasks.
 //
-//   teff_frontier [STEPS [WIDTH]]     a stencil of 10^5 steps of 1000 tasks, if nothing is said
+//   teff_frontier [STEPS [WIDTH]]     a stencil, of 10^5 steps of 1000 tasks by default
 #include <teff/task_graph.hpp>
 
 #include <sys/resource.h>

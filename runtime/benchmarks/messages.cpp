@@ -1,15 +1,17 @@
-// What messages cost between two ranks: of one process, or, in teff_messages_mpi, of two processes, beside
-// what MPI's own cost there.
+// Measures messages between two ranks: of one process, or, in teff_messages_mpi, of two processes. That
+// program also measures the same with MPI alone.
 //
 //   teff_messages [COUNT]                     200000 messages, a tenth as many turns
 //   mpirun -n 2 teff_messages_mpi [COUNT] [messages | mpi_blocks | idle]
-//                                             messages: not by rings; mpi_blocks: data of large messages by
-//                                             MPI; idle: the CPU seconds of ten that both wait
+//                                             messages: without rings; mpi_blocks: MPI carries large data;
+//                                             idle: CPU seconds of each rank while both wait for 10 s
 //
-// It prints nanoseconds: a message of 8 bytes that rank 0 sends to itself, and its handler; the same to
-// another rank; the same where 20,000 of them are all that there is; a message that answers one, of 8 bytes
-// and of 512 KiB; a large message that answers one, and in a row; and a dependence of a chain of empty tasks
-// that alternates between the ranks.
+// It prints nanoseconds for
+// - a message of 8 bytes that rank 0 sends to itself, and its handler;
+// - the same to another rank, also if there are only 20,000 of them;
+// - a message that answers one, of 8 bytes and of 512 KiB;
+// - a large message that answers one, and one in a row;
+// - a dependence in a chain of empty tasks that alternates between the ranks.
 #include <teff/distributed_graph.hpp>
 #include <teff/message.hpp>
 #ifdef WITH_MPI
@@ -42,16 +44,16 @@ namespace {
 using clock_type = std::chrono::steady_clock;
 
 constexpr std::size_t large = std::size_t{512} << 10;
-// Of large messages, in KiB.
+// Sizes of large messages, in KiB.
 constexpr std::array<std::size_t, 4> large_sizes{64, 512, 8 << 10, 64 << 10};
 
-// In a row, as many land at different places.
+// Large messages in a row land at so many places.
 constexpr int places = 4;
 
 std::string large_words(std::size_t kibibytes, const char* how) {
   return "a large message of " + std::to_string(kibibytes) + " KiB " + how;
 }
-// So that each size takes about as long.
+// Each size takes about as long.
 int large_turns(int count, std::size_t kibibytes) {
   return std::max(static_cast<int>(static_cast<std::size_t>(count) / (40 * kibibytes)), 1) * 2;
 }
@@ -63,7 +65,7 @@ double nanoseconds_each(int count, F&& work) {
   return std::chrono::duration<double, std::nano>(clock_type::now() - begin).count() / count;
 }
 
-// The median of some.
+// The median of several measurements.
 template <class F>
 double usual_nanoseconds_each(int count, F&& work) {
   std::array<double, 15> all{};
@@ -72,7 +74,7 @@ double usual_nanoseconds_each(int count, F&& work) {
   return all[all.size() / 2];
 }
 
-// The times of rank 0, for the whole of run() or wait().
+// Measures on rank 0, for the whole of run() or wait().
 class measuring {
  public:
   measuring(teff::transport& through, int count)
@@ -92,7 +94,7 @@ class measuring {
   }
 
   void in_a_row() {
-    std::uint64_t sum = 0;  // by one worker
+    std::uint64_t sum = 0;  // one worker adds
     const auto small = comm_.on([&](std::uint64_t value) { sum += value; });
     const auto send = [&](int to, int count) {
       comm_.run([&] {
@@ -131,7 +133,7 @@ class measuring {
           }));
   }
 
-  // From one buffer to the other and back.
+  // Data go from one buffer to the other and back.
   void large_answers() {
     std::vector<std::byte> buffer(large_sizes.back() << 10);
     std::optional<teff::large_message<std::byte, std::uint64_t>> block;
@@ -151,7 +153,7 @@ class measuring {
     }
   }
 
-  // One way, each from a place of its own to one.
+  // Data go one way. There are several places, each with one message under way.
   void large_in_a_row() {
     std::vector<std::byte> buffer((large_sizes.back() << 10) * places);
     const auto place = [&](std::size_t i, std::size_t n) { return std::span(buffer).subspan(i * n, n); };
@@ -159,7 +161,7 @@ class measuring {
     std::atomic<int> left{0};
     block = comm_.on_large([&](std::size_t i, std::size_t n) { return place(i, n); },
                            [](std::size_t, std::span<std::byte>) {});
-    // When its place may be used again, the next one follows.
+    // The next message from a place follows when the place may be used again.
     std::function<void(std::size_t, std::size_t)> send;
     send = [&](std::size_t i, std::size_t n) {
       if (left.fetch_sub(1) > 0) block->send(1, i, place(i, n), [&send, i, n] { send(i, n); });
@@ -195,7 +197,7 @@ class measuring {
 
 #ifdef WITH_MPI
 
-// Receives that the sender waits for, in windows.
+// Messages in windows. The sender waits until the receiver has received a window.
 template <class Print>
 void measure_mpi_in_a_row(int rank, int count, Print print) {
   std::vector<std::byte> bytes((large_sizes.back() << 10) * places);
@@ -217,7 +219,7 @@ void measure_mpi_in_a_row(int rank, int count, Print print) {
   }
 }
 
-// The same by MPI alone.
+// Measures the same by MPI alone.
 void measure_mpi(int rank, int count) {
   const int other = 1 - rank;
   std::vector<std::byte> bytes(large_sizes.back() << 10);
@@ -263,7 +265,7 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// Both wait for rank 0, which does nothing.
+// Both ranks wait for a hold of rank 0.
 void measure_idle(teff::transport& job) {
   teff::runtime rt{{.workers = 2}};
   teff::communicator comm(rt, job);

@@ -2,10 +2,10 @@
 //
 //   teff_request_latency [SECONDS [WORKERS]]     1 second a row, 2 workers
 //
-// One thread submits requests of 10 us of work each, at random times (Poisson) whose mean makes the load: the
-// share of the workers' time that the requests need. It prints percentiles of the time from the submission
-// to the begin, in microseconds. `late` is how late the submitting thread itself was at its 99th percentile:
-// it needs a processor, too.
+// One thread submits requests of 10 us of work each, at random times (Poisson). The load is the share of the
+// workers' time that the requests need. Each row has percentiles of the time from the submission to the
+// begin, in microseconds. `late` is the 99th percentile of the delay of the submitting thread, which needs a
+// processor, too.
 #include <teff/teff.hpp>
 
 #if defined(WITH_TBB)
@@ -48,7 +48,7 @@ double percentile(std::vector<double>& values, double share) {
   return values[static_cast<std::size_t>(at)];
 }
 
-// `submit(f)` has the system run f.
+// `submit(f)` submits f to the system.
 template <class Submit>
 void measure(const char* system, double load, unsigned workers, double seconds, Submit submit) {
   const double gap_us = request_us / (load * workers);

@@ -1,9 +1,9 @@
-// What short calls cost a thread that is no worker, and what graphs cost where most of them is not their
-// tasks.
+// The cost of short calls on a thread that is no worker, and of graphs whose tasks do little.
 //
-//   teff_small_calls [SHARE [WORKERS]]      all of the repetitions, 2 workers
+//   teff_small_calls [SHARE [WORKERS]]     a share of the repetitions (1), on some workers (2)
 //
-// Each row is the best of five runs, in nanoseconds: of a call, of a graph, or of a fulfilment, as it says.
+// Each row is the best of five runs. It names the call, graph or fulfilment whose time in nanoseconds it
+// gives.
 #include <teff/teff.hpp>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 double share = 1;
 
-// `run(times)` does it so often; `each`: how many things a time is divided by.
+// `run(times)` repeats the work. `each`: the number of things that one repetition does.
 template <class Run>
 void measure(const char* what, int times, double each, Run run) {
   using clock = std::chrono::steady_clock;
@@ -99,7 +99,7 @@ void measure_requests(teff::runtime& rt) {
   });
 }
 
-// A recording of `width` placed columns, one task each.
+// Replays a recording of `width` placed columns of one task each.
 void measure_replay(teff::runtime& rt, const char* what, int width, bool from_worker) {
   std::atomic<int> ran{0};
   teff::task_graph<int> graph{rt};

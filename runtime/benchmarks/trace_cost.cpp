@@ -1,8 +1,8 @@
-// What a trace costs: nanoseconds an event, and the time of fib with a trace and without.
+// The cost of a trace: nanoseconds an event, and the time of fib with a trace and without.
 //
-//   teff_trace_cost [N]     fib(N), 30 if nothing is said; one worker
+//   teff_trace_cost [N]     fib(N) on one worker, N = 30 by default
 //
-// The untraced fib is to be compared with the same of an older libteff: it must not have become slower.
+// Compare the untraced fib with the untraced fib of an older libteff: it must not become slower.
 #include <teff/teff.hpp>
 
 #include "platform/ticks.hpp"
@@ -24,7 +24,7 @@ long fib(long n) {
   return a + b;
 }
 
-// Ticks of the median round.
+// The median time of a round, in ticks.
 template <class F>
 double median_ticks(F&& once) {
   std::vector<double> all;

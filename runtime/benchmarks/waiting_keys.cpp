@@ -1,7 +1,7 @@
-// What a task graph takes where many keys wait at a time: each gets the first of two fulfilments before any
-// gets the second, in random orders.
+// The time and memory of a task graph in which many keys wait at a time. Each key gets the first of two
+// fulfilments before any key gets the second, in random orders.
 //
-//   teff_waiting_keys [KEYS [WORKERS]]     10^5, 10^6 and 10^7 keys on 1 and on 2 workers, if nothing is said
+//   teff_waiting_keys [KEYS [WORKERS]]     10^5, 10^6 and 10^7 keys on 1 and on 2 workers by default
 #include <teff/task_graph.hpp>
 
 #include "platform/ticks.hpp"
@@ -35,14 +35,14 @@ double resident_bytes() {
   return static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-// By worker: its tasks, and its longest call of fulfill() in each round.
+// The tasks of one worker, and its longest call of fulfill() in each round.
 struct alignas(64) seen {
   std::uint64_t tasks = 0;
   std::array<std::uint64_t, 2> longest{};
 };
 
-// The keys below `keys` are those that wait. The ones from there on are tasks that fulfil a thousand of them
-// each: so a worker looks for messages in between.
+// The keys below `keys` wait. Each key from there on is a task that fulfils a thousand of them. So a worker
+// looks for messages between these tasks.
 class measurement {
  public:
   measurement(key keys, unsigned workers, counted by)
@@ -114,7 +114,8 @@ class measurement {
       turned_ = clock_type::now();
       resident_at_turn_ = resident_bytes();
     }
-    // Before the keys: so it runs after those that become ready, and few lie ready at a time.
+    // Fulfilled before the keys, the next part runs after the tasks that become ready here. So few tasks lie
+    // ready at a time.
     if (round == 1) fulfill_next_part(round, number);
     auto& longest = seen_[*teff::worker_index()].longest[round];
     const key end = std::min(keys_, (number + 1) * part);
@@ -148,7 +149,7 @@ class measurement {
   double resident_at_turn_ = 0;
 };
 
-// In a process of its own, whose memory no other measurement has used before.
+// Runs in a new process, whose memory no other measurement has used.
 bool measure(const char* what, key keys, unsigned workers, counted by) {
   const pid_t child = ::fork();
   if (child == 0) {

@@ -19,8 +19,8 @@ void teff::test::fail_allocation(std::uint64_t which) noexcept {
   fails.store(which == 0 ? 0 : allocations() + which, std::memory_order_relaxed);
 }
 
-// The library's own forms for arrays call these. Under a sanitizer the form that does not throw is the
-// sanitizer's if it is not given here, and then is not freed by what is.
+// The C++ library's array forms call these. Without the form that does not throw, a sanitizer would bring its
+// own, whose memory the operator delete below can't free.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   if (count.fetch_add(1, std::memory_order_relaxed) + 1 == fails.load(std::memory_order_relaxed))
     return nullptr;

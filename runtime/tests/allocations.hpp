@@ -1,4 +1,4 @@
-// How often the program has allocated memory, by operator new, on all threads together; and one that fails.
+// The number of allocations by operator new, on all threads together, and an allocation that fails.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@ namespace teff::test {
 
 std::uint64_t allocations() noexcept;
 
-// Of those from now on this one fails, on whichever thread, the first being 1; 0: none does any more.
+// Has the allocation of this number fail, on any thread, where the next allocation is number 1. 0: no
+// allocation fails any more.
 void fail_allocation(std::uint64_t which) noexcept;
 
 }  // namespace teff::test

@@ -1,4 +1,4 @@
-// Arguments of messages, to bytes and back; and what is read of bytes that were spoilt.
+// Arguments of messages, to bytes and back, and from spoilt bytes.
 #include <gtest/gtest.h>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/error.hpp>
@@ -27,7 +27,7 @@
 
 namespace teff::test {
 
-// A class that says of what it is made.
+// A class that names its parts.
 class triangle {
  public:
   triangle(int rows, std::vector<double> values) : rows_(rows), values_(std::move(values)) {
@@ -78,7 +78,7 @@ struct switched {
   bool operator==(const switched&) const = default;
 };
 
-// Bytes at an address where a message's arguments may begin, with nothing behind them.
+// Bytes aligned for a message's arguments, with nothing behind them.
 class message_bytes {
  public:
   explicit message_bytes(std::span<const std::byte> bytes)
@@ -114,7 +114,7 @@ void expect_same_after_travel(const Arguments&... arguments) {
 
 using shape = std::variant<std::monostate, int, std::string, point>;
 
-// One of each kind.
+// A value of each kind.
 template <class Use>
 auto with_everything(std::mt19937_64& random, Use use) {
   const auto small = [&] { return static_cast<std::size_t>(random() % 5); };
@@ -228,7 +228,7 @@ TEST(arguments, no_beginning_of_a_message_is_taken_for_all_of_it) {
   }
 }
 
-// Under the sanitizers this shows that nothing is read beyond the bytes, and nothing that is no value.
+// Under the sanitizers this shows that the reader reads nothing beyond the bytes, and makes no invalid value.
 TEST(arguments, spoilt_bytes_are_refused_or_make_other_values) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
@@ -245,13 +245,13 @@ TEST(arguments, spoilt_bytes_are_refused_or_make_other_values) {
       const message_bytes spoilt{bytes};
       try {
         const auto read = detail::take_arguments<All...>(spoilt.span());
-        // Whatever came is a value: it can travel on.
+        // Any bytes that are accepted make a value, which can travel on.
         std::apply([](const auto&... each) { static_cast<void>(bytes_with(each...)); }, read);
         ++taken;
       } catch (const malformed_message&) {
         ++refused;
       } catch (const std::invalid_argument&) {
-        ++refused;  // the triangle's own
+        ++refused;  // by the triangle
       }
     });
   }

@@ -11,7 +11,7 @@
 namespace teff::test {
 namespace {
 
-// Returns when so many threads are in it at once: only if none of them keeps the others from running.
+// Each thread waits until so many threads have arrived. So the meeting ends only if all of them can run.
 class meeting {
  public:
   explicit meeting(int people) : missing_(people) {}
@@ -89,7 +89,7 @@ TEST(blocking, a_worker_runs_other_work_meanwhile) {
   EXPECT_TRUE(ran);
 }
 
-// One request a worker, each of which waits until this has made calls: `wait` says in which way.
+// Has every worker wait within a request, in the way of `wait`, and makes calls of run() meanwhile.
 template <class Wait>
 void while_all_workers_wait(Wait wait) {
   for (const unsigned workers : {1U, 2U, 4U}) {
@@ -132,7 +132,7 @@ TEST(blocking, a_call_of_run_begins_though_all_workers_wait) {
   });
 }
 
-// Half of them sleep before the calls come, half go to sleep while these are there.
+// Some workers sleep before the calls come, others go to sleep while calls wait.
 TEST(blocking, calls_of_run_from_many_threads_begin_though_workers_go_to_sleep) {
   runtime rt{{.workers = 2}};
   for (int round = 0; round < 200; ++round) {

@@ -1,4 +1,4 @@
-// The C interface (teff.h): what each call does and returns. examples/c_api.c shows that it is C99.
+// The C interface (teff.h): the effect and the status of each call. examples/c_api.c shows that it is C99.
 #include "workers.hpp"
 
 #include <teff/teff.h>
@@ -45,7 +45,7 @@ void on_c_runtimes(Check check) {
   }
 }
 
-// Calls `f()` on a worker as the body of teff_run(), which returns what that returns.
+// Calls `f()` on a worker as the body of teff_run(). Returns the status of teff_run().
 template <class F>
 int run(const c_runtime& runtime, F f) {
   return teff_run(runtime.get(), [](void* context) -> int { return (*static_cast<F*>(context))(); }, &f);
@@ -284,7 +284,7 @@ int chain_body(teff_graph* graph, std::uint64_t key, void* context) {
   return all.fails_with;
 }
 
-TEST(c_api, graph_runs_tasks_when_what_they_depend_on_is_done) {
+TEST(c_api, graph_runs_tasks_after_their_predecessors) {
   on_c_runtimes([](const c_runtime& runtime) {
     for (const std::size_t dense : {0, 1000}) {
       task_chain all{.length = 1000};
@@ -420,7 +420,7 @@ TEST(c_api, names_arguments_that_are_null) {
   EXPECT_NE(std::string(teff_last_error()).find("the task is NULL"), std::string::npos);
 }
 
-TEST(c_api, a_body_that_returns_a_status_of_its_own_is_not_given_an_older_text) {
+TEST(c_api, a_body_that_returns_its_own_status_gets_no_older_text) {
   const auto runtime = made(1);
   EXPECT_EQ(run(runtime, [] { return 42; }), 42);
   EXPECT_EQ(run(runtime, [] { return static_cast<int>(teff_out_of_memory); }), teff_out_of_memory);

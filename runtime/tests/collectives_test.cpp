@@ -85,7 +85,7 @@ TEST(collectives, a_reduction_combines_one_value_of_each_rank_in_each_round) {
         });
     for (int phase = 0; phase < 2; ++phase) {
       comm.run([&] {
-        scope tasks;  // in no order
+        scope tasks;  // rounds are given in no order
         for (std::uint64_t round = 0; round < rounds; ++round)
           tasks.spawn([&, round] { sum.give(round, static_cast<std::int64_t>(round) * (comm.rank() + 1)); });
       });
@@ -102,7 +102,7 @@ TEST(collectives, a_reduction_combines_one_value_of_each_rank_in_each_round) {
   });
 }
 
-// The counts are of all ranks: so who is past the barrier sees who has come to it.
+// The counts include all ranks: a rank that is past the barrier sees that all ranks have come to it.
 template <class Job>
 void pass_barriers(Job& job, unsigned workers) {
   std::array<std::atomic<int>, 5> come{};
@@ -171,7 +171,7 @@ TEST(collectives, tasks_of_a_graph_may_depend_on_a_reduction) {
   });
 }
 
-// What run() says on a rank if each gives what `give` says; empty: it does not throw.
+// The error of run() on a rank if give() gives the rank's values; empty if there is none.
 template <class Give>
 std::string said_of_rounds(communicator& comm, Give give) {
   try {
@@ -202,7 +202,7 @@ TEST(collectives, a_round_that_is_not_complete_when_run_ends_is_an_error_on_all_
     of_barrier[at] = said_of_rounds(comm, [&] {
       for (std::uint64_t round = 0; round < 5 && rank == 0; ++round) all.arrive(round);
     });
-    // What was given then is forgotten, and a round is as any other.
+    // The values of that run() are forgotten, and the round begins anew.
     EXPECT_EQ(said_of_rounds(comm, [&] { sum.give(7, 1); }), "");
     EXPECT_EQ(totals, rank == 0 ? 2 : 0);
   });
@@ -239,7 +239,7 @@ TEST(collectives, a_failure_is_what_run_throws_where_rounds_wait_as_well) {
     } catch (const rank_failed& e) {
       EXPECT_EQ(e.rank, last);
     }
-    comm.run([] {});  // nothing waits in it
+    comm.run([] {});  // no round waits
   });
 }
 
@@ -252,7 +252,7 @@ TEST(collectives, misuse_is_named) {
     std::atomic<int> total{0};
     const auto sum =
         on_reduction<int>(comm, 0, std::plus<>{}, [&](std::uint64_t, int each) { total = each; });
-    // The root, which keeps what it has until all have given; and one that has passed its value on.
+    // The root keeps its value until all ranks have given a value. The last rank has passed its value on.
     for (const int bad : {0, comm.ranks() - 1}) {
       try {
         comm.run([&] {
@@ -268,7 +268,7 @@ TEST(collectives, misuse_is_named) {
         EXPECT_EQ(e.rank, bad);
       }
     }
-    // What was given in a run that has ended is forgotten.
+    // The values of a run() that has ended are forgotten.
     comm.run([&] { sum.give(1, 2); });
     if (comm.rank() == 0) {
       EXPECT_EQ(total, 2 * comm.ranks());

@@ -1,5 +1,5 @@
-// The protocol of a communicator, without workers: one thread plays all ranks over a simulated network, in an
-// order that a seed chooses. The same seed does the same again.
+// The protocol of a communicator, without workers. One thread plays all ranks over a simulated network, in an
+// order that a seed chooses. The same seed gives the same order.
 #include <gtest/gtest.h>
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/communicator_core.hpp>
@@ -25,13 +25,13 @@
 namespace teff::test {
 namespace {
 
-// TEFF_TEST_SCHEDULES: how many schedules each test explores.
+// How many schedules each test explores, unless TEFF_TEST_SCHEDULES says it.
 int schedules(int usual) {
   const char* const asked = std::getenv("TEFF_TEST_SCHEDULES");
   return asked == nullptr ? usual : std::atoi(asked);
 }
 
-// What a message of the program below says.
+// The content of a message.
 struct hop {
   std::uint32_t epoch;
   std::uint32_t hops_left;
@@ -45,11 +45,11 @@ struct quiet_host final : detail::message_host {
   std::uint64_t left() noexcept override { return 0; }
 };
 
-// A job whose bodies send messages, whose handlers send further ones, over some epochs; each rank does a step
-// when the schedule says so.
+// A job of several epochs, whose bodies and handlers send messages. The schedule says which rank makes the
+// next step.
 class played_job {
  public:
-  // `differs`: a rank that has registered other messages; -1: none has.
+  // `differs`: the rank that registers other messages; -1: none.
   played_job(int ranks, std::uint64_t seed, std::size_t window, int differs = -1)
       : random_(seed), network_(ranks, random_()), ranks_(ranks), differs_(differs >= 0) {
     for (int i = 0; i < ranks; ++i) {
@@ -68,7 +68,7 @@ class played_job {
     }
   }
 
-  // What may go wrong in an epoch: this rank throws when it handles its n-th message.
+  // The failure in an epoch: this rank throws when it handles its n-th message.
   int failing_rank = -1;
   int failing_message = 0;
 
@@ -83,7 +83,7 @@ class played_job {
       each->handled = 0;
     }
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(ranks_));
-    // A rank does not end before all is handled: this is looked at in every step of every rank.
+    // Each step checks that no rank ends the epoch before all messages are handled.
     std::uint64_t steps = 0;
     while (running_ != 0) {
       const auto who = static_cast<std::size_t>(random_() % static_cast<unsigned>(ranks_));
@@ -97,13 +97,13 @@ class played_job {
       EXPECT_EQ(handled_, sent_);
       EXPECT_EQ(reused_, sent_large_);
     }
-    // Packets of ranks that differ are not read: their channels' end frees what was deposited.
+    // A rank does not read packets of a rank that differs. The end of the channel frees their deposits.
     if (!differs_) {
       EXPECT_EQ(network_.deposited(), 0U);
     }
-    // Nobody writes there any more: this is for the address sanitizer.
+    // No rank writes there any more; the address sanitizer would tell.
     landed_.clear();
-    // What is left in the network belongs to no epoch.
+    // Packets that are left in the network belong to no epoch.
     return failures;
   }
 
@@ -130,7 +130,7 @@ class played_job {
     return sent;
   }
 
-  // Beside it goes data that say what it says. When they may be changed, they are.
+  // The data repeat the content of the message. When they may be changed, the sender overwrites them.
   bool send_large(int from, int to, const hop& what) {
     struct sending {
       detail::block_offer offer;
@@ -190,7 +190,7 @@ class played_job {
     auto& core = *me.core;
     if (me.finished) return;
     if (!me.begun) {
-      // Late ranks get messages of an epoch that they have not begun.
+      // A late rank gets messages of an epoch that it has not begun.
       if (random_() % 4 == 0) {
         core.begin();
         me.begun = true;
@@ -287,7 +287,7 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
     const auto failures = job.play(8);
     int thrown = 0;
     for (const auto& each : failures) thrown += each != nullptr ? 1 : 0;
-    // Whether the rank has come to handle as many messages is the schedule's affair; but then all hear of it.
+    // The schedule decides whether the rank handles so many messages. If it does, all ranks hear of it.
     EXPECT_TRUE(thrown == 0 || thrown == ranks) << thrown << " of " << ranks;
     for (int rank = 0; rank < ranks && thrown != 0; ++rank) {
       try {
@@ -306,7 +306,7 @@ TEST(communicator_core, a_failure_ends_the_epoch_on_all_ranks_and_the_next_one_i
   });
 }
 
-// Also where the parent begins late, and finds out from a packet that has waited with others behind it.
+// Also if the parent begins late, and finds out from a packet that has waited before other packets.
 TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends) {
   on_schedules(schedules(1000), [](std::uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -327,7 +327,7 @@ TEST(communicator_core, ranks_that_differ_fail_the_epoch_on_all_ranks_which_ends
   });
 }
 
-// What a schedule did, in one number.
+// The course of a schedule, in one number.
 std::uint64_t trace_of(std::uint64_t seed) {
   simulated network(3, seed);
   std::vector<std::unique_ptr<channel>> ends;

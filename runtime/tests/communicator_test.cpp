@@ -68,7 +68,7 @@ TEST(communicator, run_ends_when_all_that_handlers_send_has_been_handled) {
     const auto report = comm.on([&](long part) { reported += part; });
     for (int phase = 1; phase <= 4; ++phase) {
       comm.run([&] { hop->send((comm.rank() + 1) % comm.ranks(), 5, comm.rank()); });
-      // The next phase counts what the last one did: all of it, on every rank.
+      // The next phase counts the results of the last one, from every rank.
       comm.run([&] { report.send(0, visits.exchange(0)); });
       if (comm.rank() == 0) {
         EXPECT_EQ(reported.exchange(0), 63L * comm.ranks()) << "phase " << phase;
@@ -81,7 +81,7 @@ TEST(communicator, messages_of_two_communicators_and_of_two_phases_never_mix) {
   on_jobs([](transport& through, runtime& rt) {
     communicator first(rt, through);
     communicator second(rt, through);
-    int phase = 0;  // changed between phases
+    int phase = 0;  // changes between phases
     std::atomic<int> came{0};
     std::atomic<int> others{0};
     const auto of_first = first.on([&](int sent_in) {
@@ -120,7 +120,8 @@ TEST(communicator, a_message_that_was_sent_before_run_is_handled_in_it) {
 TEST(communicator, ordered_messages_are_handled_one_at_a_time_in_the_order_of_their_sending) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
-    std::vector<int> next(static_cast<std::size_t>(comm.ranks()));  // no lock: one at a time
+    std::vector<int> next(
+        static_cast<std::size_t>(comm.ranks()));  // needs no lock: one handler runs at a time
     std::atomic<int> inside{0};
     const auto each = comm.on(ordered, [&](int from, int number) {
       EXPECT_EQ(++inside, 1);
@@ -153,7 +154,7 @@ TEST(communicator, senders_that_outrun_the_receiver_wait_and_nothing_deadlocks) 
     });
     constexpr int count = 200;
     comm.run([&] {
-      scope tasks;  // from several workers
+      scope tasks;  // several workers send
       for (int part = 0; part < 4; ++part) {
         tasks.spawn([&, part] {
           for (int i = 0; i < count; ++i)
@@ -182,7 +183,7 @@ TEST(communicator, threads_of_no_runtime_may_send) {
           for (int i = 0; i < 300; ++i) each.send((comm.rank() + 1) % comm.ranks(), i);
         });
       }
-      // They may wait for room, which handlers on this worker make if there is no other.
+      // The threads may wait for room. If there is no other worker, handlers on this worker make it.
       blocking([&] {
         for (auto& thread : threads) thread.join();
       });
@@ -197,7 +198,7 @@ TEST(communicator, what_is_held_keeps_run_from_ending) {
     std::atomic<int> came{0};
     const auto each = comm.on([&] { ++came; });
     const auto start = comm.on([&] {
-      // The handler returns; what it has begun sends later.
+      // The handler returns, and the job that it has submitted sends later.
       rt.submit([&, kept = std::make_shared<communicator::held>(comm.hold())] {
         for (int i = 0; i < 100; ++i) std::this_thread::yield();
         each.send((comm.rank() + 1) % comm.ranks());
@@ -282,7 +283,7 @@ TEST(communicator, misuse_is_refused) {
     EXPECT_THROW(static_cast<void>(comm.on([](int) {})), misuse);
     EXPECT_THROW(comm.run([] {}), misuse);
   });
-  // There is nobody who would make room.
+  // No rank would make room.
   EXPECT_THROW(
       {
         for (int i = 0; i < 100; ++i) each.send(0, i);
@@ -292,10 +293,10 @@ TEST(communicator, misuse_is_refused) {
   EXPECT_THROW(simulated(0, 1), misuse);
 }
 
-// Rank 1 takes none before all have been sent.
+// Rank 1 takes no message before rank 0 has sent all.
 TEST(communicator, small_messages_travel_together_while_others_are_on_their_way) {
   loopback job(2);
-  std::latch busy{2};  // rank 1's only worker is, with a body that waits
+  std::latch busy{2};  // rank 1's only worker runs a body that waits
   std::latch sent{1};
   on_ranks(job, 1, [&](transport& through, runtime& rt) {
     communicator comm(rt, through);
@@ -345,7 +346,7 @@ TEST(communicator, counts_what_it_has_sent_since_it_was_made) {
   });
 }
 
-// An exception on one rank between two calls: the others wait in the second one.
+// As if an exception had come between two calls on one rank: the other ranks wait in the second call.
 TEST(communicator, that_one_rank_has_destroyed_fails_on_the_others) {
   on_jobs([](transport& through, runtime& rt) {
     for (int round = 0; round < 10; ++round) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Has spin explore the model of how an epoch ends: none ends too early or gets stuck, and each fault that is put in
-# is found.
+# Has spin explore the model of how an epoch ends. No epoch may end too early or get stuck, and spin has to find
+# each fault that is put in.
 # usage: completion_model.sh MODEL WORK_FOLDER
 set -eu
 model=$1
@@ -12,7 +12,7 @@ fi
 mkdir -p "$work"
 cd "$work"
 
-# explore NAME SPIN_FLAGS CC_FLAGS PAN_FLAGS: prints what spin has found.
+# explore NAME SPIN_FLAGS CC_FLAGS PAN_FLAGS: prints the output of spin.
 explore() {
   folder=$1
   mkdir -p "$folder"
@@ -20,7 +20,7 @@ explore() {
     cd "$folder"
     # shellcheck disable=SC2086 # flags are words
     spin -a $2 "$model" > spin.log && cc -O1 -w $3 -o pan pan.c && ./pan $4 > pan.log 2>&1
-  ) || true # what went wrong stands in what it printed
+  ) || true # the logs say what went wrong
   cat "$folder"/*.log
 }
 

@@ -1,4 +1,4 @@
-// When a worker leaves a core that another program has a share of, and what becomes of the tasks it has.
+// When a worker gives way on a core that another program shares, and that all of its tasks still run.
 #include <teff/detail/scheduler/core_share.hpp>
 #include <teff/teff.hpp>
 
@@ -23,7 +23,7 @@ struct simulated_thread {
   static inline std::int64_t clock = 0;
   static inline std::int64_t taken = 0;
   static inline std::int64_t other_runs =
-      0;  // for so long, when this one gives way; 0: nobody wants the core
+      0;  // how long another thread runs when this one gives way; 0: no other thread wants the core
 
   static std::int64_t now() noexcept { return clock; }
   static std::int64_t in(std::int64_t nanoseconds) noexcept { return nanoseconds; }
@@ -38,7 +38,7 @@ struct simulated_thread {
 };
 using share = detail::core_share<simulated_thread>;
 
-// Runs tasks until one of them is to be the last of a turn; how long that took, or -1 after a second.
+// Runs tasks until the worker should leave the core. Returns how long that took, or -1 after a second.
 std::int64_t time_until_it_leaves(share& core, std::int64_t task) {
   const auto began = simulated_thread::clock;
   while (simulated_thread::clock < began + 1000 * millisecond) {
@@ -59,7 +59,7 @@ struct core_share : testing::Test {
   share core;
 };
 
-TEST_F(core_share, keeps_a_core_that_nobody_else_wants) {
+TEST_F(core_share, keeps_a_core_that_no_other_thread_wants) {
   EXPECT_EQ(time_until_it_leaves(core, 10 * microsecond), -1);
   EXPECT_EQ(time_until_it_leaves(core, 3 * millisecond), -1) << "a long task is no absence";
   EXPECT_FALSE(core.is_shared());
@@ -78,7 +78,7 @@ TEST_F(core_share, ends_its_turns_itself_once_its_core_was_taken_away) {
   }
 }
 
-TEST_F(core_share, forgets_the_other_program_when_it_has_gone) {
+TEST_F(core_share, forgets_another_program_that_has_gone) {
   simulated_thread::take_away(4 * millisecond);
   static_cast<void>(core.is_time_to_leave());
   const auto came = simulated_thread::clock;
@@ -90,7 +90,7 @@ TEST_F(core_share, forgets_the_other_program_when_it_has_gone) {
   EXPECT_GE(simulated_thread::clock - came, share::memory);
 }
 
-// A thread on each core that the process may use, which never waits.
+// Keeps each core that the process may use busy with a thread that never waits.
 class busy_cores {
  public:
   busy_cores() {
@@ -117,8 +117,8 @@ class busy_cores {
   std::vector<std::thread> threads_;
 };
 
-// A grid whose tasks each need two of the row before. Returns how many tasks ran on a worker that knew of the
-// busy loop.
+// Runs a grid whose tasks each need two tasks of the row before. Returns how many tasks ran on a worker that
+// knew of the busy loop on its core.
 int run_grid_once(runtime& rt, bool numbered) {
   constexpr int width = 16;
   constexpr int height = 500;
@@ -145,7 +145,8 @@ int run_grid_once(runtime& rt, bool numbered) {
   return on_shared.load();
 }
 
-// Its workers leave their cores in the middle of the graph, with what they have kept to run next given away.
+// The workers leave their cores in the middle of the graph, and give away the task that each kept to run
+// next.
 TEST(shared_core, a_graph_beside_busy_loops_runs_each_task_once) {
   const busy_cores others;
   runtime rt({.workers = 2});

@@ -13,7 +13,7 @@ namespace {
 
 using files = std::vector<std::pair<std::string, std::string>>;
 
-// What is read where "/" has these files only, by their paths.
+// The quota of a system that has only these files, each by its path.
 double quota_with(const files& all) {
   const std::string root =
       testing::TempDir() + "cpu_quota_" + testing::UnitTest::GetInstance()->current_test_info()->name();
@@ -27,7 +27,7 @@ double quota_with(const files& all) {
   return quota;
 }
 
-TEST(cpu_quota, of_version_2_is_the_tightest_of_the_group_and_those_around_it) {
+TEST(cpu_quota, of_version_2_is_the_tightest_of_the_group_and_its_parents) {
   EXPECT_EQ(quota_with({{"/proc/self/cgroup", "0::/pod/one"},
                         {"/sys/fs/cgroup/pod/one/cpu.max", "300000 100000"},
                         {"/sys/fs/cgroup/pod/cpu.max", "150000 100000"},
@@ -39,7 +39,7 @@ TEST(cpu_quota, of_version_2_at_the_root_of_a_namespace_is_read) {
   EXPECT_EQ(quota_with({{"/proc/self/cgroup", "0::/"}, {"/sys/fs/cgroup/cpu.max", "50000 100000"}}), 0.5);
 }
 
-TEST(cpu_quota, of_version_1_is_that_of_the_cpu_controller) {
+TEST(cpu_quota, of_version_1_is_the_limit_of_the_cpu_controller) {
   EXPECT_EQ(quota_with({{"/proc/self/cgroup", "5:memory:/other\n4:cpu,cpuacct:/pod\n3:cpuset:/other"},
                         {"/sys/fs/cgroup/cpu/other/cpu.cfs_quota_us", "1000"},
                         {"/sys/fs/cgroup/cpu/other/cpu.cfs_period_us", "100000"},
@@ -50,7 +50,7 @@ TEST(cpu_quota, of_version_1_is_that_of_the_cpu_controller) {
             3);
 }
 
-TEST(cpu_quota, is_none_without_a_limit_or_without_a_file_that_says_one) {
+TEST(cpu_quota, is_none_without_a_limit_or_without_its_file) {
   EXPECT_EQ(quota_with({}), 0);
   EXPECT_EQ(quota_with({{"/proc/self/cgroup", "0::/pod"}}), 0);
   EXPECT_EQ(quota_with({{"/proc/self/cgroup", "0::/"}, {"/sys/fs/cgroup/cpu.max", "max 100000"}}), 0);

@@ -19,7 +19,7 @@ namespace {
 
 using detail::deposits;
 
-// The memory that the ranks share, and each one's end.
+// The memory that the ranks share, and each rank's end.
 class shared_slots {
  public:
   explicit shared_slots(std::size_t ranks) {
@@ -105,7 +105,7 @@ TEST(deposits, are_free_again_when_they_are_taken_back_refused_or_their_channel_
   EXPECT_EQ(fill(channel + 1).size(), all.size());
 }
 
-// Two threads of a rank put, two of the other take. Told by a word each, as by a packet.
+// Two threads of one rank put, and two of the other one take. A word tells each taker, as a packet would.
 TEST(deposits, are_whole_whoever_uses_the_slots_meanwhile) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(seed);
@@ -115,7 +115,7 @@ TEST(deposits, are_whole_whoever_uses_the_slots_meanwhile) {
   std::atomic<unsigned> wrong{0};
   std::atomic<unsigned> copied{0};
   struct told {
-    std::atomic<std::uint32_t> number{0};  // 0: none yet; else one more than the slot's
+    std::atomic<std::uint32_t> number{0};  // number of the slot, plus one; 0: none yet
     std::size_t size = 0;
     unsigned value = 0;
   };

@@ -1,4 +1,5 @@
-// The deque's code on its interleavings: every pushed slot is run exactly once, and read only by whom may.
+// The deque's code on its interleavings: every pushed task runs exactly once, and a thief reads only slots
+// that it has won.
 #include <gtest/gtest.h>
 #include <teff/detail/scheduler/split_deque.hpp>
 
@@ -34,7 +35,7 @@ struct world {
     tasks.push(at);
     if (tasks.asked()) tasks.share();
   }
-  // As a join does: run it, or wait for its thief and take the slot back.
+  // Does as a join does: runs the newest task, or waits for its thief and takes the slot back.
   void pop() {
     auto* const at = tasks.head() - 1;
     if (tasks.take(at) || tasks.retake(at)) {
@@ -58,7 +59,7 @@ struct world {
     tasks.ask();
     tasks.expose(checked::barrier_everywhere);
   }
-  // As a worker does for all deques before it sleeps: it exposes only what it sees after a barrier.
+  // Does as a worker does for all deques before it sleeps: exposes only tasks that it sees after a barrier.
   void look_and_expose(const std::function<void()>& barrier = checked::barrier_everywhere) {
     tasks.ask();
     barrier();
@@ -118,7 +119,7 @@ TEST(deque_model, two_exposing_thieves_and_the_owner_run_every_task_once) {
   expect_no_fault(check(3, 2, {nested_joins, thief, thief}));
 }
 
-// Afterwards the thief would sleep: if it sees nothing, whatever the owner pushed is public.
+// After this look the thief would sleep. So at least one pushed task must be public then.
 checker::outcome check_before_sleep(const std::function<void(world&)>& look) {
   return checker::check(
       [look]() -> checker::program {
@@ -157,9 +158,9 @@ TEST(deque_model, a_thief_that_looks_and_exposes_and_the_owner_run_every_task_on
                                }}));
 }
 
-// Faults, seeded to see that they are found.
+// Faults that the checker must find.
 
-TEST(deque_model, finds_a_exposure_without_its_barrier) {
+TEST(deque_model, finds_an_exposure_without_its_barrier) {
   const auto outcome = check(3, 3, {nested_joins, [](world& w) {
                                       w.steal();
                                       w.tasks.ask();

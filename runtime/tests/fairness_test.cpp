@@ -1,5 +1,5 @@
-// Requests from outside begin beside work that never ends by itself: each of these programs ends only if they
-// do.
+// Requests from outside begin beside work that never ends by itself. Each of these programs ends only if its
+// requests begin.
 #include "workers.hpp"
 
 #include <teff/detail/scheduler/source.hpp>
@@ -19,7 +19,7 @@ void spin_for(std::chrono::microseconds time) {
   for (const auto until = clock::now() + time; clock::now() < until;) continue;
 }
 
-// Recursions that go on until somebody says stop.
+// Recursions that go on until `stop` is set.
 void endless_joins(const std::atomic<bool>& stop) {
   while (!stop) fib(15);
 }
@@ -129,7 +129,7 @@ TEST(fairness, a_request_begins_between_the_last_tasks_of_a_scope) {
   EXPECT_TRUE(oldest_came_after_it);
 }
 
-// As many chains as there are workers, which go on until somebody says stop.
+// Runs as many chains as there are workers. They go on until `stop` is set.
 void wait_for_chains(runtime& rt, bool placed, const std::atomic<bool>& stop) {
   task_graph<long> chains{rt};
   const long count = rt.workers();
@@ -141,7 +141,7 @@ void wait_for_chains(runtime& rt, bool placed, const std::atomic<bool>& stop) {
   chains.wait();
 }
 
-TEST(fairness, requests_begin_beside_an_endless_graph_whoever_waits_for_it) {
+TEST(fairness, requests_begin_beside_an_endless_graph_that_any_thread_waits_for) {
   for (const bool placed : {false, true}) {
     for (const unsigned workers : {1U, 2U, 4U}) {
       for (const std::string waits : {"outside", "in run()", "in a request"}) {
@@ -162,7 +162,7 @@ TEST(fairness, requests_begin_beside_an_endless_graph_whoever_waits_for_it) {
   }
 }
 
-// What may wait for them must not lie on top of requests: others run it.
+// A worker in an endless request must not run the request that waits for it: neither would end.
 TEST(fairness, requests_begin_beside_endless_requests_and_may_wait_for_them) {
   for (const endless& work : kinds) {
     for (const unsigned workers : {1U, 2U, 4U}) {
@@ -181,8 +181,8 @@ TEST(fairness, requests_begin_beside_endless_requests_and_may_wait_for_them) {
   }
 }
 
-// Each waits for what only a later request brings about.
-TEST(fairness, a_request_begins_while_every_worker_waits_within_one) {
+// Each request waits for a future that only a later request completes.
+TEST(fairness, a_request_begins_while_every_worker_waits_within_a_request) {
   on_runtimes([](runtime& rt) {
     std::atomic<bool> go{false};
     std::vector<future<void>> waiting;
@@ -198,8 +198,8 @@ TEST(fairness, a_request_begins_while_every_worker_waits_within_one) {
   });
 }
 
-// As messages do, which come while a graph has tasks that are ready.
-TEST(fairness, a_graph_waits_for_a_few_tasks_of_another_one_only) {
+// The other graph's task stands for a message that arrives while a graph has ready tasks.
+TEST(fairness, a_graph_waits_for_only_a_few_tasks_of_another_graph) {
   runtime rt{{.workers = 1}};
   constexpr int tasks = 200;
   struct {
@@ -216,7 +216,7 @@ TEST(fairness, a_graph_waits_for_a_few_tasks_of_another_one_only) {
   rt.run([&] {
     for (int i = 0; i < tasks; ++i) many.fulfill(i);
     one.fulfill(0);
-    // A worker that waits for a graph serves that one first.
+    // A worker that waits for a graph would serve that graph first.
     detail::help_until([](const void* what) { return static_cast<const decltype(seen)*>(what)->before >= 0; },
                        &seen, nullptr);
     many.wait();

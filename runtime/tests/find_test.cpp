@@ -38,7 +38,7 @@ TEST(parallel_find_if, finds_the_first_of_many) {
   });
 }
 
-TEST(parallel_find_if, of_dear_predicates_is_the_first_too) {
+TEST(parallel_find_if, finds_the_first_also_with_expensive_predicates) {
   on_runtimes([](runtime& rt) {
     const int found = rt.run([] {
       return parallel_find_if(0, 1000,

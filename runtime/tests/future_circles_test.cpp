@@ -1,4 +1,4 @@
-// Waits for futures that could never end throw future_waits_for_itself; those that can, end.
+// A wait for a future that can never end throws future_waits_for_itself. All other waits end.
 #include <teff/teff.hpp>
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct circle {
   std::atomic<bool> made{false};
   future<void> waited_for;
 
-  // What the request does. Returns whether it was told of the circle.
+  // The body of the request. Returns whether its wait was refused.
   bool wait() {
     until(made);
     try {
@@ -70,7 +70,7 @@ const std::vector<way> ways{
      }},
 };
 
-// A request does waits(c) of a circle that is made that way; it is to be told.
+// Runs a request that calls waits(c) in a circle made in this way, and expects its wait to be refused.
 void expect_told(runtime& rt, const way& made, const std::function<bool(circle&)>& waits) {
   circle c;
   std::atomic<bool> told{false};
@@ -124,14 +124,14 @@ TEST_P(future_circles, through_another_runtime_are_named_errors) {
         try {
           return by_run ? other.run(there) : other.submit(there).get();
         } catch (const future_waits_for_itself&) {
-          return true;  // it came to this wait after the one over there
+          return true;  // it began this wait after the wait in the other runtime
         }
       });
     }
   }
 }
 
-// One of the two is told, and both end.
+// The wait that comes second is refused, and both requests end.
 TEST_P(future_circles, of_two_requests_are_named_errors) {
   for (const auto& [name, make] : ways) {
     runtime rt(with_workers());
@@ -150,7 +150,7 @@ TEST_P(future_circles, of_two_requests_are_named_errors) {
   }
 }
 
-TEST_P(future_circles, are_none_where_one_future_of_any_can_come) {
+TEST_P(future_circles, do_not_exist_if_one_input_of_when_any_can_come) {
   runtime rt(with_workers());
   for (int round = 0; round < 100; ++round) {
     std::atomic<bool> made{false};
@@ -173,8 +173,9 @@ TEST_P(future_circles, are_none_where_one_future_of_any_can_come) {
   }
 }
 
-// One input waits for the request that waits for the first of both: when the other has come, all can end.
-TEST_P(future_circles, are_none_where_an_input_of_any_waits_for_who_waits) {
+// One input of when_any waits for the request that waits for when_any. When the other input has come, all can
+// end.
+TEST_P(future_circles, do_not_exist_if_only_one_input_of_when_any_waits_for_the_waiter) {
   for (int round = 0; round < 50; ++round) {
     runtime rt(with_workers());
     std::atomic<bool> made{false};
@@ -200,8 +201,9 @@ TEST_P(future_circles, are_none_where_an_input_of_any_waits_for_who_waits) {
   }
 }
 
-// The first runs the second on top of itself, and a thief has the task of that which waits for the first.
-TEST(circles_of_waits, through_a_stolen_task_of_what_lies_on_the_other_are_named_errors) {
+// The first request runs the second on top of itself. A thief has a task of the second, which waits for the
+// first.
+TEST(circles_of_waits, through_a_stolen_task_of_a_request_on_the_same_stack_are_named_errors) {
   for (int round = 0; round < 50; ++round) {
     runtime rt(runtime_options{.workers = 2});
     std::atomic<bool> made{false};
@@ -235,8 +237,8 @@ TEST(circles_of_waits, through_a_stolen_task_of_what_lies_on_the_other_are_named
   }
 }
 
-// Requests and what is made of them, where each waits for some that came before it only.
-TEST_P(future_circles, are_none_where_all_wait_for_older_ones) {
+// Requests, and futures made of their futures. Each request waits only for older ones.
+TEST_P(future_circles, do_not_exist_if_all_requests_wait_for_older_ones) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   std::mt19937 random(seed);
@@ -282,8 +284,8 @@ TEST_P(future_circles, are_none_where_all_wait_for_older_ones) {
   }
 }
 
-// A thread that waits within what blocks gives its place to others once.
-TEST_P(future_circles, are_none_where_requests_wait_within_blocking_across_runtimes) {
+// A thread that waits within blocking() gives its place to another thread only once.
+TEST_P(future_circles, do_not_exist_if_requests_wait_within_blocking_across_runtimes) {
   runtime rt(with_workers());
   runtime other(with_workers());
   const auto at = [&](int i) -> runtime& { return i % 2 == 0 ? rt : other; };

@@ -33,7 +33,7 @@ class counted_copy {
   std::atomic<int>* alive_;
 };
 
-TEST(future, has_the_value_or_the_exception_of_what_was_submitted) {
+TEST(future, has_the_value_or_the_exception_of_the_request) {
   on_runtimes([](runtime& rt) {
     EXPECT_EQ(rt.submit([] { return std::string("value"); }).get(), "value");
     int target = 1;
@@ -60,8 +60,8 @@ TEST(future, can_be_stored_and_waited_for_in_any_order) {
   });
 }
 
-// It runs there if the thread comes to wait for it before a worker has taken it.
-TEST(future, of_a_request_that_nobody_has_begun_is_brought_by_the_thread_that_waits) {
+// The waiting thread runs the request if it begins to wait before a worker has taken the request.
+TEST(future, of_a_request_that_no_worker_has_begun_is_completed_by_the_waiting_thread) {
   const auto me = std::this_thread::get_id();
   runtime rt{{.workers = 2}};
   const auto where = [] { return std::this_thread::get_id(); };
@@ -71,7 +71,7 @@ TEST(future, of_a_request_that_nobody_has_begun_is_brought_by_the_thread_that_wa
     for (int i = 0; i < 10; ++i) all.push_back(rt.submit(where));
     here = std::ranges::count(when_all(std::move(all)).get(), me) != 0;
   }
-  // Also where it throws, and as a worker that finds others.
+  // The same for a request that throws. The waiting thread runs it as a worker, so its joins work, too.
   for (bool here = false; !here;) {
     try {
       rt.submit([&]() -> int {
@@ -85,8 +85,8 @@ TEST(future, of_a_request_that_nobody_has_begun_is_brought_by_the_thread_that_wa
   }
 }
 
-// Whose exceptions are destroyed where: ThreadSanitizer looks.
-TEST(when_all, of_several_that_throw_throws_one_of_them_again_and_again) {
+// ThreadSanitizer checks on which threads the exceptions are read and destroyed.
+TEST(when_all, of_several_requests_that_throw_throws_the_first_exception_each_time) {
   runtime rt{{.workers = 2}};
   for (int round = 0; round < 300; ++round) {
     const auto thrower = [&](const char* what) {
@@ -102,7 +102,7 @@ TEST(when_all, of_several_that_throw_throws_one_of_them_again_and_again) {
   }
 }
 
-TEST(future, is_brought_once_to_many_threads_that_wait_and_leaves_nothing_in_the_queue) {
+TEST(future, requests_of_many_waiting_threads_run_once_and_leave_nothing_in_the_queue) {
   on_runtimes([](runtime& rt) {
     constexpr int rounds = under_thread_sanitizer ? 40 : 400;
     std::atomic<int> calls{0};
@@ -147,7 +147,7 @@ TEST(future, is_waited_for_by_workers_in_any_order) {
   });
 }
 
-// Whatever of these has begun where, what it waits for must not lie below it on a stack.
+// No request may run on the stack above a request that it waits for, wherever both have begun.
 TEST(future, chains_of_requests_that_wait_for_older_ones_end) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
@@ -173,7 +173,7 @@ TEST(future, chains_of_requests_that_wait_for_older_ones_end) {
   });
 }
 
-TEST(future, a_request_may_wait_for_one_that_was_submitted_after_it) {
+TEST(future, a_request_may_wait_for_a_later_request) {
   on_runtimes([](runtime& rt) {
     std::atomic<bool> known{false};
     future<int> later;
@@ -207,7 +207,7 @@ TEST(future, requests_that_submit_requests_and_wait_for_them_end) {
   });
 }
 
-// Deeper than spare threads go, if each ran one of them only.
+// There are far more requests than threads, so each thread must run several of them on top of each other.
 TEST(future, requests_that_wait_for_later_ones_end_with_few_spare_threads) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers, .spare_threads = 2}};
@@ -334,7 +334,7 @@ TEST(future, when_all_is_waited_for_within_a_request) {
   });
 }
 
-TEST(future, when_any_has_the_first_and_gives_the_others_back) {
+TEST(future, when_any_has_the_first_value_and_gives_the_other_futures_back) {
   on_runtimes([](runtime& rt) {
     if (rt.workers() == 1) return;  // which could not run the second beside the first
     std::atomic<bool> go{false};
@@ -351,7 +351,7 @@ TEST(future, when_any_has_the_first_and_gives_the_others_back) {
   });
 }
 
-TEST(future, when_any_of_a_range_has_one_that_is_ready) {
+TEST(future, when_any_of_a_range_has_a_future_that_is_ready) {
   on_runtimes([](runtime& rt) {
     std::vector<future<int>> all;
     for (int i = 0; i < 20; ++i) all.push_back(rt.submit([i] { return i; }));
@@ -412,7 +412,7 @@ TEST(future, dropped_does_not_cancel_and_shutdown_waits_for_it) {
   });
 }
 
-TEST(future, what_is_in_progress_may_submit_more_while_the_runtime_shuts_down) {
+TEST(future, a_request_in_progress_may_submit_more_while_the_runtime_shuts_down) {
   on_runtimes([](runtime& some) {
     std::atomic<int> ran{0};
     {
@@ -483,7 +483,7 @@ TEST(future, closures_and_values_are_destroyed_once_and_closures_at_once) {
   EXPECT_EQ(values, 0);
 }
 
-TEST(future, a_hundred_thousand_at_a_time) {
+TEST(future, a_hundred_thousand_may_wait_at_a_time) {
   constexpr long count = 100'000;
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers}};
@@ -504,8 +504,8 @@ TEST(future, a_hundred_thousand_at_a_time) {
   }
 }
 
-// Where everybody sleeps as the request comes, a spare thread begins and allocates too: the fewest of some
-// tries count.
+// If all threads sleep when the request comes, a spare thread begins and allocates, too. So the fewest
+// allocations of some tries count.
 TEST(future, costs_one_allocation) {
   runtime rt{{.workers = 1}};
   const auto fewest = [](auto request) {
@@ -532,7 +532,7 @@ TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {
   for (auto& each : sums) EXPECT_EQ(each.get(), 55);
 }
 
-TEST(this_worker, tells_workers_from_other_threads) {
+TEST(worker_index, tells_workers_from_other_threads) {
   runtime rt{{.workers = 3}};
   EXPECT_EQ(worker_index(), std::nullopt);
   const auto inside = rt.run([] { return worker_index(); });

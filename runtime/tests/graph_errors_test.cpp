@@ -1,4 +1,4 @@
-// What a task graph says of mistakes, and how exceptions arrive.
+// The errors of a task graph, and how exceptions reach the waiting thread.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace teff::test {
 namespace {
 
-// What wait() throws.
+// The text of the error that wait() throws.
 template <class Graph>
 std::string error_of(Graph& g) {
   try {
@@ -54,7 +54,7 @@ TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
         EXPECT_NE(std::string(error.what()).find("20 keys"), std::string::npos) << error.what();
         EXPECT_NE(std::string(error.what()).find("(1 of 3)"), std::string::npos) << error.what();
       }
-      g.fulfill({3, 7});  // all is forgotten: this is one of three again
+      g.fulfill({3, 7});  // wait() has reset the count: this is one of three
       const auto message = error_of(g);
       EXPECT_NE(message.find("1 key was"), std::string::npos) << message;
       EXPECT_NE(message.find("(3, 7) (1 of 3)"), std::string::npos) << message;
@@ -63,7 +63,7 @@ TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
   });
 }
 
-// wait() says that `key` was fulfilled once too often; then the graph is as new.
+// Expects wait() to throw because `key` was fulfilled once too often, and the graph to be as new then.
 void expect_over_fulfilled(task_graph<int>& g, const std::string& key) {
   try {
     g.wait();
@@ -112,7 +112,7 @@ TEST(task_graph, a_key_of_indegree_0_or_1_that_is_fulfilled_twice_is_said_to_nee
   }
 }
 
-// All workers fulfil the keys from 100 on, once each, and none of them goes on before all have.
+// All workers fulfil the keys from 100 on, once each. No worker goes on before all workers have done so.
 TEST(task_graph, keys_without_a_place_that_several_workers_fulfil_too_often_are_named) {
   for (unsigned workers = 1; workers <= 4; ++workers) {
     runtime rt{{.workers = workers}};
@@ -192,8 +192,8 @@ TEST(task_graph, a_key_without_a_place_that_other_threads_fulfil_too_often_is_na
   expect_over_fulfilled(g, "42");
 }
 
-// A ring of tasks, each of which makes the next one ready. The worker that runs one runs the next when it has
-// ended.
+// A ring of tasks, each of which makes the next task ready. The worker that runs a task runs the next task
+// when the first has ended.
 TEST(task_graph, a_key_that_is_fulfilled_after_its_task_has_run_runs_again) {
   on_runtimes([](runtime& rt) {
     for (const int length : {2, 5}) {
@@ -257,8 +257,8 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
   });
 }
 
-// A tree of tasks, the roots of which come from outside. Each allocation fails once: who fulfils or who waits
-// hears of that, and the graph can be used again.
+// Runs a tree of tasks, in which one allocation fails. The failure reaches the thread that fulfils or the
+// thread that waits. Then the graph can be used again. Each of the first 40 allocations fails once.
 template <class Key, class Set>
 void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const Key&), Set set) {
   constexpr int inner = 30;
@@ -297,14 +297,14 @@ void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const K
   survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.dense(100, number_of); });
 }
 
-TEST(task_graph, without_memory_at_any_point_says_so_and_goes_on) {
+TEST(task_graph, any_allocation_that_fails_is_reported_and_the_graph_can_be_used_again) {
   survives_any_failed_allocation<int>([](int number) { return number; }, [](const int& key) { return key; });
   survives_any_failed_allocation<std::string>(
       [](int number) { return std::string(20, '0') + std::to_string(number); },
       [](const std::string& key) { return std::stoi(key); });
 }
 
-TEST(task_graph, a_function_that_throws_reaches_the_waiter) {
+TEST(task_graph, an_exception_of_a_function_reaches_the_waiter) {
   runtime rt{{.workers = 2}};
   for (const bool placed : {false, true}) {
     task_graph<int> g{rt};
@@ -317,7 +317,7 @@ TEST(task_graph, a_function_that_throws_reaches_the_waiter) {
   }
 }
 
-TEST(task_graph, a_priority_that_throws_reaches_the_waiter) {
+TEST(task_graph, an_exception_of_a_priority_reaches_the_waiter) {
   on_runtimes([](runtime& rt) {
     for (const bool placed : {false, true}) {
       task_graph<int> g{rt};
@@ -370,7 +370,7 @@ TEST(task_graph, wait_within_one_of_its_tasks_is_a_named_error) {
   });
 }
 
-// The end of a task that destroys its graph can't be waited for, and a destructor can't throw.
+// The graph's destructor can't wait for the end of the task that calls it, and a destructor can't throw.
 TEST(task_graph, destroyed_by_one_of_its_tasks_ends_the_program_with_the_reason) {
   if (under_thread_sanitizer) GTEST_SKIP() << "it stops children of processes with threads";
   EXPECT_DEATH(

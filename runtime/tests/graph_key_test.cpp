@@ -1,4 +1,4 @@
-// How keys are printed, and hashed.
+// How keys are printed and hashed.
 #include <teff/task_graph.hpp>
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ struct std::hash<angle> {
 
 namespace {
 
-// Whether they are one key; that == and the hash agree on it.
+// Whether `a` and `b` are one key. Fails if == and the hash disagree.
 template <class Key>
 testing::AssertionResult one_key(const Key& a, const Key& b) {
   const teff::key_hash<Key> hash;
@@ -106,7 +106,7 @@ TEST(graph_key, is_printed_by_its_operator_or_its_parts) {
   EXPECT_EQ(key_text(printed{5}), "#5");
 }
 
-TEST(graph_key, whose_parts_can_not_be_told_says_how_to_have_it_printed) {
+TEST(graph_key, whose_parts_are_unknown_is_printed_as_a_key_without_an_operator) {
   EXPECT_EQ(key_text(derived{{1, 2}, 3}), "a key without operator<<");
   EXPECT_EQ(key_text(with_array{{1, 2}, 3}), "a key without operator<<");
   EXPECT_EQ(key_text(long_one{1, 2, 3, 4, 5, 6, 7}), "a key without operator<<");
@@ -125,7 +125,7 @@ TEST(graph_key, of_a_plain_structure_is_named_in_errors) {
   }
 }
 
-TEST(graph_key, has_one_hash_wherever_what_it_points_to_lies) {
+TEST(graph_key, has_a_hash_that_depends_on_no_address) {
   const std::string here = "block 7";
   const std::string there = here;
   const std::string_view a = here;
@@ -185,7 +185,7 @@ TEST(graph_key, may_be_a_range_a_structure_or_an_enumeration) {
   EXPECT_EQ(ran, 2);
 }
 
-// The others would have a hash that contradicts their ==.
+// If these types were sequences, their hash would contradict their ==.
 static_assert(!teff::detail::sequence<std::unordered_set<int>> &&
               !teff::detail::sequence<std::filesystem::path>);
 

@@ -1,4 +1,4 @@
-// Task graphs whose tasks have places: what workers tell each other.
+// Task graphs whose tasks have places: messages between workers.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,7 +11,7 @@
 namespace teff::test {
 namespace {
 
-// What == and the hash leave out of a key.
+// A key with a load, which == and the hash leave out.
 struct carrier {
   int task;
   int load = 0;
@@ -25,8 +25,8 @@ TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
   constexpr int tasks = 20000;
   for (const unsigned workers : {1U, 2U, 3U}) {
     runtime rt{{.workers = workers}};
-    // Task i is fulfilled by i - 1, which is on another worker if there is one, and by i - 2.
-    std::vector<int> brought(tasks + 2);  // by those on other workers
+    // Task i is fulfilled by task i - 1, which is on another worker if there are several, and by task i - 2.
+    std::vector<int> brought(tasks + 2);  // by tasks on other workers
     std::atomic<int> wrong{0};
     const auto place = [=](int task) { return static_cast<unsigned>(task) % workers; };
     task_graph<carrier, hash_of_carrier> g{rt};
@@ -55,7 +55,7 @@ TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
 TEST(task_graph, one_message_that_does_not_count_stands_for_all_that_wait_for_a_task_on_a_worker) {
   static constexpr int steps = 300;
   static constexpr int width = 12;
-  // Every task of a step waits for all of the step before. From other workers it hears in one key each:
+  // Every task of a step waits for all tasks of the step before. A task tells each other worker by one key,
   // (-1 - step, worker).
   using key = std::array<int, 2>;
   on_runtimes([](runtime& rt) {
@@ -100,7 +100,7 @@ TEST(task_graph, a_worker_that_always_has_a_ready_task_still_hears_from_others) 
   bool asked = false;
   bool answered = false;
   task_graph<int> g{rt};
-  // -1 and -2 follow each other on worker 0 until key 0 has come from worker 1.
+  // Tasks -1 and -2 follow each other on worker 0 until key 0 has come from worker 1.
   g.indegree([](int) { return 1; })
       .place([](int k) { return k > 0 ? 1U : 0U; })
       .arrived([&](int k) {

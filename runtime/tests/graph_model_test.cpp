@@ -1,5 +1,6 @@
-// The lock-free pieces of a task graph on their interleavings: a message arrives once and whole, a key that
-// several workers count becomes ready once, a ready task is taken once, and no message is left to a sleeper.
+// The lock-free pieces of a task graph on their interleavings. A message arrives once and whole. A key that
+// several workers count becomes ready once. A ready task is taken once. No worker sleeps while a message for
+// it is there.
 #include <gtest/gtest.h>
 #include <teff/detail/graph/dense_counters.hpp>
 #include <teff/detail/graph/key_chains.hpp>
@@ -21,7 +22,7 @@ namespace {
 using checked::checker;
 using checked::plain;
 
-// An atomic whose stores release nothing: the fault that the tests of faults seed.
+// An atomic whose stores release nothing: a fault that the tests put in.
 template <class T>
 struct careless_atomic : checked::atomic<T> {
   using checked::atomic<T>::atomic;
@@ -104,24 +105,24 @@ struct counted_node {
   Atomic<bool> ran{false};
   int key = 0;
   bool spare = false;
-  plain counting;  // written by whoever holds the chain
-  plain running;   // written by whoever has the task
+  plain counting;  // written by the thread that holds the chain
+  plain running;   // written by the thread that has the task
   [[nodiscard]] bool same_key(const counted_node& other) {
     counting.write(1);
     return key == other.key;
   }
 };
 
-// What threads do with keys of one bucket, which may be split meanwhile, and what must become of it.
+// The keys of one bucket that threads fulfil, and the expected outcome. The bucket may be split meanwhile.
 struct key_story {
-  std::vector<std::vector<int>> fulfilled;  // by each thread, which runs what that makes ready
-  std::vector<int> needed;                  // by each key
-  bool run_at_the_end = false;              // when all threads have ended
-  int within = -1;                          // a key that its first run fulfils
-  int afterwards = -1;                      // one that a thread fulfils when it has run it for the first time
-  std::vector<int> runs;                    // of each key
-  std::vector<int> over;                    // times that each key was found to be fulfilled once too often
-  std::size_t grows_to = 1;                 // so many buckets, as soon as a key is added to another
+  std::vector<std::vector<int>> fulfilled;  // The keys that each thread fulfils.
+  std::vector<int> needed;                  // The fulfilments that each key needs.
+  bool run_at_the_end = false;              // Whether ready tasks run only when all threads have ended.
+  int within = -1;                          // A key that its first run fulfils.
+  int afterwards = -1;                      // A key that its thread fulfils after its first run.
+  std::vector<int> runs;                    // The expected runs of each key.
+  std::vector<int> over;                    // How often each key must be found over-fulfilled.
+  std::size_t grows_to = 1;                 // The most buckets. A second key in a chain adds more.
 };
 
 template <template <class> class Atomic>
@@ -244,14 +245,14 @@ TEST(key_chains_model, every_fulfilment_too_many_is_found_until_the_task_has_run
       {.fulfilled = {{0}, {0, 0}, {0}}, .needed = {2}, .run_at_the_end = true, .runs = {1}, .over = {2}}, 3));
 }
 
-TEST(key_chains_model, a_key_that_its_own_run_fulfils_is_found_whoever_has_the_chain) {
+TEST(key_chains_model, a_key_that_its_own_run_fulfils_is_found_whichever_thread_holds_the_chain) {
   expect_no_fault(check_chains<checked::atomic>(
       {.fulfilled = {{0}, {1}}, .needed = {1, 1}, .within = 0, .runs = {1, 1}, .over = {1, 0}}, 5));
   expect_no_fault(check_chains<checked::atomic>(
       {.fulfilled = {{0}, {1}, {0, 1}}, .needed = {2, 2}, .within = 0, .runs = {1, 1}, .over = {1, 0}}, 3));
 }
 
-TEST(key_chains_model, a_key_that_is_fulfilled_after_its_run_runs_again_whoever_has_the_chain) {
+TEST(key_chains_model, a_key_that_is_fulfilled_after_its_run_runs_again_whichever_thread_holds_the_chain) {
   expect_no_fault(check_chains<checked::atomic>(
       {.fulfilled = {{0}, {1}}, .needed = {1, 1}, .afterwards = 0, .runs = {2, 1}, .over = {0, 0}}, 5));
   expect_no_fault(check_chains<checked::atomic>({.fulfilled = {{0}, {1, 2}, {2, 1}},
@@ -315,8 +316,8 @@ TEST(key_chains_model, finds_a_chain_that_is_put_back_without_release) {
 
 // ---- Counters of numbered keys ----
 
-// Each thread writes something of its own and then fulfils key 0; who makes it ready reads what the first
-// `needed` fulfilments came after: all, if no thread is one too many.
+// Each thread writes its own datum and then fulfils key 0. If no fulfilment is too many, the thread that
+// makes the key ready reads all data.
 template <template <class> class Atomic>
 checker::outcome check_counters(int threads, int needed, int preemptions) {
   using counters = detail::dense_counters<Atomic>;
@@ -352,7 +353,7 @@ checker::outcome check_counters(int threads, int needed, int preemptions) {
       preemptions, checked::most_interleavings);
 }
 
-// Its read-modify-writes release nothing.
+// An atomic whose read-modify-writes release nothing: a fault that the tests put in.
 template <class T>
 struct unreleased_atomic : checked::atomic<T> {
   using checked::atomic<T>::atomic;
@@ -377,7 +378,8 @@ TEST(dense_counters_model, finds_a_count_that_releases_nothing) {
 
 // ---- Counters of a graph that is known beforehand ----
 
-// Each thread writes something of its own and then releases the task; who makes it ready reads it all.
+// Each thread writes its own datum and then releases the task. The thread that makes the task ready reads all
+// data.
 template <template <class> class Atomic>
 checker::outcome check_releases(int threads, int preemptions, bool shares = true) {
   struct world {

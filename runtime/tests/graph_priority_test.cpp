@@ -1,4 +1,4 @@
-// Task graphs whose tasks have priorities: which one runs first.
+// Task graphs whose tasks have priorities: which task runs first.
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -46,7 +46,7 @@ TEST(task_graph, runs_the_highest_priority_first_also_without_a_place) {
   }
 }
 
-// 1 makes 3 ready, whose priority is lower than that of 2, which is ready already.
+// Task 1 makes task 3 ready. Task 2 is ready already, and has a higher priority than task 3.
 TEST(task_graph, a_task_that_another_has_made_ready_waits_for_one_of_a_higher_priority) {
   for (const bool dense : {false, true}) {
     for (const unsigned place : {anywhere, 0U}) {
@@ -98,8 +98,8 @@ TEST(task_graph, a_thief_takes_the_highest_priority_first) {
   std::atomic<bool> all_ready{false};
   std::atomic<int> ran{0};
   task_graph<int> g{rt};
-  // -1 keeps worker 1 busy until the tasks are ready on worker 0, which 0 keeps busy until they have run but
-  // for the one that it runs itself: the highest.
+  // Task -1 keeps worker 1 busy until the other tasks are ready on worker 0. Task 0 keeps worker 0 busy until
+  // worker 1 has run all but one of them. Worker 0 has kept the task of the highest priority for itself.
   g.indegree([](int) { return 1; })
       .place([](int i) { return i > 0 ? anywhere : static_cast<unsigned>(-i); })
       .priority([](int i) { return i * 3 % tasks; })

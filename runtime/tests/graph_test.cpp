@@ -16,8 +16,7 @@
 namespace teff::test {
 namespace {
 
-// A random graph in layers whose every dependence is checked: a task finds that all tasks it depends on have
-// run.
+// A random graph in layers. Each task checks that all tasks that it depends on have run.
 class random_graph {
  public:
   using key = std::array<int, 2>;
@@ -130,7 +129,7 @@ TEST(task_graph, a_chain_of_a_million_tasks_needs_no_stack) {
   run_chain(rt, length / 100, [](const std::int64_t& i) { return static_cast<unsigned>(i); });
 }
 
-TEST(task_graph, a_wide_front_runs_once_each) {
+TEST(task_graph, each_task_of_a_wide_front_runs_once) {
   on_runtimes([](runtime& rt) {
     for (const bool placed : {false, true}) {
       const int width = under_thread_sanitizer ? 5'000 : 100'000;
@@ -183,7 +182,7 @@ TEST(task_graph, memory_grows_with_the_frontier_only) {
     const long before = peak_kib();
     run();
     EXPECT_EQ(ran, static_cast<long>(width) * steps);
-    // A thread sanitizer's own memory, several times what is touched, says nothing of ours.
+    // A thread sanitizer's memory is several times the program's.
     if (!under_thread_sanitizer) {
       EXPECT_LT(peak_kib() - before, 8 * 1024);
     }
@@ -224,7 +223,7 @@ struct by_diagonal {
   std::size_t operator()(const grid_point& p) const { return static_cast<std::size_t>(p.x + p.y); }
 };
 
-TEST(task_graph, takes_the_callers_hash_also_a_bad_one) {
+TEST(task_graph, takes_the_hash_of_the_program_even_a_bad_one) {
   runtime rt{{.workers = 3}};
   std::atomic<int> ran{0};
   task_graph<grid_point, by_diagonal> g{rt};
@@ -309,7 +308,7 @@ TEST(task_graph, graphs_of_two_runtimes_fulfil_each_other) {
     here.wait();
     there.wait();
   }
-  // The last body of `here` may still be within there.fulfill(), whose task has run and been counted.
+  // The last body of `here` may still be within there.fulfill(), though the task that it made ready has run.
   here.wait();
   there.wait();
   EXPECT_EQ(ran, last);
@@ -338,7 +337,7 @@ TEST(task_graph, bodies_may_join_and_bring_up_graphs_of_their_own) {
   });
 }
 
-TEST(task_graph, of_one_runtime_run_side_by_side) {
+TEST(task_graph, several_graphs_of_one_runtime_run_side_by_side) {
   on_runtimes([](runtime& rt) {
     std::atomic<int> ran{0};
     std::vector<std::unique_ptr<task_graph<int>>> graphs;
@@ -357,4 +356,31 @@ TEST(task_graph, of_one_runtime_run_side_by_side) {
 }
 
 }  // namespace
+TEST(graph, a_spare_thread_that_waits_for_a_graph_leaves_its_place_to_another) {
+  runtime rt{{.workers = 1}};
+  std::atomic<bool> task_runs{false};
+  std::atomic<bool> last_ran{false};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 0; }).body([&](int) {
+    task_runs = true;
+    task_runs.notify_one();
+    blocking([&] { last_ran.wait(false); });
+  });
+  // From here on the only worker is in the middle of a request: spare threads run the others, one at a time.
+  auto first = rt.submit([&] {
+    g.fulfill(0);
+    g.wait();
+  });
+  task_runs.wait(false);
+  auto second = rt.submit([&] { g.wait(); });
+  auto third = rt.submit([&] {
+    last_ran = true;
+    last_ran.notify_one();
+  });
+  last_ran.wait(false);
+  first.get();
+  second.get();
+  third.get();
+}
+
 }  // namespace teff::test

@@ -1,5 +1,5 @@
-// A read in which the owner of the memory helps, on its interleavings: each part arrives once, and when the
-// read has ended nobody looks at that memory any more.
+// A read with help of the process that owns the memory, on its interleavings. Each part arrives once. When
+// the read has ended, no thread reads that memory any more.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using checked::checker;
 
-// What is left out, so that the checker finds it.
+// A fault in the code, which the checker finds.
 enum class fault { none, releases_nothing, frees_before_it_has_read, fills_what_is_full };
 
 // Words whose stores may lack their release.
@@ -36,7 +36,8 @@ constexpr std::size_t places = 1;
 
 struct unreadable {};
 
-// The memory of the owner, a value a part, is read twice: first its first half, which is written over then.
+// The owner's memory, with a value for each part, is read in two reads of one half each. The owner overwrites
+// the first half after the first read.
 struct world {
   explicit world(fault left_out) : with(left_out) { words::release = with != fault::releases_nothing; }
   const fault with;
@@ -56,7 +57,7 @@ struct world {
   }
   static int value_of(std::size_t at) { return static_cast<int>(at) + 10; }
 
-  // `unreadable_part`: the reader can't read it itself.
+  // `unreadable_part`: the reader's own read of this part fails.
   void read(std::uint64_t address, std::optional<std::uint64_t> unreadable_part = std::nullopt) {
     std::array<int, parts> came{};
     const auto arrive = [&](std::uint64_t offset, int value) {

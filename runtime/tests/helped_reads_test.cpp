@@ -1,4 +1,4 @@
-// Reads of other ranks' memory, in which those help. The ranks are threads of this process here.
+// Reads of other ranks' memory, with the help of these ranks. The ranks are threads of this process.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace {
 using detail::deposits;
 using detail::helped_reads;
 
-// The memory that the ranks share, and each one's ends.
+// The memory that the ranks share, and each rank's ends.
 class node_of_threads {
  public:
   explicit node_of_threads(std::size_t ranks) {
@@ -56,7 +56,7 @@ class node_of_threads {
   std::vector<std::unique_ptr<helped_reads>> reads_;
 };
 
-// Different at each place, and for each seed.
+// Bytes that differ from place to place, and from seed to seed.
 std::vector<std::byte> bytes_by(unsigned seed, std::size_t size) {
   std::vector<std::byte> made(size);
   for (std::size_t i = 0; i < size; ++i) made[i] = static_cast<std::byte>(seed + i * 31 + (i >> 13));
@@ -118,7 +118,7 @@ TEST(helped_reads, arrive_whole_with_help_again_and_again) {
     const auto expected = data;
     std::vector<std::byte> came(data.size());
     node.end(1).read(0, getpid(), address_of(data), came);
-    std::ranges::fill(data, std::byte{0});  // a helper that is late would be seen by the sanitizers
+    std::ranges::fill(data, std::byte{0});  // the sanitizers would see a helper that still reads
     ASSERT_EQ(came, expected);
   }
 }

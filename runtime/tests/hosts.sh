@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs an MPI program on several hosts, of which each is a network namespace with a name of its own: ranks of two
-# hosts share no memory and meet by TCP only.
+# Runs an MPI program on several hosts. Each host is a network namespace with its own host name. Ranks of two hosts
+# share no memory, and communicate by TCP only.
 #
 #   hosts.sh HOSTS RANKS_A_HOST MPIEXEC [ITS OPTIONS] PROGRAM [ARGUMENTS]
 #
-# MPIEXEC is Open MPI's, and starts on the first host. A program finds its host's way to the others as the
-# network device teff0. Exits with MPIEXEC's status; 77: hosts can't be made here, with the reason. Ends after
-# HOSTS_SECONDS: when ranks are gone, MPIEXEC may wait for ever.
+# MPIEXEC is Open MPI's, and starts on the first host. A host reaches the others by its network device teff0. The
+# script exits with MPIEXEC's status, or with 77 and the reason if hosts can't be made here. It ends after
+# HOSTS_SECONDS, since MPIEXEC may wait for ever when ranks are gone.
 hosts=$1 ranks=$2 mpiexec=$3
 shift 3
 
@@ -42,7 +42,7 @@ for host in $(seq "$hosts"); do
   all="$all${all:+,}$network.$host:$ranks"
 done
 
-# What mpiexec calls in place of ssh: the host's address, then a command.
+# mpiexec calls this in place of ssh, with the host's address and a command.
 cat > "$agent" << END
 #!/bin/sh
 host=\${1##*.}

@@ -84,7 +84,7 @@ void checker::run_once(program& bodies) {
   }
   switch_to(next_thread());
   if (!fault_.empty()) return;
-  // The end: everything is visible to, and has happened before, the last function.
+  // The threads have ended. All that they did is visible to the last function, and happened before it.
   flush_everyone();
   running_ = 0;
   for (const auto& each : threads_) {
@@ -98,8 +98,8 @@ void checker::run_once(program& bodies) {
   }
 }
 
-// Decides which thread does the next access, and which delayed stores become visible before it. -1: none can,
-// and either all have ended or it is a fault.
+// Decides which thread does the next access, and which delayed stores become visible before it. Returns -1 if
+// no thread can go on: all have ended, or it is a fault.
 int checker::next_thread() {
   const auto can_run = [&](int i) {
     auto& each = threads_[static_cast<std::size_t>(i)];
@@ -138,8 +138,8 @@ void checker::go_on() {
   if (next != running_) switch_to(next);
 }
 
-// -1: to who called check(). The C++ library keeps exceptions for the system's thread, so each fiber takes
-// its own along.
+// -1 switches to the caller of check(). The C++ library keeps the state of exceptions for each thread of the
+// system, so each fiber brings its own state along.
 void checker::switch_to(int next) {
   const auto fiber_of = [this](int i) -> fiber& {
     return i < 0 ? main_ : threads_[static_cast<std::size_t>(i)];

@@ -1,19 +1,19 @@
 // A small model checker: runs the real code of a lock-free algorithm on its interleavings.
 //
-// A program under test is a few threads (fibers here) that use `checked::atomic`. Every access is a step;
-// before each, any thread may go on. The checker runs the program again and again, and takes another branch
-// each time, until it has taken all those with at most `preemptions` switches away from a thread that could
-// have gone on (Musuvathi & Qadeer, 2007: faults need few). What it models of weak memory:
+// A program under test is a few threads (fibers here) that use `checked::atomic`. Every access is a step.
+// Before each step, any thread may go on. The checker runs the program again and again, and takes another
+// branch each time. It takes all branches with at most `preemptions` switches away from a thread that could
+// have gone on, since most faults need few of them (Musuvathi & Qadeer, 2007). It models weak memory so:
 //
-// - Stores are delayed: every thread has a first-in-first-out store buffer (x86-TSO), which is flushed by
-//   read-modify-writes, seq_cst stores and barrier(), and otherwise one store at a time, whenever the checker
-//   likes. So a thread may load before its own earlier store is visible, as the hardware does.
-// - Happens-before is tracked by vector clocks over acquire and release, whatever the hardware would do;
-//   `checked::plain` data that are accessed by two threads without it are a data race. So a missing
-//   release or acquire is found, also where x86 would forgive it.
+// - Stores are delayed. Every thread has a first-in-first-out store buffer (x86-TSO). Read-modify-writes,
+//   seq_cst stores and barrier() flush it. Otherwise the checker may make its oldest store visible at any
+//   time. So a thread may load before its own earlier store is visible, as on the hardware.
+// - Vector clocks track happens-before over acquire and release. Two accesses to `checked::plain` data that
+//   it does not order are a data race. So the checker finds a missing release or acquire even if x86
+//   forgives it.
 //
-// Not modelled: relaxed stores of one thread that overtake each other, and loads that read values older than
-// what the store buffers explain.
+// It does not model relaxed stores of one thread that overtake each other, nor loads of values older than the
+// store buffers explain.
 #pragma once
 
 #include <ucontext.h>
@@ -36,7 +36,7 @@ namespace teff::checked {
 inline constexpr int most_threads = 4;
 using vector_clock = std::array<std::uint32_t, most_threads>;
 
-// What is wrong with the program under test.
+// A fault of the program under test.
 struct fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -77,13 +77,13 @@ class checker {
   void flush_everyone() {
     for (int i = 0; i < static_cast<int>(threads_.size()); ++i) flush(i);
   }
-  // Ends the run. A thread that calls this is left where it is, as the others are, so that it may do so below
-  // noexcept functions.
+  // Ends the run. The calling thread stays where it is, as the others do, so noexcept functions may call
+  // this.
   [[noreturn]] static void fail(const std::string& what);
 
  private:
-  // What the C++ runtime library keeps for a thread (Itanium C++ ABI, 2.2.2, __cxa_eh_globals): the
-  // exceptions being handled, and the number of those in flight.
+  // The state of exceptions that the C++ runtime library keeps for a thread (Itanium C++ ABI, 2.2.2,
+  // __cxa_eh_globals).
   struct exceptions {
     void* caught;
     unsigned uncaught;
@@ -131,12 +131,12 @@ class checker {
   std::string fault_;
 };
 
-// Expects that there was no fault, and that all interleavings were looked at, which were many.
+// Expects that there was no fault, and that the checker ran all interleavings, more than `more_than`.
 void expect_no_fault(const checker::outcome& outcome, std::uint64_t more_than = 100);
 
 inline constexpr std::uint64_t most_interleavings = 3'000'000;
 
-// Runs these threads over one world, which is made anew for each interleaving, and then look(world) alone.
+// Runs these threads over one world, and then look(world) alone. Each interleaving has a new world.
 template <class World>
 checker::outcome check_threads(const std::function<std::shared_ptr<World>()>& make,
                                const std::vector<std::function<void(World&)>>& threads,
@@ -176,7 +176,7 @@ class atomic {
       value_ = value;
       return;
     }
-    // A delayed store is no step: nobody sees it yet, so others may as well run after it.
+    // A delayed store is no step: no other thread sees it yet, so the others may as well run after it.
     if (order == std::memory_order_seq_cst) here.step();
     const auto released = releases(order) ? here.clock() : vector_clock{};
     tick();
@@ -191,7 +191,7 @@ class atomic {
     });
     if (order == std::memory_order_seq_cst) here.flush(here.self());
   }
-  // What is visible now, without being a step: for wait_until().
+  // The value that is visible now. This is no step: wait_until() calls it.
   T peek() const { return value_; }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
     return modify([&](T) { return value; }, order);
@@ -250,7 +250,7 @@ class atomic {
     const T changed = change(old);
     if (acquires(order)) join(here.clock(), released_);
     value_ = changed;
-    // A read-modify-write carries on the release sequence: what was released before stays released.
+    // A read-modify-write continues the release sequence, so it keeps earlier releases.
     if (releases(order)) join(released_, here.clock());
     tick();
     return old;
@@ -261,7 +261,7 @@ class atomic {
   std::vector<pending_store> pending_;  // oldest first
 };
 
-// Data that are not atomic: accesses of two threads must be ordered.
+// Data that are not atomic: happens-before must order the accesses of two threads.
 class plain {
  public:
   void write(int value) {
@@ -286,7 +286,7 @@ class plain {
   vector_clock last_{};  // when each thread accessed it last, by that thread's clock
 };
 
-// How long an object may be used: all that threads do with it must happen before its end.
+// The lifetime of an object: all uses of it must happen before its end.
 class lifetime {
  public:
   void use() {
@@ -332,7 +332,7 @@ struct futex {
     const atomic<std::uint32_t>* word;
     std::uint32_t quiet;
   };
-  // False: the time has come, or the bell was rung.
+  // Returns false if the time has come or the bell was rung.
   static bool wait_until(const atomic<std::uint32_t>& word, std::uint32_t expected, time deadline,
                          const bells& also = {}) {
     checker::now().step();

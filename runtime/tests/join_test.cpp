@@ -21,7 +21,7 @@ TEST(join, outside_a_runtime_runs_on_the_default_one) {
     elsewhere += detail::here().runtime != &detail::access::internals(default_runtime()) ? 1 : 0;
   };
   join(look, look);
-  join_tasks(look, [&] { join(look, look); }, look);
+  join(look, [&] { join(look, look); }, look);
   EXPECT_EQ(elsewhere, 0);
   EXPECT_EQ(detail::here().runtime, nullptr);
   EXPECT_EQ(fib(10), 55);
@@ -36,7 +36,7 @@ TEST(join, outside_a_runtime_passes_on_values_and_exceptions) {
   EXPECT_EQ(b, std::monostate{});
   EXPECT_EQ(*c, 8);
   EXPECT_THROW(join([] { throw std::out_of_range("thrown"); }, [] {}), std::out_of_range);
-  EXPECT_THROW(join_tasks([] { return 1; }, []() -> int { throw std::string("thrown"); }), std::string);
+  EXPECT_THROW(join([] { return 1; }, []() -> int { throw std::string("thrown"); }), std::string);
 }
 
 TEST(join, of_a_thread_that_a_runtime_has_beside_its_workers_runs_there) {
@@ -67,7 +67,7 @@ TEST(join, a_closure_without_value_counts_as_monostate) {
   EXPECT_EQ(nothing, std::monostate{});
 }
 
-// Makes sure that the second closure is stolen: the first does not end before the second has begun.
+// Makes sure that a thief takes the second closure: the first ends only after the second has begun.
 template <class G>
 auto join_with_stolen(G g) {
   std::atomic<bool> begun{false};
@@ -118,7 +118,7 @@ TEST(join, closures_and_results_are_destroyed_exactly_once) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(join, throws_what_a_closure_throws_and_the_first_ones_before_the_second_ones) {
+TEST(join, throws_the_exception_of_its_first_closure_before_the_exception_of_its_second) {
   on_runtimes([](runtime& rt) {
     const auto thrown = [&](auto f, auto g) {
       try {
@@ -135,7 +135,7 @@ TEST(join, throws_what_a_closure_throws_and_the_first_ones_before_the_second_one
   });
 }
 
-TEST(join, drops_the_second_closure_if_the_first_throws_before_it_began) {
+TEST(join, drops_the_second_closure_if_the_first_throws_before_the_second_has_begun) {
   runtime rt{{.workers = 1}};
   bool ran = false;
   EXPECT_THROW(rt.run([&] { join([] { throw std::runtime_error("f"); }, [&] { ran = true; }); }),
@@ -174,7 +174,7 @@ TEST(join, throws_what_a_stolen_closure_throws) {
   });
 }
 
-// Its copies throw when they are told to.
+// Its copies throw while `*throws` is set.
 struct fragile {
   std::atomic<bool>* throws;
   explicit fragile(std::atomic<bool>& when) : throws(&when) {}
@@ -198,9 +198,10 @@ TEST(join, a_stolen_closure_whose_result_throws_when_it_is_copied_leaves_later_j
 }
 
 TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
-  const auto check = [](const auto& joined) {
+  runtime rt{{.workers = 1}};
+  rt.run([] {
     std::string order;
-    const auto [a, b, c] = joined(
+    const auto [a, b, c] = join(
         [&] {
           order += 'a';
           return 1;
@@ -214,51 +215,25 @@ TEST(join, takes_any_number_of_closures_and_runs_them_in_order_on_one_worker) {
     EXPECT_EQ(b, std::monostate{});
     EXPECT_EQ(*c, 3);
     EXPECT_EQ(order, "abc");
-  };
-  runtime rt{{.workers = 1}};
-  rt.run([&] {
-    check([](auto&&... f) { return join(std::move(f)...); });
-    check([](auto&&... f) { return join_tasks(std::move(f)...); });
   });
 }
 
 // Within the default runtime, which may have several workers.
 TEST(join, takes_any_number_of_closures_on_a_thread_that_is_no_worker) {
-  const auto check = [](const auto& joined) {
-    const auto [a, b, c] = joined([] { return 1; }, [] {}, [] { return std::make_unique<int>(3); });
-    EXPECT_EQ(a, 1);
-    EXPECT_EQ(b, std::monostate{});
-    EXPECT_EQ(*c, 3);
-  };
-  check([](auto&&... f) { return join(std::move(f)...); });
-  check([](auto&&... f) { return join_tasks(std::move(f)...); });
+  const auto [a, b, c] = join([] { return 1; }, [] {}, [] { return std::make_unique<int>(3); });
+  EXPECT_EQ(a, 1);
+  EXPECT_EQ(b, std::monostate{});
+  EXPECT_EQ(*c, 3);
 }
 
-TEST(join, of_three_drops_those_after_the_first_that_throws) {
+TEST(join, of_three_drops_the_closures_after_the_first_that_throws) {
   runtime rt{{.workers = 1}};
   rt.run([] {
     bool ran = false;
     const auto last = [&] { ran = true; };
     const auto fails = [] { throw std::runtime_error("second"); };
     EXPECT_THROW(join([] {}, fails, last), std::runtime_error);
-    EXPECT_THROW(join_tasks([] {}, fails, last), std::runtime_error);
-    EXPECT_THROW(join_tasks(fails, last, last), std::runtime_error);
     EXPECT_FALSE(ran);
-  });
-}
-
-TEST(join, of_tasks_has_the_first_stolen_too) {
-  runtime rt{{.workers = 3}};
-  rt.run([] {
-    std::atomic<int> begun{0};
-    const auto meet = [&] {  // ends when all have begun, on three workers
-      ++begun;
-      while (begun < 3) std::this_thread::yield();
-      return *worker_index();
-    };
-    const auto [a, b, c] = join_tasks(meet, meet, meet);
-    EXPECT_EQ(a + b + c, 3U);
-    EXPECT_NE(a, b);
   });
 }
 
@@ -280,11 +255,10 @@ TEST(join, of_three_throws_the_first_exception_in_the_order_of_its_closures) {
     };
     EXPECT_EQ(thrown([&] { join([] {}, fails("g"), fails("h")); }), "g");
     EXPECT_EQ(thrown([&] { join([] {}, [] {}, fails("h")); }), "h");
-    EXPECT_EQ(thrown([&] { join_tasks(fails("f"), fails("g"), fails("h")); }), "f");
   });
 }
 
-// A random tree of joins, some of whose leaves throw: the sum of the leaves, or the exception.
+// Returns the sum of the leaves of a random tree of joins. Throws if a node of the tree does.
 long random_tree(std::uint64_t seed, int depth, double fails) {
   std::minstd_rand random(static_cast<unsigned>(seed % 2147483646 + 1));
   random.discard(3);
@@ -317,7 +291,7 @@ TEST(join, random_trees_give_the_same_sum_or_an_exception_on_any_number_of_worke
   });
 }
 
-// As deep as `depth`: each level joins a leaf with the rest.
+// A chain of joins, `depth` deep. Each level joins a leaf with the rest.
 long chain(long depth) {
   if (depth == 0) return 0;
   const auto [rest, leaf] = join([=] { return chain(depth - 1); }, [] { return 1L; });

@@ -1,4 +1,4 @@
-// The table of keys without a place, as one thread sees it; tests/graph_model_test.cpp has several.
+// The table of keys without a place, used by one thread. graph_model_test.cpp uses it with several.
 #include <gtest/gtest.h>
 #include <teff/detail/graph/key_chains.hpp>
 
@@ -26,7 +26,7 @@ class keys_that_wait {
  public:
   explicit keys_that_wait(bool all_alike) : all_alike_(all_alike) {}
 
-  // Fulfils key `number`; returns whether it is ready now.
+  // Fulfils key `number`. Returns whether it is ready now.
   bool fulfill(std::size_t number) {
     const std::size_t hash = all_alike_ ? 7 : number;
     const auto outcome = chains_.fulfill(
@@ -65,7 +65,7 @@ class keys_that_wait {
   std::deque<numbered_node> nodes_;
 };
 
-TEST(key_chains, takes_as_long_for_a_key_however_many_wait) {
+TEST(key_chains, needs_few_looks_for_a_key_however_many_keys_wait) {
   keys_that_wait keys(false);
   constexpr std::size_t count = 1'000'000;
   for (std::size_t i = 0; i < count; ++i) ASSERT_FALSE(keys.fulfill(i));
@@ -73,7 +73,7 @@ TEST(key_chains, takes_as_long_for_a_key_however_many_wait) {
   EXPECT_LT(keys.looks, 2 * 3 * count);
 }
 
-TEST(key_chains, gives_back_each_key_that_has_run_when_others_come) {
+TEST(key_chains, gives_back_each_key_that_has_run_when_other_keys_come) {
   keys_that_wait keys(false);
   constexpr std::size_t count = 10'000;
   for (std::size_t round = 0; round < 3; ++round) {

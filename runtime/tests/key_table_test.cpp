@@ -41,7 +41,8 @@ TEST(key_table, while_it_grows_each_key_is_found_and_no_other) {
     table.insert(&added);
     kept.push_back(&added);
     there[key] = &added;
-    // Two looks, then one in three keys goes: any, so mostly one that the table has moved, or is about to.
+    // Looks up two random keys. After every third insertion it erases a random key, often one that the table
+    // is about to move.
     for (int look = 0; look < 2; ++look) {
       const int any = static_cast<int>(random() % nodes.size());
       const auto at = there.find(any);

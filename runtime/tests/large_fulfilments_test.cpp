@@ -1,4 +1,4 @@
-// Large data that go with keys of task graphs over ranks, over loopback and over a simulated network.
+// Large data of the keys of task graphs over ranks, over loopback and over a simulated network.
 #include <teff/distributed_graph.hpp>
 #include <teff/loopback.hpp>
 #include <teff/message.hpp>
@@ -22,8 +22,8 @@ namespace {
 
 using key = std::array<int, 2>;
 
-// A ring of ranks: task (step, rank) adds what the task of the step before on the rank before it has made, a
-// block, to its own.
+// A ring of ranks: task (step, rank) takes the block that the task of the step before on the rank before has
+// made, and adds to it.
 class ring_of_blocks {
  public:
   static constexpr int steps = 9;
@@ -33,14 +33,14 @@ class ring_of_blocks {
       : comm_(comm), graph_(comm), made_(steps, std::vector<long>(size)), came_(made_) {
     graph_.rank([](key k) { return k[1]; }).indegree([](key) { return 1; }).body([this](key k) { run(k); });
   }
-  // From now on the functions know where this is.
+  // Sets the large data by which tasks fulfil keys. The object must not move from now on.
   void fulfil_by(distributed_graph<key>::large_data<long, std::string> how) { send_.emplace(how); }
 
   distributed_graph<key>& graph() { return graph_; }
   std::span<long> place(key k) { return came_[at(k)]; }
 
   void start() {
-    // Block 0 of each rank comes from itself, from where it is to land.
+    // Block 0 of each rank comes from the rank itself, and lies already where it is to land.
     std::iota(came_[0].begin(), came_[0].end(), comm_.rank());
     send_->fulfill({0, comm_.rank()}, "first", came_[0], [this] { ++reused; });
   }
@@ -48,7 +48,7 @@ class ring_of_blocks {
     EXPECT_EQ(ran, steps);
     EXPECT_EQ(reused, steps);
     for (std::size_t i = 0; i < size; ++i) {
-      // Each step adds 1 to all elements, which began on the rank `steps - 1` before this one.
+      // Each step adds 1 to all elements. They began on the rank `steps - 1` before this one.
       const int ranks = comm_.ranks();
       const int first = ((comm_.rank() - (steps - 1)) % ranks + ranks) % ranks;
       EXPECT_EQ(made_[steps - 1][i], static_cast<long>(i) + first + steps) << i;
@@ -117,7 +117,7 @@ TEST(large_fulfilments, need_no_function_for_their_arrival) {
   });
 }
 
-// One block tells a rank that its tasks may run, and is told by no task itself.
+// One block tells a rank that its tasks may run, and counts for no task itself.
 TEST(large_fulfilments, of_which_arrived_says_false_do_not_count) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
@@ -161,7 +161,7 @@ TEST(large_fulfilments, into_memory_of_another_size_fail_the_graph_by_name_and_k
       EXPECT_EQ(std::string(e.what()),
                 "teff: rank 0: key 8: teff: large data of 11 elements were to land in memory for 10");
     }
-    if (comm.ranks() > 1) g.wait();  // alone it was fulfill() that threw, and nothing has failed
+    if (comm.ranks() > 1) g.wait();  // on one rank fulfill() has thrown, and the graph has not failed
   });
 }
 
@@ -170,7 +170,7 @@ TEST(large_fulfilments, whose_functions_throw_end_the_graph_on_all_ranks_and_lea
     communicator comm(rt, through);
     if (comm.ranks() == 1) return;
     enum class where { landing, arriving, reusing, nowhere };
-    auto throws = where::nowhere;  // changed between waits
+    auto throws = where::nowhere;  // changes between waits
     const int bad = comm.ranks() - 1;
     const auto at = [&](where here) {
       if (throws == here && comm.rank() == bad) throw std::out_of_range("as asked");
@@ -202,7 +202,7 @@ TEST(large_fulfilments, whose_functions_throw_end_the_graph_on_all_ranks_and_lea
       } catch (const rank_failed& e) {
         EXPECT_EQ(e.rank, bad);
       }
-      std::ranges::fill(data, -1);  // nobody reads them any more
+      std::ranges::fill(data, -1);  // no rank reads them any more
       throws = where::nowhere;
       ran = 0;
       fulfil_all();

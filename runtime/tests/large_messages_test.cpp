@@ -26,7 +26,7 @@ TEST(large_messages, land_where_the_receiver_says_and_leave_the_data_to_the_send
     communicator comm(rt, through);
     const auto ranks = static_cast<std::size_t>(comm.ranks());
     constexpr std::size_t width = 1000;
-    std::vector<int> matrix(ranks * width);  // a row from each rank
+    std::vector<int> matrix(ranks * width);  // one row from each rank
     std::atomic<int> rows{0};
     std::atomic<int> reused{0};
     const auto row = comm.on_large(
@@ -56,7 +56,8 @@ TEST(large_messages, land_where_the_receiver_says_and_leave_the_data_to_the_send
   });
 }
 
-// A block goes around; each rank sends on what has landed there, when the one before may be used again.
+// A block goes around: each rank sends on the block that has landed there. The last rank, which begins, sends
+// once more when it may use its data again.
 TEST(large_messages, may_be_sent_from_handlers_and_when_data_may_be_used_again) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);
@@ -89,7 +90,7 @@ TEST(large_messages, of_which_many_wait_at_once_land_a_few_at_a_time_and_nothing
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through, {.window = 512});
     constexpr int count = 60;
-    std::atomic<int> landed{0};  // and have not arrived
+    std::atomic<int> landed{0};  // messages that have landed and not arrived
     std::atomic<int> most{0};
     std::atomic<int> came{0};
     std::mutex mutex;
@@ -120,7 +121,7 @@ TEST(large_messages, of_which_many_wait_at_once_land_a_few_at_a_time_and_nothing
       }
     });
     EXPECT_EQ(came, count * comm.ranks());
-    // As many as are expected at one time, and one of each worker that reads or handles one.
+    // So many are expected at one time, and each worker may read or handle one more.
     EXPECT_LE(most, 4 + 3);
   });
 }
@@ -151,7 +152,7 @@ TEST(large_messages, whose_functions_throw_end_the_run_on_all_ranks_and_the_next
     communicator comm(rt, through);
     const int bad = comm.ranks() - 1;
     enum class where { landing, arriving, reusing, nowhere };
-    auto throws = where::nowhere;  // changed between runs
+    auto throws = where::nowhere;  // changes between runs
     std::mutex mutex;
     std::deque<std::vector<int>> places;
     std::atomic<int> came{0};

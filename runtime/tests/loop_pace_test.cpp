@@ -15,7 +15,7 @@ struct test_clock {
 
 constexpr std::uint64_t long_loop = 1'000'000'000;
 
-// A piece whose next iterations cost what it is told.
+// A piece of a loop whose iterations take the time that the test says.
 class piece {
  public:
   explicit piece(remembered_pace& remembered, bool alone = false)
@@ -24,7 +24,7 @@ class piece {
   piece(const piece&) = delete;
   piece& operator=(const piece&) = delete;
 
-  // Runs a block whose iterations take `nanoseconds` each; returns its length.
+  // Runs a block whose iterations take `nanoseconds` each. Returns its length.
   std::int64_t run(double nanoseconds) {
     const auto block = pace_.block();
     test_clock::time += static_cast<std::int64_t>(static_cast<double>(block) * nanoseconds);
@@ -42,14 +42,14 @@ class piece {
   remembered_pace& remembered_;
 };
 
-TEST(loop_pace, begins_with_one_iteration_whatever_is_remembered) {
+TEST(loop_pace, begins_with_one_iteration_even_if_it_remembers_a_pace) {
   remembered_pace remembered;
   EXPECT_EQ(piece(remembered).next(), 1);
   remembered.set(1e6F);
   EXPECT_EQ(piece(remembered).next(), 1);
 }
 
-TEST(loop_pace, begins_with_what_is_remembered_of_a_few_iterations_on_the_only_worker) {
+TEST(loop_pace, begins_with_the_remembered_length_on_the_only_worker) {
   remembered_pace remembered;
   EXPECT_EQ(piece(remembered, true).next(), 1);
   remembered.set(4);
@@ -69,7 +69,7 @@ TEST(loop_pace, doubles_blocks_until_they_take_half_a_microsecond) {
   EXPECT_EQ(loop.next(), block_nanoseconds);
 }
 
-TEST(loop_pace, goes_by_the_last_loop_when_the_first_iterations_confirm_it) {
+TEST(loop_pace, uses_the_pace_of_the_last_loop_when_the_first_iterations_confirm_it) {
   remembered_pace remembered;
   piece(remembered).run(0.5, 100);
   piece loop(remembered);
@@ -78,14 +78,14 @@ TEST(loop_pace, goes_by_the_last_loop_when_the_first_iterations_confirm_it) {
   EXPECT_NEAR(static_cast<double>(loop.next()), 2.0 * block_nanoseconds, 100);
 }
 
-TEST(loop_pace, shares_a_loop_never_measured_at_once) {
+TEST(loop_pace, shares_at_once_a_loop_that_was_never_measured) {
   remembered_pace remembered;
   const piece loop(remembered);
   EXPECT_TRUE(loop.pays(2));
   EXPECT_FALSE(loop.pays(1));
 }
 
-TEST(loop_pace, keeps_a_loop_that_is_remembered_to_be_short_to_itself) {
+TEST(loop_pace, does_not_share_a_loop_that_it_remembers_as_short) {
   remembered_pace remembered;
   piece(remembered).run(1, 100);
   piece loop(remembered);
@@ -97,7 +97,7 @@ TEST(loop_pace, keeps_a_loop_that_is_remembered_to_be_short_to_itself) {
   EXPECT_FALSE(loop.pays(64));
 }
 
-TEST(loop_pace, shares_what_takes_two_microseconds) {
+TEST(loop_pace, shares_a_loop_that_takes_two_microseconds) {
   remembered_pace remembered;
   remembered.set(50);  // iterations of 10 ns
   const piece loop(remembered);
@@ -105,7 +105,7 @@ TEST(loop_pace, shares_what_takes_two_microseconds) {
   EXPECT_FALSE(loop.pays(199));
 }
 
-TEST(loop_pace, shares_after_one_iteration_that_was_dearer_than_remembered) {
+TEST(loop_pace, shares_after_one_iteration_that_took_longer_than_remembered) {
   remembered_pace remembered;
   piece(remembered).run(1, 100);
   piece loop(remembered);
@@ -114,7 +114,7 @@ TEST(loop_pace, shares_after_one_iteration_that_was_dearer_than_remembered) {
   EXPECT_EQ(loop.next(), 1);
 }
 
-TEST(loop_pace, does_not_take_one_cold_iteration_for_a_dear_loop) {
+TEST(loop_pace, does_not_take_one_cold_iteration_for_an_expensive_loop) {
   remembered_pace remembered;
   piece(remembered).run(1, 100);
   piece loop(remembered);
@@ -122,7 +122,7 @@ TEST(loop_pace, does_not_take_one_cold_iteration_for_a_dear_loop) {
   EXPECT_FALSE(loop.pays(64));
 }
 
-TEST(loop_pace, runs_no_more_unseen_than_has_run_after_first_iterations_that_did_nothing) {
+TEST(loop_pace, at_most_doubles_what_has_run_after_first_iterations_that_did_nothing) {
   remembered_pace remembered;
   piece(remembered).run(1e6, 10);
   piece loop(remembered);
@@ -171,7 +171,8 @@ TEST(loop_pace, ends_long_blocks_at_multiples_of_64) {
   EXPECT_EQ(loop_pace<test_clock>(remembered, 100).block_after(7), 100U);
 }
 
-// 24 iterations take half a microsecond: blocks of 16, without a rest for what runs four or eight at once.
+// 24 iterations take half a microsecond, so blocks have 16. A body that runs four or eight iterations at once
+// has no rest.
 TEST(loop_pace, ends_short_blocks_at_multiples_of_a_power_of_two) {
   remembered_pace remembered;
   loop_pace<test_clock> pace(remembered);
@@ -190,7 +191,7 @@ TEST(loop_pace, ends_short_blocks_at_multiples_of_a_power_of_two) {
   }
 }
 
-TEST(loop_pace, that_is_given_is_kept) {
+TEST(loop_pace, keeps_a_block_length_that_the_program_gives) {
   const remembered_pace remembered;
   loop_pace<test_clock> pace(remembered, 10);
   EXPECT_EQ(pace.block(), 10);

@@ -124,7 +124,7 @@ TEST(parallel_for, of_bounds_of_two_types_has_indices_of_the_type_that_holds_bot
   EXPECT_THROW(throw_first(-1, 5U), misuse);
 }
 
-TEST(parallel_for, names_the_bound_that_is_negative_where_indices_are_unsigned) {
+TEST(parallel_for, names_the_negative_bound_if_indices_are_unsigned) {
   const auto nothing = [](auto) {};
   const std::string way_out = ": a signed type for both can count from one to the other";
   EXPECT_EQ(text_of<misuse>([&] { parallel_for(-7, 10U, nothing); }),
@@ -155,7 +155,7 @@ TEST(parallel_for, nests) {
   });
 }
 
-TEST(parallel_for, throws_what_an_iteration_throws_with_no_iteration_left_running) {
+TEST(parallel_for, throws_the_exception_of_an_iteration_when_no_iteration_runs_any_more) {
   on_runtimes([](runtime& rt) {
     std::atomic<int> running{0};
     EXPECT_THROW(rt.run([&] {
@@ -173,7 +173,7 @@ TEST(parallel_for, throws_what_an_iteration_throws_with_no_iteration_left_runnin
   });
 }
 
-// The other worker has half of the loop by then, and would have it for years.
+// The other worker has half of the loop by then, which would take years.
 TEST(parallel_for, runs_no_more_blocks_on_any_worker_when_an_iteration_has_thrown) {
   runtime rt{{.workers = 2}};
   for (int round = 0; round < 20; ++round) {
@@ -209,7 +209,7 @@ TEST(parallel_for, steps_up_and_down) {
   });
 }
 
-TEST(parallel_for, steps_over_all_that_a_type_holds) {
+TEST(parallel_for, steps_over_all_values_of_a_type) {
   runtime rt{{.workers = 1}};
   rt.run([&] {
     using limits = std::numeric_limits<std::int8_t>;
@@ -325,7 +325,8 @@ TEST(parallel_for, with_a_grain_of_one_has_two_workers_meet_in_a_loop_of_two) {
   }
 }
 
-// A body whose iterations from 0 on wait for each other, and give up after some time; those below are cheap.
+// A body whose iterations from 0 on wait for each other, and give up after some time. Iterations below 0 are
+// cheap.
 struct meeting {
   long patience = 100'000;  // looks
   std::atomic<int> inside{0};
@@ -334,7 +335,7 @@ struct meeting {
     if (i < 0) return;
     if (++inside == 2) met = true;
     for (long looks = 0; !met && looks < patience; ++looks) std::this_thread::yield();
-    --inside;  // who comes when this one has given up does not meet it
+    --inside;  // an iteration that comes later does not meet this one
   }
 };
 
@@ -343,12 +344,12 @@ TEST(parallel_for, has_two_workers_meet_in_iterations_that_wait_for_each_other_a
   meeting body;
   rt.run([&] {
     parallel_for(-100000, 0, body);
-    parallel_for(0, 100, body);  // the cost of the first one is seen, and the rest shared
+    parallel_for(0, 100, body);  // the worker sees the cost of the first iteration, and shares the rest
   });
   EXPECT_TRUE(body.met);
 }
 
-TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_one_of_the_same_body) {
+TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_loop_of_the_same_body) {
   runtime rt{{.workers = 2}};
   meeting both{.patience = 1'000'000};        // a sleeping worker has to get up
   const auto body = [&](int i) { both(i); };  // a type whose pace no other test has told
@@ -357,7 +358,7 @@ TEST(parallel_for, has_two_workers_meet_in_a_loop_of_two_after_a_long_one_of_the
   EXPECT_TRUE(both.met);
 }
 
-TEST(parallel_for, makes_a_state_for_each_piece_that_no_two_calls_have_at_a_time) {
+TEST(parallel_for, makes_a_state_for_each_piece_which_two_calls_never_use_at_a_time) {
   struct scratch {
     std::atomic<int>& made;
     bool in_use = false;
@@ -387,7 +388,7 @@ TEST(parallel_for, makes_a_state_for_each_piece_that_no_two_calls_have_at_a_time
   });
 }
 
-TEST(parallel_for, makes_one_state_where_nobody_shares) {
+TEST(parallel_for, makes_one_state_if_no_worker_shares_the_loop) {
   std::vector<int> values(1000, 1);
   int made = 0;
   long sum = 0;
@@ -397,7 +398,7 @@ TEST(parallel_for, makes_one_state_where_nobody_shares) {
   };
   runtime rt{{.workers = 1}};
   rt.run([&] {
-    join([] {}, [] {});  // the first push shares, in case that a thief has asked before
+    join([] {}, [] {});  // the first push shares, so it must not be the loop's
     parallel_for(0, 1000, with_state(make, [&](long& calls, int) { sum = ++calls; }));
     EXPECT_EQ(sum, 1000);
     parallel_for(values, with_state(make, [&](long& calls, int value) { sum = calls += value; }));
@@ -412,7 +413,7 @@ TEST(parallel_for, makes_one_state_where_nobody_shares) {
   EXPECT_EQ(made, 4);
 }
 
-TEST(parallel_for, throws_what_making_a_state_throws) {
+TEST(parallel_for, throws_the_exception_of_making_a_state) {
   on_runtimes([](runtime& rt) {
     EXPECT_THROW(rt.run([] {
       parallel_for(0, 10, with_state([]() -> int { throw std::out_of_range("state"); }, [](int&, int) {}));
@@ -421,7 +422,7 @@ TEST(parallel_for, throws_what_making_a_state_throws) {
   });
 }
 
-TEST(parallel_for, keeps_a_body_that_counts_in_itself_one_object) {
+TEST(parallel_for, makes_no_copy_of_a_body_that_counts_its_calls) {
   struct counter {
     int calls = 0;
     void operator()(int) { ++calls; }
@@ -440,7 +441,7 @@ TEST(parallel_for, random_loops_run_each_iteration_once) {
   on_runtimes([&](runtime& rt) {
     for (int round = 0; round < 20; ++round) {
       const long n = below(1L << below(18));
-      const long dear = 1 + below(n + 1);  // every so many iterations one takes longer
+      const long dear = 1 + below(n + 1);  // one in so many iterations takes longer
       const std::size_t grain = below(2) == 0 ? 0 : static_cast<std::size_t>(1 + below(n + 1));
       const long step = 1 + below(5);
       SCOPED_TRACE(testing::Message() << n << " by " << step << ", grain " << grain);

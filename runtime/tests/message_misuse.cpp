@@ -1,4 +1,4 @@
-// Not compiled but for its errors: CASE says which. tests/CMakeLists.txt knows what the compiler has to say.
+// Compiled only for its errors: CASE selects one. tests/CMakeLists.txt knows the text of each error.
 #include <teff/message.hpp>
 
 #include <memory>

@@ -1,6 +1,6 @@
-// A job of processes of which the last is killed while the others wait for it. Started by mpiexec, which is
-// told to go on without it: that they end at all is what the test looks at, and that they name who has died.
-// Or its host is cut off from the others (hosts.sh); or it is stopped for a while, and they wait for it.
+// A job of processes, of which the last one is killed while the others wait for it. Or its host is cut off
+// from the others (hosts.sh), or it is stopped for a while. The job is started by mpiexec, which is told to
+// go on without a dead rank. The test checks that the other processes end, and that they name the dead one.
 #include <teff/distributed_replay.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 enum class state { asleep, busy, sending, cut_off, stopped };
 
-// For longer than a host may be silent. Another process has to end it.
+// Stops this process for longer than a host may be silent. Another process ends the stop.
 void stop_for_a_while() {
   const pid_t stopped = getpid();
   if (fork() == 0) {
@@ -30,8 +30,8 @@ void stop_for_a_while() {
   raise(SIGSTOP);
 }
 
-// Asleep: all wait in run(), and nothing comes. Busy: they run a task that never ends. Sending: their workers
-// send without end, to the dead one, too.
+// Asleep: all ranks wait in run(), and no message comes. Busy: they run a task that never ends. Sending: they
+// send without end, to the dead rank, too.
 void wait_for_a_dead_rank(teff::communicator& comm, state how) {
   const int last = comm.ranks() - 1;
   std::atomic<int> came{0};
@@ -54,7 +54,7 @@ void wait_for_a_dead_rank(teff::communicator& comm, state how) {
   std::fprintf(stderr, "rank %d: run() has returned\n", comm.rank());
 }
 
-// The last rank dies in the middle of a replay, in which the others wait for it.
+// The last rank dies in a replay, in which the other ranks wait for it.
 void replay_with_a_dead_rank(teff::communicator& comm) {
   teff::distributed_replay<int> g(comm);
   g.rank([](int rank) { return rank; });

@@ -1,6 +1,6 @@
-// A job of processes: messages, phases, failures and a task graph over MPI. Started by mpiexec; each rank
-// says by its exit status whether what it saw was right. With the argument "messages" all go by MPI's
-// messages, with "mpi_blocks" the data of large ones.
+// A job of processes: messages, phases, failures and a task graph over MPI. mpiexec starts it. The exit
+// status of each rank says whether all was right there. With the argument "messages", MPI's messages carry
+// all packets; with "mpi_blocks", MPI carries the data of large messages.
 #include <teff/distributed_graph.hpp>
 #include <teff/distributed_replay.hpp>
 #include <teff/message.hpp>
@@ -65,7 +65,8 @@ void large(teff::communicator& comm) {
   expect(came == 1, "the number of large messages");
 }
 
-// From everyone to everyone, each several times, into memory that is asked for one after the other.
+// Each rank sends several blocks to each rank. They land in memory that the receiver allocates when it is
+// asked.
 void blocks(teff::communicator& comm, std::size_t size, int times) {
   const auto ranks = static_cast<std::size_t>(comm.ranks());
   const auto value = [](int from, int to, int time, std::size_t i) {
@@ -165,8 +166,8 @@ void stencil(teff::communicator& comm) {
   expect(ran == steps * columns, "the number of tasks");
 }
 
-// Task (step, rank) takes the blocks of all ranks of the step before, which lie where it has said, and sends
-// its own to all.
+// Task (step, rank) takes a block of each rank's task of the step before, and sends a block to the tasks of
+// the next step on all ranks.
 void block_steps(teff::communicator& comm) {
   using key = std::array<int, 2>;
   constexpr int steps = 5;
@@ -211,7 +212,7 @@ void block_steps(teff::communicator& comm) {
   expect(ran == steps, "the number of tasks that take blocks");
 }
 
-// Each rank sums what all others have made in the iteration before, which is large, or one number.
+// Each rank adds up the outputs of all ranks in the iteration before. An output is large, or one number.
 void replay(teff::communicator& comm, std::size_t size) {
   teff::distributed_replay<int> g(comm);
   g.rank([](int rank) { return rank; });
@@ -254,7 +255,8 @@ void replay(teff::communicator& comm, std::size_t size) {
   });
 }
 
-// The last rank makes its second communicator later: what a watchdog says of it is for the caller to look at.
+// The last rank makes its second communicator late. The caller of this program looks at the watchdog's
+// output.
 void make_late(teff::runtime& rt, teff::mpi& job) {
   const teff::communicator first(rt, job);
   if (first.rank() == first.ranks() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(2500));

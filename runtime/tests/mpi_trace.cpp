@@ -1,5 +1,5 @@
-// A job of processes that leaves a trace; with a folder and a number of ranks, looks at the one that lies
-// there.
+// A job of processes that writes a trace. With a folder and a number of ranks as arguments, it checks the
+// trace in that folder.
 #include <teff/distributed_graph.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int rounds = 200;
 
-// One of them throws; it has as many messages as the others all the same.
+// Runs a rank of the job. The last rank throws in one run(), in which no rank sends messages.
 int run(teff::mpi& job) {
   teff::runtime rt{{.workers = 2}};
   teff::communicator comm(rt, job);

@@ -20,12 +20,12 @@ order looked_at(const detail::nearest_first<int>& others, std::uint64_t random) 
   return looked;
 }
 
-// Distances by tens: 11 and 12 share a cache, 21, 22 and 23 another, 31 is on another package.
+// The tens of a number are its distance: 11 and 12 are nearest, 31 is farthest.
 detail::nearest_first<int> three_classes() {
   return {{31, 22, 11, 23, 12, 21}, [](int other) { return other / 10; }};
 }
 
-TEST(nearest_first, looks_at_each_class_of_distance_before_those_farther_away) {
+TEST(nearest_first, looks_at_each_class_of_distance_before_the_classes_farther_away) {
   for (std::uint64_t random = 0; random < 12; ++random) {
     const auto looked = looked_at(three_classes(), random);
     ASSERT_EQ(looked.size(), 6U);
@@ -40,13 +40,13 @@ TEST(nearest_first, begins_each_class_where_the_random_number_says) {
   EXPECT_EQ(looked_at(three_classes(), 5), (order{12, 11, 21, 22, 23, 31}));
 }
 
-TEST(nearest_first, stops_at_the_first_that_has_something) {
+TEST(nearest_first, stops_at_the_first_worker_that_has_work) {
   int looks = 0;
   three_classes().look_at_each(0, [&](int other) { return ++looks, other == 22; });
   EXPECT_EQ(looks, 3);
 }
 
-TEST(nearest_first, looks_at_two_of_each_distance_at_a_time_and_at_all_in_turn) {
+TEST(nearest_first, looks_at_two_workers_of_each_distance_at_a_time_and_at_all_in_turn) {
   std::set<int> seen;
   for (std::uint64_t turn = 5; turn < 7; ++turn) {
     order looked;
@@ -64,7 +64,7 @@ TEST(nearest_first, looks_at_two_of_each_distance_at_a_time_and_at_all_in_turn) 
   EXPECT_EQ(looks, 3);
 }
 
-TEST(nearest_first, without_others_looks_at_nobody) {
+TEST(nearest_first, without_other_workers_looks_at_none) {
   EXPECT_TRUE(looked_at({}, 7).empty());
   detail::nearest_first<int>().look_at_some(7, [](int) { return ADD_FAILURE(), true; });
 }

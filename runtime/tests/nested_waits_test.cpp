@@ -1,5 +1,5 @@
-// Waits within tasks of graphs and replays, of several runtimes, and of several threads: none hangs, none is
-// refused that could end.
+// Waits within tasks of graphs and replays, of several runtimes, and of several threads. No wait hangs, and
+// libteff refuses only waits that could not end.
 #include <gtest/gtest.h>
 #include <teff/teff.hpp>
 
@@ -21,17 +21,18 @@ void wait_for(const std::atomic<bool>& said) {
   while (!said) std::this_thread::yield();
 }
 
-// A graph of one task, whose body does this.
+// Gives the graph this body, and each key the indegree 1.
 template <class Body>
 void fill(task_graph<int>& graph, Body body) {
   graph.indegree([](int) { return 1; }).body([body](int) { body(); });
 }
 
-TEST(nested_waits, a_job_that_waits_for_a_graph_does_not_lie_above_a_piece_of_it) {
+TEST(nested_waits, a_job_that_waits_for_a_graph_does_not_run_on_top_of_a_piece_of_its_task) {
   runtime rt{{.workers = 3}};
   std::atomic<bool> first{false}, third_began{false}, submitted{false};
   task_graph<int> graph{rt};
-  // The second half is stolen, its second half again: its thief, the first to wait, must not take the job.
+  // A thief takes the second half, and another thief the half of that. The first thief, which waits first,
+  // must not take the job.
   fill(graph, [&] {
     join([&] { wait_for(first); },
          [&] {
@@ -81,7 +82,7 @@ TEST(nested_waits, a_stolen_piece_of_a_task_can_not_wait_for_its_graph) {
   EXPECT_THROW(graph.wait(), graph_waits_for_itself);
 }
 
-TEST(nested_waits, graphs_whose_tasks_wait_for_each_other_are_told_so) {
+TEST(nested_waits, graphs_whose_tasks_wait_for_each_other_get_an_error) {
   runtime rt{{.workers = 2}};
   task_graph<int> one{rt}, other{rt};
   std::latch both(2);
@@ -112,7 +113,8 @@ TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
     for (const bool placed : {false, true}) {
       std::atomic<int> inner_ran{0};
       task_graph<int> outer{rt};
-      // Of both halves of a join each waits for a graph, some of whose tasks only the other's worker can run.
+      // Each half of the join waits for a graph. Some tasks of that graph only the other half's worker can
+      // run.
       const auto wait_for_inner = [&] {
         task_graph<int> inner{rt};
         inner.indegree([](int) { return 1; }).body([&](int i) {
@@ -162,7 +164,7 @@ TEST(nested_waits, a_scope_hears_of_the_end_of_tasks_that_ran_in_another_runtime
       scope host;
       tasks.spawn([&] {
         stolen = true;
-        // Until the scope's owner sleeps.
+        // Waits until the scope's owner sleeps.
         while (parks == 0 || one.counters().parks < parks) std::this_thread::yield();
         ++ended;
       });
@@ -181,7 +183,7 @@ TEST(nested_waits, runtimes_can_call_each_other_in_a_circle) {
                std::out_of_range);
 }
 
-// While a worker is kept by something else.
+// Keeps a worker busy with other work while it lives.
 class kept_worker {
  public:
   explicit kept_worker(runtime& rt)
@@ -205,7 +207,7 @@ class kept_worker {
   std::thread job_;
 };
 
-TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_something_else) {
+TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_other_work) {
   runtime rt{{.workers = 2}};
   for (const bool placed : {false, true}) {
     std::atomic<unsigned> counted{0};
@@ -220,7 +222,7 @@ TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_
     fill(failing, [] { throw std::out_of_range("7"); });
     for (int i = 0; i < 2; ++i) unsatisfied.fulfill(i);
     while (counted < 2) std::this_thread::yield();
-    // Whoever counted a key has that told to others before it takes a job.
+    // A worker that has counted a key tells the others before it takes a job.
     const kept_worker kept(rt);
     try {
       unsatisfied.wait();
@@ -230,13 +232,13 @@ TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_
     }
     failing.fulfill(0);
     EXPECT_THROW(failing.wait(), std::out_of_range);
-    unsatisfied.wait();  // all is forgotten
+    unsatisfied.wait();  // the error has reset the graph
   }
 }
 
-TEST(nested_waits, an_error_reaches_everybody_who_waits_for_the_graph) {
+TEST(nested_waits, an_error_reaches_every_thread_that_waits_for_the_graph) {
   runtime rt{{.workers = 2}};
-  // Who comes too late to wait is not told, so not every round shows it.
+  // A thread that begins to wait too late gets no error, so not every round has three errors.
   int told_most = 0;
   for (int round = 0; round < 1000 && told_most < 3; ++round) {
     task_graph<int> graph{rt};

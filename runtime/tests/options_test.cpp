@@ -1,5 +1,5 @@
-// Options and TEFF_* variables that can't be honoured: each is refused by one line that names the value, the
-// rule and the way out.
+// Options and TEFF_* variables that can't be honoured. The error is one line, which names the value, the rule
+// and the way out.
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
@@ -13,7 +13,7 @@
 namespace teff::test {
 namespace {
 
-// What a runtime with these options says that it can't do; empty: it can.
+// The text of the error of a runtime with these options. Empty if there is none.
 std::string refusal(const runtime_options& asked) {
   try {
     const runtime rt{asked};
@@ -23,7 +23,7 @@ std::string refusal(const runtime_options& asked) {
   return {};
 }
 
-// The same with a variable set.
+// The text of the error of a runtime while this variable is set.
 std::string refusal(const char* variable, const char* value) {
   ::setenv(variable, value, 1);
   const std::string said = refusal({});

@@ -1,4 +1,4 @@
-// The parking code on its interleavings: no published work is left while everybody sleeps.
+// The parking code on its interleavings: no published work is left while all workers sleep.
 #include <gtest/gtest.h>
 
 #include "interleavings.hpp"
@@ -36,8 +36,7 @@ struct world {
   void hand_over() {
     if (work.load() > 0) gate.wake_any(0);
   }
-  // What worker_park.cpp does, without the spinning: searches until it has found so many
-  // pieces.
+  // The steps of worker_park.cpp without the spinning: searches until it has found so many pieces.
   void search(unsigned me, int pieces, bool looks_again = true) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();
@@ -62,7 +61,7 @@ checker::outcome check(int preemptions, const std::vector<std::function<void(wor
                                        preemptions);
 }
 
-TEST(parking_model, a_worker_that_goes_to_sleep_gets_what_is_published_meanwhile) {
+TEST(parking_model, a_worker_that_goes_to_sleep_gets_work_that_is_published_meanwhile) {
   expect_no_fault(check(5, {[](world& w) { w.search(0, 2); },
                             [](world& w) {
                               w.publish();
@@ -71,7 +70,7 @@ TEST(parking_model, a_worker_that_goes_to_sleep_gets_what_is_published_meanwhile
 }
 
 TEST(parking_model, two_workers_share_two_pieces_that_are_published_one_by_one) {
-  // One wake at most for each piece; whoever leaves the search last hands over.
+  // Each piece causes one wake at most. The worker that leaves the search last hands over.
   expect_no_fault(check(3, {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
                             [](world& w) {
                               w.publish();

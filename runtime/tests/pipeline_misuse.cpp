@@ -1,4 +1,4 @@
-// Not compiled but for its errors: CASE says which. tests/CMakeLists.txt knows what the compiler has to say.
+// A test compiles this file once for each CASE, to see its error. CMakeLists.txt has the expected texts.
 #include <teff/pipeline.hpp>
 
 #include <memory>
@@ -29,6 +29,6 @@ void misuse(int& somewhere) {
 #elif CASE == 9
   parallel_pipeline(1, serial([] { return 1; }), sink);
 #else
-  parallel_pipeline(1, source, sink);  // is right
+  parallel_pipeline(1, source, sink);  // no error
 #endif
 }

@@ -1,5 +1,5 @@
-// Pipelines on the interleavings of two or three workers: no token is lost or overtakes another where it must
-// not, serial stages run one at a time, and no more tokens are under way than there may be.
+// Pipelines on the interleavings of two or three workers. No token is lost, and none overtakes another at a
+// stage in order. A serial stage runs on one token at a time. No token is under way beyond the bound.
 #include <teff/detail/pipeline/running_pipeline.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using checked::checker;
 
-// What the tests of faults do wrong.
+// The faults that tests put into the code.
 enum class fault {
   none,
   leaves_without_release,
@@ -33,7 +33,7 @@ enum class fault {
   makes_token_without_room,
 };
 
-// What the clock says: tokens take long, or none after the first ones take any time.
+// The clock's course: all tokens take long, or only the first ones do.
 enum class tokens_take { long_time, no_time_later };
 
 struct options {
@@ -46,7 +46,7 @@ struct options {
   tokens_take time = tokens_take::long_time;
 };
 
-// One pipeline, a worker a thread.
+// One pipeline. Each thread is a worker.
 struct world {
   static inline world* current = nullptr;
   static inline fault seeded = fault::none;
@@ -58,7 +58,7 @@ struct world {
   unsigned asked = 0;
   std::int64_t time = 0;
   int readings = 0;
-  // Walks on offer, as the deque would have them; `offered` and `ended` carry happens-before along.
+  // The walks on offer, in the place of the deque. `offered` and `ended` carry happens-before.
   std::vector<std::function<void()>> offers;
   checked::atomic<int> offered{0};
   checked::atomic<int> ended{0};
@@ -98,7 +98,7 @@ struct value {
 };
 
 struct checked_worker {
-  // Carries out a fault.
+  // Carries out the fault that is seeded.
   template <class T>
   struct atomic : checked::atomic<T> {
     using base = checked::atomic<T>;
@@ -237,7 +237,7 @@ constexpr auto in_order = detail::stage_mode::serial;
 constexpr auto out_of_order = detail::stage_mode::serial_out_of_order;
 constexpr auto in_parallel = detail::stage_mode::parallel;
 
-// Worker 0 calls the pipeline, `helpers` others walk when it asks them to.
+// Worker 0 calls the pipeline, and `helpers` other workers take the walks that it offers.
 template <class... Stages>
 checker::outcome check(const options& how, int helpers, Stages... stages) {
   checked_worker::stages_between_looks = how.stages_between_looks;
@@ -246,7 +246,7 @@ checker::outcome check(const options& how, int helpers, Stages... stages) {
       [&]() -> checker::program {
         auto all = std::make_shared<world>(how);
         using pipeline = detail::running_pipeline<checked_worker, Stages...>;
-        // Left behind when there is a fault: nothing of it can be used any more.
+        // A run with a fault leaks it, because its threads are still within.
         auto* const running = new pipeline(how.most, stages...);
         checker::program program;
         program.emplace_back([all, running] { running->run(); });
@@ -310,7 +310,7 @@ TEST(pipeline_model, three_workers_carry_tokens) {
                         sink<in_order>(2)));
 }
 
-TEST(pipeline_model, a_worker_that_nobody_helps_goes_on_alone) {
+TEST(pipeline_model, a_worker_without_helpers_goes_on_alone) {
   expect_no_fault(check({.tokens = 4, .offers = 2, .preemptions = 2, .stages_between_looks = 1}, 1, source(),
                         sink<in_order>(1)));
 }
@@ -327,7 +327,7 @@ TEST(pipeline_model, a_worker_quits_when_tokens_are_short) {
                         1, source(), middle<in_order>(1), sink<in_order>(2)));
 }
 
-// Faults, seeded to see that they are found.
+// Faults that the checker must find.
 
 TEST(pipeline_model, finds_a_stage_that_is_left_without_release) {
   world::seeded = fault::leaves_without_release;
@@ -360,7 +360,7 @@ TEST(pipeline_model, finds_turns_and_tokens_that_are_counted_without_order) {
       "data race");
 }
 
-TEST(pipeline_model, finds_a_last_walk_that_does_not_look_for_what_another_left) {
+TEST(pipeline_model, finds_a_last_walk_that_does_not_look_for_a_stage_that_another_left) {
   world::seeded = fault::last_walk_does_not_look;
   EXPECT_EQ(check({.tokens = 4,
                    .preemptions = 3,

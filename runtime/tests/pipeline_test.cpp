@@ -1,4 +1,4 @@
-// Pipelines: order, the bound of tokens, exceptions, nesting, and what becomes of the values.
+// Pipelines: order, the bound of tokens, exceptions, nesting, and the lifetime of values.
 #include <teff/pipeline.hpp>
 
 #include "allocations.hpp"
@@ -32,7 +32,7 @@ auto numbers(int count) {
   });
 }
 
-// Takes so long that other workers are let in.
+// Takes so long that the pipeline shares its tokens.
 void take_time() {
   volatile std::uint64_t x = 1;
   for (int i = 0; i < 3000; ++i) x = x * 3 + 1;
@@ -44,7 +44,7 @@ std::vector<int> first_numbers(int count) {
   return all;
 }
 
-// Calls of it exclude each other.
+// A function whose calls must not overlap.
 class exclusive {
  public:
   exclusive() = default;
@@ -208,7 +208,7 @@ TEST(pipeline, for_no_token_is_refused) {
   EXPECT_THROW(parallel_pipeline(0, numbers(1), serial([](int) {})), misuse);
 }
 
-// A value that can only be moved, and is counted.
+// A value that can only be moved. It counts how many values live.
 class counted_value {
  public:
   explicit counted_value(std::atomic<int>& alive) : alive_(&alive) { ++*alive_; }
@@ -251,7 +251,7 @@ TEST(pipeline, destroys_every_value_that_it_moves) {
   });
 }
 
-TEST(pipeline, that_fails_at_any_stage_destroys_what_is_under_way_and_throws_the_exception) {
+TEST(pipeline, that_fails_at_any_stage_destroys_the_tokens_under_way_and_throws_the_exception) {
   on_runtimes([](runtime& rt) {
     for (int stage = 0; stage < 4; ++stage) {
       for (const int at : {0, 1, 50}) {
@@ -332,7 +332,7 @@ TEST(pipeline, can_be_run_again_after_it_failed) {
   });
 }
 
-TEST(pipeline, has_loops_joins_and_pipelines_in_its_stages) {
+TEST(pipeline, may_have_loops_joins_and_pipelines_in_its_stages) {
   on_runtimes([](runtime& rt) {
     long sum = 0;
     rt.run([&] {
@@ -355,7 +355,7 @@ TEST(pipeline, has_loops_joins_and_pipelines_in_its_stages) {
   });
 }
 
-TEST(pipeline, runs_many_at_a_time_in_tasks) {
+TEST(pipeline, many_pipelines_run_at_a_time_in_tasks) {
   on_runtimes([](runtime& rt) {
     std::atomic<int> right{0};
     rt.run([&] {
@@ -435,7 +435,7 @@ TEST(pipeline, takes_stages_by_reference_and_functions_of_all_kinds) {
   EXPECT_EQ(sum, 2 + 3 + 4);
 }
 
-// What is not a pipeline is a static_assert: runtime/tests/pipeline_misuse.cpp.
+// pipeline_misuse.cpp tests the static_asserts of stages that are no pipeline.
 
 }  // namespace
 }  // namespace teff::test

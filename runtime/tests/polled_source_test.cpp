@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = detail::source::poll_time::clock;
 
-// Calls a function at a time; a time may be set again by that function, or from anywhere.
+// Calls a function at a time. The function or any thread may set the next time.
 class alarm_clock final : public detail::source {
  public:
   explicit alarm_clock(detail::scheduler& of) : of_(of) {}
@@ -77,17 +77,17 @@ class attached_clock {
   std::shared_ptr<alarm_clock> clock_;
 };
 
-// So many workers that park as soon as they find nothing.
+// The options of workers that park as soon as they find nothing.
 runtime_options parking(unsigned workers) {
   return {.workers = workers, .spin = 0us};
 }
 
-// A new runtime's, before anything wakes one of them.
+// Of a new runtime, before anything wakes a worker.
 void wait_until_all_are_parked(const runtime& rt) {
   while (rt.counters().parks < rt.workers()) std::this_thread::yield();
 }
 
-// Else it never will.
+// Fails if it does not happen: no machine takes a minute for it.
 void expect_soon(const std::future<void>& happened) {
   ASSERT_EQ(happened.wait_for(1min), std::future_status::ready);
 }
@@ -116,7 +116,7 @@ TEST(polled_source, wakes_a_parked_worker_at_a_time_that_has_become_earlier) {
   expect_soon(rang.get_future());
 }
 
-// Each poll is a park of one worker, whatever the number of workers.
+// One worker parks for each poll. The other workers sleep on.
 TEST(polled_source, wakes_one_worker_for_a_poll_and_lets_the_others_sleep) {
   constexpr std::uint64_t polls = 100;
   runtime rt(parking(4));
@@ -141,7 +141,7 @@ TEST(polled_source, is_polled_by_another_worker_while_one_is_busy) {
     wait_until_all_are_parked(rt);
     std::atomic<bool> rang{false};
     alarm->set(clock::now() + std::chrono::microseconds(20 * round), [&] { rang = true; });
-    // Either of the two may run this, also the one that was to wake for the clock.
+    // Either worker may run this, also the one that was to wake for the clock.
     rt.run([&] {
       while (!rang) std::this_thread::yield();
     });
@@ -163,7 +163,7 @@ TEST(polled_source, is_polled_by_a_worker_that_waits_within_an_activity) {
   EXPECT_TRUE(rang);
 }
 
-// Calls of run() are short, and so leave the worker as they found it: asleep until that time.
+// Short calls of run() leave the worker asleep until the time of the clock.
 TEST(polled_source, that_a_worker_sleeps_for_does_not_keep_callers_from_running_on_their_own_threads) {
   if (!detail::call_stack::available) GTEST_SKIP() << "no guests on this processor";
   runtime rt{parking(1)};

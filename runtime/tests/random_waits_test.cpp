@@ -1,5 +1,5 @@
-// Random graphs of requests that wait for each other's futures: where all waits can end, none is refused;
-// where some can't, one is refused, and all end.
+// Random graphs of requests that wait for each other's futures. If all waits can end, no wait is refused. If
+// some can't, at least one wait is refused, and all requests end.
 #include <teff/teff.hpp>
 
 #include <gtest/gtest.h>
@@ -15,25 +15,25 @@
 namespace teff::test {
 namespace {
 
-// How the future of a node is made of its two requests.
+// How a node makes its future from the futures of its two requests.
 enum class form { then, all, all_of_range, any, any_of_range };
 constexpr std::size_t forms = 5;
 constexpr bool one_suffices(form how) {
   return how == form::any || how == form::any_of_range;
 }
 
-// Where a request waits for the futures of others.
+// Where a request waits for the futures of other nodes.
 enum class way { here, blocking, run, submit, in_join, in_scope, blocking_in_join };
 constexpr std::size_t ways = 7;
 
-// Two requests: each waits for some nodes.
+// A node has two requests. Each waits for some nodes.
 struct plan_of_node {
   form how;
   way where[2];
   std::vector<std::size_t> needs[2];
 };
 
-// What can end in such a graph: the least set that the rules of its forms give.
+// Whether all requests of such a graph can end: they are in the least set that the forms' rules give.
 bool all_can_end(const std::vector<plan_of_node>& plan) {
   std::vector<bool> ends(plan.size());
   const auto request_ends = [&](const std::vector<std::size_t>& needs) {
@@ -77,7 +77,7 @@ future<void> joined(form how, future<void> one, future<void> other) {
   }
 }
 
-// Runs it. Returns how many waits were refused.
+// Runs the graph. Returns how many waits were refused.
 int refused_in(const std::vector<plan_of_node>& plan, unsigned workers) {
   runtime rt(runtime_options{.workers = workers});
   runtime other(runtime_options{.workers = workers});
@@ -128,7 +128,7 @@ int refused_in(const std::vector<plan_of_node>& plan, unsigned workers) {
   all_made = true;
   for (auto& each : made) each.wait();
   rt.shutdown();
-  other.shutdown();  // a request there that was refused to somebody may still wait
+  other.shutdown();  // a request there may still wait, though the wait for it was refused
   EXPECT_EQ(ended, 2 * plan.size());
   return refused;
 }
@@ -138,7 +138,7 @@ class random_waits : public testing::TestWithParam<unsigned> {
   std::size_t pick(std::size_t below) {
     return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_);
   }
-  // Each request waits for nodes before its own only.
+  // Each request waits only for nodes before its own node.
   std::vector<plan_of_node> older_ones(std::size_t count) {
     std::vector<plan_of_node> plan(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -159,12 +159,12 @@ class random_waits : public testing::TestWithParam<unsigned> {
 constexpr int rounds = 40;
 constexpr std::size_t nodes = 12;
 
-TEST_P(random_waits, for_older_ones_are_never_refused) {
+TEST_P(random_waits, for_older_requests_are_never_refused) {
   for (int round = 0; round < rounds; ++round) EXPECT_EQ(refused_in(older_ones(nodes), GetParam()), 0);
 }
 
-// A wait of an older one for a newer one: whether that closes a circle, the rules of when_any say.
-TEST_P(random_waits, of_which_one_goes_back_are_refused_where_they_close_a_circle) {
+// An older request waits for a newer one. The rules of when_any decide whether that closes a circle.
+TEST_P(random_waits, of_which_one_is_for_a_newer_request_are_refused_if_they_close_a_circle) {
   int circles = 0;
   for (int round = 0; round < rounds; ++round) {
     auto plan = older_ones(nodes);

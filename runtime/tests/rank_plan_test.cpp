@@ -1,4 +1,4 @@
-// Which waits of a distributed replay are left when those are dropped that others ensure.
+// A distributed replay drops waits that other waits ensure.
 #include <gtest/gtest.h>
 #include <teff/detail/distributed/rank_plan.hpp>
 
@@ -14,7 +14,7 @@ using detail::rank_worker;
 constexpr rank_worker second_rank{1, 0};
 constexpr rank_worker third_rank{2, 0};
 
-// "worker.index waits for index of `on`, so many iterations before".
+// A need says: "task `index` of `worker` waits for task `index` of `on`, so many iterations before".
 std::vector<rank_need> left_of(std::vector<rank_need> needs) {
   return detail::reduced(std::move(needs), {{second_rank, 4}, {third_rank, 4}});
 }
@@ -33,7 +33,7 @@ TEST(rank_plan, each_waiter_and_each_awaited_worker_counts_for_itself) {
 }
 
 TEST(rank_plan, what_was_waited_for_in_the_iteration_before_is_known) {
-  // Task 3 of the iteration before was waited for there, as its own.
+  // The worker has waited for task 3 of the iteration before in that iteration.
   const auto left =
       left_of({{0, 1, {second_rank, 3}, 0}, {0, 0, {second_rank, 2}, 1}, {0, 0, {second_rank, 3}, 2}});
   ASSERT_EQ(left.size(), 1U);

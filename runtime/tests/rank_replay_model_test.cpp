@@ -1,5 +1,5 @@
-// What ranks of a replay tell each other through memory that they share, on its interleavings: stamps of kept
-// outputs, and the bells of those who sleep.
+// Ranks of a replay and the words that they share, on their interleavings: stamps of kept outputs, and the
+// bells of sleeping ranks.
 #include <gtest/gtest.h>
 #include <teff/detail/distributed/replay_stamp.hpp>
 
@@ -19,11 +19,12 @@ namespace {
 using checked::checker;
 using checked::futex;
 
-// What is left out or done wrong, so that the checker finds it.
+// A fault in the code, which the checker finds.
 enum class fault { none, overwrites_early, rings_early, looks_early, does_not_listen, has_no_fence };
 
-// Rank 0 makes outputs, of which `kept` are kept; each other rank reads them one by one. A reader says by
-// stamps of its own that it has read. Rank 0 may read these, too, as where ranks read each other's outputs.
+// Rank 0 makes outputs, of which it keeps `kept`. Each other rank reads them one after the other, and says by
+// its own stamps that it has read. Rank 0 may wait for these stamps before it overwrites, as where ranks read
+// each other's outputs.
 template <template <class> class Atomic = checked::atomic>
 struct ranks {
   static constexpr std::uint64_t most_kept = 2;
@@ -35,7 +36,7 @@ struct ranks {
 
   ranks() { futex::wakes.clear(); }
 
-  // The order of detail::rank_wait: iteration `at`, counted from 0, has ended.
+  // Whether the rank has ended iteration `at`, counted from 0; as detail::rank_wait.
   bool ended(unsigned rank, std::int64_t at) const {
     return of[rank][static_cast<std::uint64_t>(at) % kept].stamp.reached(at + 1);
   }
@@ -87,7 +88,8 @@ struct ranks {
       tell(me, i, {0});
     }
   }
-  // Each reads the other's output of the iteration before, and nothing else says that it may overwrite.
+  // Two ranks read outputs of each other, each from the iteration before. No other stamp says that a rank may
+  // overwrite.
   void exchange(unsigned me, std::uint64_t times) {
     for (std::uint64_t i = 0; i < times; ++i) {
       wait(me, 1 - me, static_cast<std::int64_t>(i) - 1);

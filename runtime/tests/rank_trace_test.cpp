@@ -1,4 +1,5 @@
-// One trace of all ranks: over loopback and a simulated network, and what is known of another rank's clock.
+// One trace of all ranks, over loopback and over a simulated network; and the estimate of another rank's
+// clock.
 #include <gtest/gtest.h>
 #include <teff/collectives.hpp>
 #include <teff/distributed_graph.hpp>
@@ -27,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name in a new folder, which goes with the test.
+// A new folder, which is removed after the test.
 class trace_of_ranks : public testing::Test {
  protected:
   trace_of_ranks() {
@@ -36,8 +37,8 @@ class trace_of_ranks : public testing::Test {
   }
   ~trace_of_ranks() override { fs::remove_all(folder); }
 
-  // Calls body(communicator) on each rank of the job, whose runtimes end before this returns. `untraced`: a
-  // rank of which nothing is recorded.
+  // Calls body(communicator) on each rank of the job, whose runtimes end before this returns. The rank
+  // `untraced` has no trace.
   template <class Job, class Body>
   void trace(Job& job, unsigned workers, Body body, int untraced = -1) {
     std::vector<std::thread> threads;
@@ -50,7 +51,7 @@ class trace_of_ranks : public testing::Test {
     }
     for (auto& each : threads) each.join();
   }
-  // The only file there.
+  // Reads the only file in the folder.
   [[nodiscard]] rank_trace read(int ranks) const {
     const fs::directory_iterator files(folder);
     EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -60,7 +61,7 @@ class trace_of_ranks : public testing::Test {
   fs::path folder;
 };
 
-// Small messages, ordered and to the own rank as well, and large ones.
+// Sends small messages, some of them ordered, and large ones, to all ranks and to this one.
 void talk(communicator& comm, int rounds) {
   std::atomic<int> came{0};
   std::vector<double> data(1000, 1.5);
@@ -103,7 +104,7 @@ TEST_F(trace_of_ranks, is_one_file_with_an_arrow_for_each_message) {
       EXPECT_EQ(all.counted("messages sent"), static_cast<double>(all.messages()));
       EXPECT_EQ(all.counted("messages that came"), static_cast<double>(all.messages()));
       for (int rank = 1; rank < ranks; ++rank) EXPECT_EQ(all.clocks().at(rank), "clock shared with rank 0");
-      // Each large message is answered by messages of its own, unless a copy was deposited.
+      // The receiver of a large message sends an answer, unless a copy was deposited.
       const auto own = static_cast<std::uint64_t>(ranks);
       const std::string path = is_far ? "far" : "near";
       EXPECT_EQ(all.sent("own", "large"), own);
@@ -131,7 +132,7 @@ TEST_F(trace_of_ranks, has_the_messages_of_graphs_and_collectives) {
   });
   const auto all = read(3);
   EXPECT_EQ(all.faults(), "");
-  EXPECT_EQ(all.messages(), 30U + 3U + 2U);  // the keys; each rank gives to itself, two to their parents
+  EXPECT_EQ(all.messages(), 30U + 3U + 2U);  // keys; a value of each rank to itself; two to parents
 }
 
 TEST_F(trace_of_ranks, is_whole_when_a_rank_throws) {
@@ -145,7 +146,7 @@ TEST_F(trace_of_ranks, is_whole_when_a_rank_throws) {
     EXPECT_ANY_THROW(comm.run(body));
     talk(comm, 3);
   });
-  // Of messages that were dropped there is no arrival, and so an arrow with one end.
+  // A message that was dropped has no arrival, so its arrow has one end.
   const auto all = read(3);
   EXPECT_EQ(all.clocks().size(), 3U);
   EXPECT_GE(all.messages(), 3U * 3U * 7U);
@@ -195,14 +196,14 @@ TEST(clock_of_a_rank, is_taken_for_shared_only_if_round_trips_agree) {
   EXPECT_FALSE(clock.is_shared());
 }
 
-// A clock that is ahead, and runs faster: what is translated is wrong by no more than it says.
+// Rank 0's clock is ahead and runs at another speed. Translated times are wrong by no more than error().
 TEST(clock_of_a_rank, that_drifts_is_followed_between_series_within_the_error_that_it_states) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 100; ++round) {
     const auto ahead = static_cast<std::int64_t>(random() % 2'000'000'000) - 1'000'000'000;
-    const auto drift = static_cast<std::int64_t>(random() % 200) - 100;  // parts in a million
+    const auto drift = static_cast<std::int64_t>(random() % 200) - 100;  // parts per million
     const auto of_rank_0 = [&](std::int64_t own) { return own + ahead + own / 1'000'000 * drift; };
     rank_clock clock;
     std::int64_t now = 0;

@@ -1,4 +1,4 @@
-// What must hold of the trace of a job of several ranks, whoever has written it.
+// Checks the trace of a job of several ranks.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,10 +13,9 @@
 
 namespace teff::test {
 
-// Reads it and looks at everything that Perfetto relies on.
+// Reads a trace, and checks all that Perfetto relies on.
 class rank_trace {
  public:
-  // `ranks`: so many have taken part.
   rank_trace(const nlohmann::json& file, int ranks) {
     lost_ = file["otherData"]["lost_events"].get<std::uint64_t>();
     if (lost_ != 0) fault("events are lost");
@@ -30,19 +29,19 @@ class rank_trace {
     for (const auto& [number, ends] : arrows_) look_at(number, ends);
   }
 
-  // Empty: none. Else the first ones.
+  // The first faults; empty if there are none.
   [[nodiscard]] const std::string& faults() const noexcept { return faults_; }
-  // Arrows of messages from one rank to another, or to itself.
+  // The number of arrows of messages, also of messages from a rank to itself.
   [[nodiscard]] std::size_t messages() const noexcept { return arrows_.size(); }
   [[nodiscard]] std::size_t messages_between_ranks() const noexcept { return between_ranks_; }
-  // The last value of a counter, over all ranks.
+  // The last value of a counter, added up over all ranks.
   [[nodiscard]] double counted(const std::string& what) const {
     double sum = 0;
     for (const auto& [which, value] : counters_) sum += which.second == what ? value : 0;
     return sum;
   }
   [[nodiscard]] const std::map<int, std::string>& clocks() const noexcept { return clocks_; }
-  // What ranks have counted on a path (own, near, far), over all of them and all that sends.
+  // A count of one path (own, near, far), added up over all communicators of all ranks.
   [[nodiscard]] std::uint64_t sent(const std::string& path, const std::string& what) const {
     std::uint64_t sum = 0;
     for (const auto& each : told_) sum += each[path][what].get<std::uint64_t>();
@@ -126,7 +125,7 @@ class rank_trace {
   std::uint64_t lost_ = 0;
   std::size_t between_ranks_ = 0;
   std::map<int, std::string> names_;    // by process
-  std::map<int, std::int64_t> errors_;  // by process, of its clock
+  std::map<int, std::int64_t> errors_;  // by process: error of its clock
   std::map<int, std::string> clocks_;   // by rank
   std::map<std::pair<int, int>, std::vector<slice>> slices_;
   std::map<std::pair<int, std::string>, double> counters_;

@@ -1,4 +1,4 @@
-// What the tests of messages share: jobs of several ranks in this process.
+// Jobs of several ranks in this process, for tests of messages.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace teff::test {
 
-// Calls rank(transport, runtime) for each rank, each on a thread of its own.
+// Calls rank(transport, runtime) for each rank, on one thread for each.
 template <class Job, class Rank>
 void on_ranks(Job& job, unsigned workers, Rank rank) {
   std::vector<std::thread> threads;
@@ -27,7 +27,8 @@ void on_ranks(Job& job, unsigned workers, Rank rank) {
   for (auto& each : threads) each.join();
 }
 
-// On both networks, with several numbers of ranks and workers.
+// Calls rank(transport, runtime) for the ranks of jobs on both networks, with several numbers of ranks and
+// workers.
 template <class Rank>
 void on_jobs(Rank rank) {
   const auto seed = fresh_seed();

@@ -166,7 +166,7 @@ TEST(parallel_reduce, combines_large_values_less_often) {
   });
 }
 
-TEST(parallel_reduce, adds_up_floating_point_numbers_of_every_count_well) {
+TEST(parallel_reduce, adds_up_any_count_of_floating_point_numbers_exactly) {
   for (int n = 0; n < 300; ++n) {
     EXPECT_EQ(parallel_reduce(0, n, 0.0, std::plus<>{}, [](int i) { return static_cast<double>(i); },
                               {.grain = 100}),
@@ -177,7 +177,7 @@ TEST(parallel_reduce, adds_up_floating_point_numbers_of_every_count_well) {
   }
 }
 
-TEST(parallel_reduce, of_dear_maps_is_shared_and_right) {
+TEST(parallel_reduce, of_expensive_maps_is_shared_and_right) {
   on_runtimes([](runtime& rt) {
     for (int round = 0; round < 3; ++round) {
       EXPECT_EQ(
@@ -187,11 +187,12 @@ TEST(parallel_reduce, of_dear_maps_is_shared_and_right) {
   });
 }
 
-// A block of quick iterations is added up at once, one of slow ones piece by piece, and by several workers.
+// A worker adds up a block of quick iterations at once. Several workers add up a block of slow ones by
+// pieces.
 TEST(parallel_reduce, is_bitwise_the_same_whether_the_map_is_quick_or_slow) {
   for (const int count : {1, 15, 33, 64, 500, 512, 513, 3000}) {
     double quick = 0;
-    for (int i = 0; i < 3; ++i)  // from the second on it is known to be quick
+    for (int i = 0; i < 3; ++i)  // the second call knows that the map is quick
       quick = parallel_reduce(0, count, 0.0, std::plus<>{}, [](int k) { return 1.0 / (k + 1); });
     on_runtimes([&](runtime& rt) {
       const auto slow = rt.run([&] {
@@ -205,7 +206,7 @@ TEST(parallel_reduce, is_bitwise_the_same_whether_the_map_is_quick_or_slow) {
   }
 }
 
-// Not every time: the other worker may come too late.
+// Not in every round: the other worker may come too late.
 TEST(parallel_reduce, of_few_slow_iterations_is_shared) {
   runtime rt{{.workers = 2}};
   bool is_shared = false;

@@ -1,4 +1,4 @@
-// What record() and replay() refuse, and what a replay says that differs from its recording.
+// The errors of record() and replay(), and of a replay that differs from its recording.
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -66,7 +66,7 @@ TEST(replay, tasks_of_two_workers_with_the_same_flag_are_refused) {
   EXPECT_EQ(text, "teff::record: tasks of two workers have the same result_flag");
 }
 
-TEST(replay, a_task_of_the_next_iteration_that_this_one_has_not_is_named) {
+TEST(replay, a_task_of_the_next_iteration_that_is_missing_in_this_one_is_named) {
   runtime rt{{.workers = 2}};
   task_graph<int> g{rt};
   g.indegree([](int) { return 1; }).body([&](int k) { g.fulfill(k + 1); });
@@ -100,7 +100,7 @@ TEST(replay, a_dependence_that_another_thread_fulfils_is_not_recorded) {
   EXPECT_EQ(record(g, [&] { g.fulfill(0); }).tasks(), 2U);
 }
 
-// The body of task 0 joins with a call of `stolen(g)`, which its thief runs, and which fulfils task 1.
+// The body of task 0 joins with a call of `stolen(g)`. A thief runs that call, which fulfils task 1.
 template <class Stolen>
 void expect_not_recorded_when_stolen(Stolen stolen) {
   runtime rt{{.workers = 2}};
@@ -124,11 +124,11 @@ TEST(replay, a_dependence_that_a_stolen_task_fulfils_is_not_recorded) {
   expect_not_recorded_when_stolen([](task_graph<int>& g) { g.fulfill(1); });
 }
 
-TEST(replay, a_dependence_that_a_stolen_task_s_own_task_fulfils_is_not_recorded) {
+TEST(replay, a_dependence_that_a_task_of_a_stolen_task_fulfils_is_not_recorded) {
   expect_not_recorded_when_stolen([](task_graph<int>& g) {
     std::atomic<bool> ran{false};
     scope s;
-    s.spawn([&] {  // by the worker of the body, which waits; so is what it spawns
+    s.spawn([&] {  // the worker of the body runs this while it waits, and the task that this spawns
       s.spawn([&] {
         ran = true;
         g.fulfill(1);
@@ -151,7 +151,7 @@ TEST(replay, a_dependence_that_another_graph_fulfils_is_not_recorded) {
   EXPECT_THROW(static_cast<void>(record(g, [&] { g.fulfill(0); })), not_replayable);
 }
 
-TEST(replay, a_body_of_the_replay_s_own_fulfils_nothing) {
+TEST(replay, a_body_that_is_given_to_replay_must_not_fulfil_keys) {
   runtime rt{{.workers = 2}};
   task_graph<int> g{rt};
   g.indegree([](int) { return 1; }).body([](int) {});

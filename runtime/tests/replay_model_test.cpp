@@ -1,4 +1,4 @@
-// What the workers of a replay tell each other, on its interleavings.
+// The flags and wakes between the workers of a replay, on their interleavings.
 #include <gtest/gtest.h>
 #include <teff/detail/replay/replay_flag.hpp>
 
@@ -27,8 +27,8 @@ struct without_acquire : checked::atomic<T> {
   T load(std::memory_order) const { return checked::atomic<T>::load(std::memory_order_relaxed); }
 };
 
-// Two columns of a stencil, a worker each, which keep the outputs of two steps. Each waits for the other's
-// task of the step before. A column has one flag, or one for each of its two outputs.
+// Two columns of a stencil, one for each worker, which keep the outputs of two steps. Each task waits for the
+// other column's task of the step before. A column has one flag, or one for each of its two outputs.
 template <template <class> class Atomic = checked::atomic, int Flags = 1>
 struct columns {
   columns() {
@@ -50,7 +50,7 @@ struct columns {
     failed.store(1, std::memory_order_release);
     gate.wake(1 - me);
   }
-  // worker::block_until(), without its spinning.
+  // The steps of worker::block_until() without the spinning.
   bool wait(unsigned me, const detail::replay_flag<Atomic>& flag, std::uint64_t count,
             const std::function<void()>& barrier) {
     const auto done = [&] { return flag.reached(count) || failed.load(std::memory_order_relaxed) != 0; };
@@ -95,7 +95,7 @@ TEST(replay_model, steps_follow_each_other_by_flags_that_count_up) {
   }
 }
 
-TEST(replay_model, a_flag_beside_each_of_two_outputs_does_as_well) {
+TEST(replay_model, steps_follow_each_other_by_a_flag_for_each_of_two_outputs) {
   expect_no_fault(check_columns<columns<checked::atomic, 2>>(4, 3), 100'000);
 }
 

@@ -18,16 +18,16 @@ std::size_t waits(const std::vector<std::uint32_t>& tasks, const std::vector<det
   return all;
 }
 
-TEST(replay_plan, what_the_order_of_a_worker_says_is_not_waited_for) {
+TEST(replay_plan, a_dependence_between_tasks_of_one_worker_needs_no_wait) {
   EXPECT_EQ(waits({2, 0}, {{{0, 0}, {0, 1}, false}, {{0, 1}, {0, 0}, true}}), 0U);
 }
 
-TEST(replay_plan, who_has_waited_for_a_later_task_does_not_wait_for_an_earlier_one) {
-  // (1, 0) waits for (0, 1): that (1, 1) depends on (0, 0) and (0, 1) follows.
+TEST(replay_plan, a_worker_that_has_waited_for_a_later_task_does_not_wait_for_an_earlier_one) {
+  // (1, 0) waits for (0, 1). So (1, 1), which depends on (0, 0) and (0, 1), needs no wait.
   EXPECT_EQ(waits({2, 2}, {{{0, 1}, {1, 0}, false}, {{0, 0}, {1, 1}, false}, {{0, 1}, {1, 1}, false}}), 1U);
-  // One task: the later one of two.
+  // A task that depends on two tasks waits for the later one.
   EXPECT_EQ(waits({2, 1}, {{{0, 0}, {1, 0}, false}, {{0, 1}, {1, 0}, false}}), 1U);
-  // What was waited for in the iteration before.
+  // The worker has waited for the task already, in the iteration before.
   EXPECT_EQ(waits({2, 1}, {{{0, 1}, {1, 0}, false}, {{0, 1}, {1, 0}, true}}), 1U);
   EXPECT_EQ(waits({2, 2}, {{{0, 0}, {1, 1}, false}, {{0, 1}, {1, 0}, true}}), 2U);
 }
@@ -39,7 +39,7 @@ TEST(replay_plan, iterations_that_don_t_overlap_wait_for_the_last_task_of_each_o
 }
 
 TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
-  // (1, 0) waits for (0, 1), the first task of 0 that raises; (1, 1) for (0, 2) of the iteration before.
+  // (1, 0) waits for (0, 1), the only task of worker 0 that raises a flag.
   detail::replay_plan plan({3, 2}, std::vector<detail::replay_edge>{{{0, 1}, {1, 0}, false}}, true);
   plan.reset();
   const auto& reader = plan.parts()[1];
@@ -54,8 +54,8 @@ TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
   EXPECT_EQ(writer.tasks[1].signals_end, 1U);
 }
 
-TEST(replay_plan, a_flag_of_the_application_s_is_raised_once_for_all_who_wait_for_the_task) {
-  // (1, 0) and (2, 0) wait for (0, 0), (1, 1) for (0, 1), whose flag is the same.
+TEST(replay_plan, a_flag_of_the_program_is_raised_once_for_all_workers_that_wait_for_the_task) {
+  // (1, 0) and (2, 0) wait for (0, 0). (1, 1) waits for (0, 1), which has the same flag.
   detail::replay_flag<> shared;
   const detail::replay_plan plan(
       {2, 2, 1},

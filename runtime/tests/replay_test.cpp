@@ -24,8 +24,8 @@ using key = std::array<int, 2>;
 template <class Body>
 concept is_a_body_of_a_recording = requires(recording<key>& r, Body& body) { r.replay(1, body); };
 
-// What is const for a body is so for a generic one too.
-TEST(replay, takes_every_body_that_can_be_called_with_what_is_const_and_no_other) {
+// A generic body sees const arguments, too.
+TEST(replay, takes_every_body_that_can_be_called_with_const_arguments_and_no_other) {
   runtime rt{{.workers = 1}};
   task_graph<key> g{rt};
   g.indegree([](key) { return 0; }).body([](key) {});
@@ -49,7 +49,7 @@ TEST(replay, takes_every_body_that_can_be_called_with_what_is_const_and_no_other
 
 // ---- Random graphs ----
 
-// Tasks in layers; each finds that all it depends on have run as often as it is to run now.
+// Tasks in layers. Each task checks that its predecessors have run once more often than it has.
 class random_graph {
  public:
   enum class places { none, all, some };
@@ -150,10 +150,10 @@ TEST(replay, workers_that_sleep_at_once_are_woken) {
 
 // ---- Iterations that overlap ----
 
-// A column adds its neighbours' values of the step before; two steps are kept.
+// A column adds its neighbours' values of the step before. The stencil keeps the values of two steps.
 class stencil {
  public:
-  // Whose flags: nobody's, of each task one, of each column one for both of its tasks.
+  // The flags of the program that tasks raise: none, one for each task, or one for each column.
   enum class flags { none, of_tasks, of_columns };
 
   stencil(runtime& rt, int width) : width_(width), graph_(rt) {
@@ -168,7 +168,7 @@ class stencil {
           for (int each = first(k[1]); each <= last(k[1]); ++each) graph_.fulfill({k[0] + 1, each});
         });
   }
-  // Two steps.
+  // Records two steps.
   auto record(flags where = flags::none) {
     return teff::record(
         graph_,
@@ -213,7 +213,7 @@ class stencil {
   task_graph<key> graph_;
 };
 
-TEST(replay, iterations_that_overlap_wait_for_what_they_depend_on) {
+TEST(replay, iterations_that_overlap_wait_for_their_predecessors) {
   using flags = stencil::flags;
   on_runtimes([](runtime& rt) {
     for (const int width : {1, 2, 7, 16}) {
@@ -286,7 +286,7 @@ TEST(replay, a_body_that_throws_ends_the_replay_and_arrives_at_the_waiter) {
                 }),
                 "seven");
     }
-    two_steps.replay(50);  // and it can be replayed again
+    two_steps.replay(50);  // the recording can be replayed again
     EXPECT_EQ(columns.values(), columns.after(102));
   });
 }
@@ -312,8 +312,9 @@ TEST(replay, several_recordings_are_replayed_by_workers_and_by_threads_at_once) 
   });
 }
 
-// Whoever ends a replay may begin the next one, of a recording that ends as soon as its parts have ended.
-TEST(replay, a_recording_may_end_while_other_threads_replay_theirs) {
+// A thread destroys its recording as soon as the replay has ended. The worker that ended the replay may begin
+// the next one already.
+TEST(replay, a_recording_may_be_destroyed_while_other_threads_replay_others) {
   runtime rt{{.workers = 2}};
   const auto replay_often = [&rt](int tasks) {
     for (int round = 0; round < 100; ++round) {
@@ -332,7 +333,7 @@ TEST(replay, a_recording_may_end_while_other_threads_replay_theirs) {
   for (const int tasks : {2, 1, 1}) threads.emplace_back(replay_often, tasks);
 }
 
-TEST(replay, bodies_may_join_and_others_run_tasks_meanwhile) {
+TEST(replay, bodies_may_join_while_other_threads_run_tasks) {
   on_runtimes([](runtime& rt) {
     stencil columns(rt, 8);
     auto two_steps = columns.record();

@@ -28,7 +28,7 @@ constexpr std::size_t lines = 4;
 
 // ---- A producer and a consumer that sleep when there is no room, or nothing ----
 
-// What is left out, so that the checker finds it.
+// A fault in the code, which the checker finds.
 enum class fault {
   none,
   listens_late,
@@ -45,13 +45,14 @@ struct two_ends {
   memory shared;
   memory::line store[lines];
   detail::ring_producer<futex, line_of_data> producer{shared, store, lines};
-  // One line at most is read and not said to be; with the fault three, of which the producer may need two.
+  // The consumer leaves at most one line unreported. With the fault it leaves three, and the producer may
+  // need two of them.
   detail::ring_consumer<futex, line_of_data> consumer{shared, store, lines,
                                                       with == fault::says_too_little ? lines : 2U};
   detail::bell<futex> of_producer;
   detail::bell<futex> of_consumer;
 
-  // A piece of two lines, then of one, and so on.
+  // Pieces have two lines and one line in turn.
   static constexpr std::size_t size_of(int piece) { return piece % 2 == 0 ? 2 : 1; }
 
   void produce(int pieces) {
@@ -62,7 +63,7 @@ struct two_ends {
         if (producer.finds_room(size)) break;
         const auto quiet = of_producer.listen();
         if (with == fault::looks_late_for_room) producer.starve();
-        // As listen() of the rings: what was told before may have been too little.
+        // As in rings::listen(): the room that was reported before may have been too little.
         if (with == fault::none || with == fault::says_too_little) {
           producer.starve();
           if (producer.has_room(size)) break;
@@ -151,7 +152,7 @@ struct rank {
   bool receive() {
     if (!consumer.ready()) return false;
     if (receiving.exchange(1) != 0) {
-      checker::now().pause();  // another worker is at it
+      checker::now().pause();  // another worker receives
       return false;
     }
     bool any = false;
@@ -175,7 +176,7 @@ struct rank {
     const bool listened = with == fault::does_not_hand_over || gate.somebody_wakes_by(far);
     if (work.load() > 0 || consumer.ready() || !listened) gate.wake_any(0);
   }
-  // What worker_park.cpp does, without the spinning.
+  // As worker_park.cpp, without spinning.
   void serve(unsigned me, wake_for what = wake_for::work) {
     gate.start_search();
     while (!all_received()) {
@@ -202,7 +203,7 @@ struct rank {
   }
 };
 
-// A deadlock is a fault: a message lies in the ring, and those who could receive it sleep.
+// A deadlock is a fault: a message lies in the ring, and all workers that could receive it sleep.
 checker::outcome check_rank(fault with, int messages, int preemptions,
                             const std::vector<std::function<void(rank&)>>& threads) {
   return checked::check_threads<rank>(

@@ -1,4 +1,4 @@
-// The rings between ranks of one node, whose ranks are threads here.
+// The rings between ranks of one node. The ranks are threads here.
 #include <gtest/gtest.h>
 
 #include <linux/futex.h>
@@ -27,7 +27,7 @@ namespace {
 
 using detail::rings;
 
-// The memory that the ranks share, and each one's end.
+// The memory that the ranks share, and each rank's end.
 class ring_job {
  public:
   ring_job(std::size_t ranks, std::size_t lines) {
@@ -42,7 +42,7 @@ class ring_job {
     for (std::size_t i = 0; i < ranks; ++i) ends_.push_back(std::make_unique<rings>(segments, i, lines));
     bytes_ = bytes;
   }
-  // Cache lines of what leads to this rank that were ever written.
+  // The number of cache lines in the segment of this rank that were ever written.
   [[nodiscard]] std::size_t written_lines(std::size_t rank) const {
     std::size_t count = 0;
     for (std::size_t at = 0; at < bytes_; at += 64) {
@@ -62,7 +62,7 @@ class ring_job {
   std::vector<std::unique_ptr<rings>> ends_;
 };
 
-// Who has sent it, as which of his packets, then bytes that follow from these.
+// A packet with its sender, its number, and bytes that follow from these.
 packet made_of(std::uint32_t from, std::uint32_t number, std::size_t size) {
   packet made;
   auto* const at = made.append(8 + size);
@@ -85,7 +85,7 @@ TEST(rings, carry_packets_of_any_size) {
   std::uint32_t number = 0;
   for (const std::size_t size : {0, 1, 31, 32, 33, 88, 200, 872, 873, 5000}) {
     job.end(0).send(0, 1, made_of(0, number, size));
-    // What does not fit waits, and follows when the receiver has made room.
+    // A piece that does not fit waits until the receiver has made room.
     std::optional<channel::arrival> came;
     while (!(came = job.end(1).receive(box))) static_cast<void>(job.end(0).receive(job.end(0).open(0)));
     EXPECT_EQ(came->from, 0);
@@ -95,7 +95,7 @@ TEST(rings, carry_packets_of_any_size) {
   EXPECT_FALSE(job.end(0).has_waiting());
 }
 
-// The caches have what was used last.
+// These lines stay in the caches.
 TEST(rings, use_their_first_lines_again_if_they_are_read_as_they_are_written) {
   for (const std::uint32_t behind : {0U, 5U}) {
     ring_job job(2, 4096);
@@ -107,7 +107,7 @@ TEST(rings, use_their_first_lines_again_if_they_are_read_as_they_are_written) {
       EXPECT_TRUE(is_made_of(job.end(1).receive(box)->bytes, 0, received, received % 400));
       ++received;
     }
-    EXPECT_LE(job.written_lines(1), 256U + 5);  // and what says how far they are
+    EXPECT_LE(job.written_lines(1), 256U + 5);  // and the words of the ring
   }
 }
 
@@ -119,7 +119,7 @@ TEST(rings, keep_packets_whole_and_in_order_however_far_their_reader_is_behind) 
     ring_job job(2, lines);
     auto& own = job.end(0).open(0);
     auto& box = job.end(1).open(0);
-    std::deque<std::size_t> sizes;  // of those under way
+    std::deque<std::size_t> sizes;  // of packets under way
     std::uint32_t sent = 0;
     std::uint32_t came = 0;
     for (int phase = 0; phase < 60; ++phase) {
@@ -133,7 +133,8 @@ TEST(rings, keep_packets_whole_and_in_order_however_far_their_reader_is_behind) 
           ASSERT_TRUE(is_made_of(next->bytes, 0, came++, sizes.front()));
           sizes.pop_front();
         }
-        if (random() % 4 == 0) static_cast<void>(job.end(0).receive(own));  // sends what waits for room
+        if (random() % 4 == 0)
+          static_cast<void>(job.end(0).receive(own));  // sends packets that wait for room
       }
     }
     while (!sizes.empty()) {
@@ -172,11 +173,11 @@ TEST(rings, keep_the_packets_of_channels_apart) {
   for (std::uint32_t i = 0; i < 4; ++i) job.end(0).send(i % 3, 1, made_of(0, i, 8));
   auto& second = job.end(1).open(2);
   EXPECT_TRUE(is_made_of(job.end(1).receive(second)->bytes, 0, 2, 8));
-  EXPECT_EQ(told, 1);  // one was taken from the ring on the way to it
+  EXPECT_EQ(told, 1);  // its packet lay before that of the second channel
   EXPECT_TRUE(job.end(1).has_arrivals(first));
   EXPECT_TRUE(is_made_of(job.end(1).receive(first)->bytes, 0, 1, 8));
   EXPECT_FALSE(job.end(1).receive(first));
-  // What came before the channel was open.
+  // Packets that came before the channel was open.
   auto& last = job.end(1).open(0);
   EXPECT_TRUE(is_made_of(job.end(1).receive(last)->bytes, 0, 0, 8));
   EXPECT_TRUE(is_made_of(job.end(1).receive(last)->bytes, 0, 3, 8));
@@ -184,7 +185,7 @@ TEST(rings, keep_the_packets_of_channels_apart) {
 
 constexpr std::uint32_t packets = 400;
 
-// One rank of the test below: two threads send, each on a channel of its own, a third one receives.
+// A rank of the test below: two threads send, each on another channel, and a third one receives.
 class busy_rank {
  public:
   busy_rank(ring_job& job, std::size_t rank, std::size_t ranks, std::uint64_t seed)
@@ -193,7 +194,7 @@ class busy_rank {
     for (std::uint32_t half = 0; half < 2; ++half) {
       boxes_.push_back(&end_.open(half));
       next_.emplace_back(ranks);
-      // As a sender of another process would.
+      // Wakes as a sender of another process would.
       end_.on_arrival(*boxes_[half], [bell] {
         const_cast<std::atomic<std::uint32_t>*>(bell.word)->store(0);
         detail::futex_wake_processes(*bell.word);
@@ -243,7 +244,7 @@ class busy_rank {
   std::atomic<int> senders_{2};
 };
 
-// All ranks send to all, more than fits.
+// Each rank sends to all more than fits into the rings.
 TEST(rings, lose_no_packet_and_no_wake_between_ranks_that_sleep) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);

@@ -14,7 +14,7 @@
 namespace teff::test {
 namespace {
 
-TEST(runtime, returns_the_value_and_throws_the_exception_of_what_it_runs) {
+TEST(runtime, returns_the_value_and_throws_the_exception_of_the_function_that_it_runs) {
   on_runtimes([](runtime& rt) {
     EXPECT_EQ(rt.run([] { return std::string("value"); }), "value");
     int target = 1;
@@ -27,11 +27,11 @@ TEST(runtime, returns_the_value_and_throws_the_exception_of_what_it_runs) {
   });
 }
 
-TEST(version, is_the_one_that_the_build_has) {
+TEST(version, is_the_version_of_the_build) {
   EXPECT_STREQ(version(), TEFF_PROJECT_VERSION);
 }
 
-TEST(runtime, says_which_worker_runs_what_it_is_given) {
+TEST(runtime, says_which_worker_runs_a_function) {
   runtime rt{{.workers = 3}};
   EXPECT_EQ(rt.workers(), 3U);
   EXPECT_LT(rt.run([] { return *worker_index(); }), 3U);
@@ -111,7 +111,7 @@ TEST(runtime, reads_its_options_from_the_environment) {
 
 TEST(runtime, told_to_look_for_work_for_ever_does_not_park) {
   runtime rt{{.workers = 2, .spin = std::chrono::hours(24) * 365}};
-  // Not by run(), to which a worker would lend its place.
+  // run() would call it on the calling thread, in a worker's place.
   on_own_thread(rt, 0, [] { EXPECT_EQ(fib(15), 610); });
   const auto searched = [&] { return rt.counters().searching; };
   const auto before = searched();
@@ -120,7 +120,7 @@ TEST(runtime, told_to_look_for_work_for_ever_does_not_park) {
   EXPECT_EQ(rt.counters().parks, 0U);
 }
 
-TEST(runtime, has_no_counters_of_a_worker_it_has_not) {
+TEST(runtime, has_no_counters_of_a_worker_that_does_not_exist) {
   runtime rt{{.workers = 2}};
   try {
     static_cast<void>(rt.counters(99));
@@ -170,7 +170,7 @@ bool bind_to(const std::vector<int>& processors) {
   return ::sched_setaffinity(0, sizeof mask, &mask) == 0;
 }
 
-// As Open MPI starts a process: each rank would bind its first worker to the same processor.
+// Open MPI starts processes so. If these ranks bound workers, all would bind their first to one processor.
 TEST(runtime, beside_ranks_on_the_same_processors_binds_no_worker) {
   const auto all = processors_here();
   if (all.size() < 2) GTEST_SKIP() << "one processor";
@@ -189,7 +189,7 @@ TEST(runtime, beside_ranks_on_the_same_processors_binds_no_worker) {
   unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
 }
 
-// Where a caller whose nearest worker is busy goes on on another processor.
+// A caller whose nearest worker is busy runs on another worker's processor.
 TEST(runtime, leaves_the_affinity_mask_of_a_caller_as_it_was) {
   const auto all = processors_here();
   if (all.size() < 2) GTEST_SKIP() << "one processor";
@@ -234,7 +234,7 @@ TEST(runtime, beside_another_has_its_workers_on_cores_that_the_other_left_free) 
   }
   {
     runtime third{{.workers = 1}};
-    EXPECT_EQ(processors_of_first_worker(third), beside);  // given back
+    EXPECT_EQ(processors_of_first_worker(third), beside);  // the second runtime has given it back
   }
   first.shutdown();
   runtime fourth{{.workers = 1}};
@@ -260,7 +260,7 @@ TEST(runtime, without_work_burns_no_cpu) {
   EXPECT_LT(cpu_seconds() - before, 0.1);
 }
 
-TEST(runtime, jobs_run_where_they_are_sent) {
+TEST(runtime, jobs_run_on_the_worker_that_they_are_sent_to) {
   runtime rt{{.workers = 4}};
   struct counted_job : detail::job {
     explicit counted_job(std::atomic<int>& jobs_left)

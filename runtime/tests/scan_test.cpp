@@ -20,7 +20,7 @@ std::vector<std::size_t> lengths(std::mt19937_64& random) {
   return all;
 }
 
-TEST(parallel_scan, is_that_of_the_standard_library) {
+TEST(parallel_scan, has_the_result_of_the_standard_library) {
   const auto seed = fresh_seed();
   SCOPED_TRACE(testing::Message() << "TEFF_TEST_SEED=" << seed);
   std::mt19937_64 random(seed);
@@ -71,7 +71,7 @@ TEST(parallel_scan, runs_over_iota_of_integers_of_64_bits) {
   });
 }
 
-TEST(parallel_scan, keeps_the_order_of_what_does_not_commute) {
+TEST(parallel_scan, keeps_the_order_of_an_operation_that_does_not_commute) {
   on_runtimes([](runtime& rt) {
     const std::vector<std::string> letters{"a", "b", "c", "d", "e", "f", "g"};
     std::vector<std::string> out(letters.size());
@@ -84,7 +84,7 @@ TEST(parallel_scan, keeps_the_order_of_what_does_not_commute) {
   });
 }
 
-TEST(parallel_scan, of_dear_operations_is_helped_with_and_right) {
+TEST(parallel_scan, of_expensive_operations_is_shared_and_right) {
   on_runtimes([](runtime& rt) {
     std::vector<long> in(500);
     std::iota(in.begin(), in.end(), 1);

@@ -1,5 +1,5 @@
-// Failure in a scope on its interleavings: the first exception arrives at the waiter, once, when every task
-// has ended or was dropped; and whatever throws, the scope's end comes, and neither too early.
+// Failure in a scope on its interleavings. The waiter gets the first exception, once, when every task has
+// ended or was dropped. The scope ends after any exception, and not too early.
 #include <gtest/gtest.h>
 #include <teff/error.hpp>
 
@@ -19,7 +19,7 @@ class scope_failure_model : public testing::Test {
   }
 };
 
-// A task, or the block of a scope, of which the world is told that it throws.
+// Throws the failure of a task, or of a scope's block, and tells the world of it.
 [[noreturn]] void throw_failure(world& w, int task) {
   if (w.shared->cancelled()) w.thrown_late.push_back(task);
   w.thrown.push_back(task);
@@ -35,7 +35,7 @@ world::task spawns_and_fails(int child, int task) {
   };
 }
 
-// As owner_of(), whose scope may fail, and can be used again.
+// As owner_of(), but the scope may fail, and is used again.
 std::function<void(world&)> failing_owner_of(int count, int all, int again = scope::nobody) {
   return [=](world& w) {
     scope own;
@@ -97,7 +97,7 @@ TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_tas
   expect_no_fault(check({fails(0), nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3, .drops = true}));
 }
 
-TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_task_in_a_younger_ones_part) {
+TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_task_in_a_younger_scopes_part) {
   const auto owner = [](world& w) {
     int arrived = scope::nobody;
     try {
@@ -116,7 +116,7 @@ TEST_F(scope_failure_model, a_scope_whose_block_ends_throws_the_failure_of_a_tas
   expect_no_fault(check({fails(0)}, {owner, thief_of({0}, 1)}, {.preemptions = 3}));
 }
 
-TEST_F(scope_failure_model, a_block_that_throws_outdoes_its_tasks) {
+TEST_F(scope_failure_model, the_exception_of_a_block_arrives_instead_of_the_failures_of_its_tasks) {
   constexpr int block = 3;
   const auto owner = [](world& w) {
     int arrived = scope::nobody;
@@ -175,7 +175,7 @@ TEST_F(scope_failure_model, a_scope_within_a_task_of_a_failed_scope_runs_its_tas
                            own.wait_for_failure();
                            w.expect_ended(0);
                            w.expect_ended(1);
-                           if (w.begun[0] == 0) w.end(2);  // nobody made it
+                           if (w.begun[0] == 0) w.end(2);  // it was not spawned
                          },
                          thief_of({0}, 2)},
                         {.preemptions = 2, .victims = {1}, .looks = 1, .drops = true}));
@@ -204,7 +204,7 @@ TEST_F(scope_failure_model, a_stolen_task_that_waits_for_its_own_scope_is_refuse
                         {.preemptions = 2, .victims = {1}, .looks = 1}));
 }
 
-// A closure that must be boxed, since its move may throw; it does so the `moves`-th time.
+// A closure that must be boxed, since its move may throw. Its `moves`-th move throws.
 struct unmovable {};
 class reluctant {
  public:
@@ -214,7 +214,7 @@ class reluctant {
 
  private:
   reluctant& willing() {
-    world::now().flag.fetch_add(0);  // a step, after which all see what the push has done up to here
+    world::now().flag.fetch_add(0);  // a step, after which all threads see the push up to here
     if (moves_ == 1) throw unmovable();
     return *this;
   }
@@ -296,7 +296,7 @@ TEST_F(scope_failure_model, a_scope_fails_to_spawn_a_task_when_all_before_it_wer
   EXPECT_EQ(world::most_dropped, 1);
 }
 
-// Faults, seeded to see that they are found.
+// Faults that the checker must find.
 
 TEST_F(scope_failure_model, finds_a_push_that_failed_and_stays_counted) {
   world::seeded = fault::counts_what_was_not_pushed;

@@ -1,5 +1,5 @@
-// The end of a scope on its interleavings: it comes, once all its tasks have ended, wherever they lay and
-// whoever ran them, and the owner sees then what they did.
+// The end of a scope on its interleavings. It comes once all tasks of the scope have ended, on any worker and
+// in any scope's part. The owner then sees what they did.
 #include <gtest/gtest.h>
 
 #include "scope_world.hpp"
@@ -19,15 +19,15 @@ class scope_model : public testing::Test {
 
 TEST_F(scope_model, a_scope_ends_after_tasks_that_a_thief_takes_in_a_row) {
   expect_no_fault(check({nothing, nothing, nothing}, {owner_of(3, 3), thief_of({0}, 2)}, {.preemptions = 3}));
-  EXPECT_EQ(world::most_told, 2);  // it has been told of two at once
+  EXPECT_EQ(world::most_told, 2);  // a thief told it of two tasks at once
 }
 
-TEST_F(scope_model, a_scope_ends_after_what_a_stolen_task_spawned_into_it) {
+TEST_F(scope_model, a_scope_ends_after_a_task_that_a_stolen_task_spawned_into_it) {
   expect_no_fault(check({spawns(1), nothing}, {owner_of(1, 2), thief_of({0}, 1)},
                         {.preemptions = 3, .victims = {1}, .looks = 1}));
 }
 
-TEST_F(scope_model, a_scope_ends_after_what_a_second_thief_took_from_the_first) {
+TEST_F(scope_model, a_scope_ends_after_a_task_that_a_second_thief_took_from_the_first) {
   expect_no_fault(
       check({spawns(1), nothing}, {owner_of(1, 2), thief_of({0}, 1), thief_of({1}, 1)}, {.preemptions = 2}));
 }
@@ -48,7 +48,8 @@ TEST_F(scope_model, a_scope_ends_after_tasks_in_a_younger_scopes_part) {
   expect_no_fault(check({nothing, nothing}, {owner, thief_of({0}, 2)}, {.preemptions = 3}));
 }
 
-// A scope whose part has one slot, which is used again after wait(), or when it was stolen and a thief asks.
+// A scope whose part has one slot. The scope uses the slot again after wait(), or when the slot was stolen
+// and a thief asks.
 const threads one_slot = {[](world& w) {
                             scope own;
                             own.spawn(0);
@@ -72,8 +73,9 @@ TEST_F(scope_model, a_slot_that_was_stolen_is_used_again) {
   expect_no_fault(check({nothing, fence, nothing}, one_slot, {.window = 1, .preemptions = 3}));
 }
 
-TEST_F(scope_model, a_thief_tells_a_scope_before_it_runs_what_the_last_task_left) {
-  // Task 1, of the outer scope, waits for the end of the inner one, to which task 0 belongs that spawns it.
+TEST_F(scope_model, a_thief_tells_a_scope_before_it_runs_a_task_that_the_last_task_left) {
+  // Task 0, of the inner scope, spawns task 1 into the outer scope. Task 1 waits for the end of the inner
+  // scope.
   const auto owner = [](world& w) {
     scope outer;
     w.shared = &outer;
@@ -117,7 +119,7 @@ TEST_F(scope_model, an_owner_that_sleeps_is_woken) {
   expect_no_fault(check({nothing}, {owner_of(1, 1), thief_of({0}, 1)}, {.preemptions = 3, .sleeps = true}));
 }
 
-// Faults, seeded to see that they are found.
+// Faults that the checker must find.
 
 TEST_F(scope_model, finds_a_task_that_is_counted_after_its_push) {
   world::seeded = fault::counts_after_push;
@@ -135,12 +137,12 @@ TEST_F(scope_model, finds_a_thief_that_does_not_tell_that_a_task_has_ended) {
   EXPECT_EQ(check({nothing}, {owner_of(1, 1), thief_of({0}, 1)}, {}).fault, "deadlock: every thread waits");
 }
 
-TEST_F(scope_model, finds_an_end_of_a_task_that_does_not_release_what_it_did) {
+TEST_F(scope_model, finds_a_task_whose_end_releases_nothing) {
   world::seeded = fault::ends_without_release;
   EXPECT_EQ(check({nothing}, {owner_of(1, 1), thief_of({0}, 1)}, {}).fault, "data race");
 }
 
-TEST_F(scope_model, finds_a_thief_that_does_not_release_a_slot_with_what_it_moved_out) {
+TEST_F(scope_model, finds_a_thief_that_moves_a_task_out_of_its_slot_without_release) {
   world::seeded = fault::moves_out_without_release;
   EXPECT_EQ(check({nothing, nothing, nothing}, one_slot, {.window = 1, .preemptions = 3}).fault, "data race");
 }

@@ -107,7 +107,7 @@ TEST(scope, can_be_used_again_after_wait) {
   });
 }
 
-// A tree whose every node spawns into a scope of its own.
+// A tree in which every node spawns into a new scope.
 void spawn_tree(int depth, std::atomic<long>& nodes) {
   ++nodes;
   if (depth == 0) return;
@@ -115,7 +115,7 @@ void spawn_tree(int depth, std::atomic<long>& nodes) {
   for (int child = 0; child < 3; ++child) s.spawn([depth, &nodes] { spawn_tree(depth - 1, nodes); });
 }
 
-TEST(scope, nests) {
+TEST(scope, may_contain_other_scopes) {
   on_runtimes([](runtime& rt) {
     std::atomic<long> nodes{0};
     rt.run([&] { spawn_tree(7, nodes); });
@@ -123,7 +123,7 @@ TEST(scope, nests) {
   });
 }
 
-// A tree whose every node spawns into the one scope of the root, from whichever worker it runs on.
+// A tree in which every node spawns into the root's scope, from any worker.
 void spawn_into(scope& s, int depth, std::atomic<long>& nodes) {
   ++nodes;
   if (depth == 0) return;
@@ -218,7 +218,7 @@ TEST(scope, throws_the_exception_of_a_task_once_all_have_ended) {
   });
 }
 
-TEST(scope, drops_tasks_that_have_not_begun_when_one_throws) {
+TEST(scope, drops_tasks_that_have_not_begun_when_a_task_throws) {
   runtime rt{{.workers = 1}};
   int ran = 0;
   EXPECT_THROW(rt.run([&] {
@@ -297,7 +297,7 @@ TEST(scope, waited_for_by_its_own_task_is_a_named_error) {
   });
 }
 
-TEST(scope, waited_for_while_a_younger_one_lives_is_a_named_error_and_harms_neither) {
+TEST(scope, waited_for_while_a_younger_scope_lives_is_a_named_error_and_harms_neither) {
   runtime rt{{.workers = 1}};
   int older_ran = 0;
   int younger_ran = 0;
@@ -307,7 +307,7 @@ TEST(scope, waited_for_while_a_younger_one_lives_is_a_named_error_and_harms_neit
     {
       scope younger;
       EXPECT_THROW(older.wait(), misuse);
-      // Had that taken the older one's task, the younger one's would lie where the join has its own.
+      // If wait() had taken the older scope's task, the younger scope's would lie in the join's slot.
       join([&] { younger.spawn([&] { ++younger_ran; }); }, [] {});
       younger.wait();
       EXPECT_EQ(younger_ran, 1);
@@ -317,7 +317,7 @@ TEST(scope, waited_for_while_a_younger_one_lives_is_a_named_error_and_harms_neit
   EXPECT_EQ(older_ran, 1);
 }
 
-TEST(scope, sees_what_its_tasks_did_that_lay_in_another_scopes_part_and_ended_before_it) {
+TEST(scope, sees_the_effects_of_its_tasks_that_ended_in_another_scopes_part) {
   runtime rt{{.workers = 2}};
   rt.run([] {
     for (int round = 0; round < 100; ++round) {
@@ -384,7 +384,8 @@ TEST(scope, random_trees_of_scopes_and_joins_run_every_node_once) {
   });
 }
 
-// The thief of `of_a` finds `of_b` at once, which waits for the scope of `of_a` to end. It would hang.
+// The thief of `of_a` finds `of_b` at once, which waits for the scope of `of_a` to end. If the thief did not
+// tell that scope first, both would wait for ever.
 TEST(scope, hears_of_a_stolen_task_before_its_thief_begins_a_task_of_another_scope) {
   const auto until = [](const std::atomic<bool>& flag) {
     while (!flag) std::this_thread::yield();

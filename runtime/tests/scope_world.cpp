@@ -59,7 +59,7 @@ T checked_worker::atomic<T>::fetch_add(T value, std::memory_order order) {
 template <class T>
 T checked_worker::atomic<T>::fetch_sub(T value, std::memory_order order) {
   use();
-  // Only a push that failed takes back its count so.
+  // Only a push that failed takes its count back with this order.
   if (world::seeded == fault::counts_what_was_not_pushed && order == std::memory_order_relaxed) return 0;
   world::most_told = std::max(world::most_told, static_cast<int>(value));
   const bool careless = world::seeded == fault::ends_without_release;
@@ -88,7 +88,7 @@ local_deque& checked_worker::own() {
   return world::now().deques.at(world::me());
 }
 
-// Scopes that are waited for asleep belong to worker 0.
+// In tests with a sleeping owner, the owner is worker 0.
 void checked_worker::wake_owner(const task_slot*) {
   if (world::now().sleeps) world::now().gate.wake(0);
 }

@@ -1,4 +1,4 @@
-// What a scope's own code runs on in the checker: workers, tasks that are known by a number, and faults.
+// The checker's stand-ins for all that a scope's code uses: workers, numbered tasks, and faults.
 #pragma once
 
 #include <teff/detail/fork_join/scope_state.hpp>
@@ -26,7 +26,7 @@ namespace slot_state = detail::slot_state;
 struct scope_state;
 struct world;
 
-// What the tests of faults do wrong.
+// The faults that tests put into the code.
 enum class fault {
   none,
   counts_after_push,
@@ -37,7 +37,7 @@ enum class fault {
   each_failure_is_the_first
 };
 
-// As detail::task_slot.
+// Stands in for detail::task_slot.
 struct task_slot {
   struct thiefs_word : checked::atomic<std::uint32_t> {
     void store(std::uint32_t value, std::memory_order order);
@@ -51,14 +51,14 @@ struct task_slot {
 struct local_deque : detail::split_deque<task_slot, checked::atomic> {
   task_slot* scope_limit = nullptr;
   scope_state* innermost = nullptr;
-  std::function<void()> late;  // what a fault put off until the push
+  std::function<void()> late;  // an action that a fault delays until after the push
   void push(task_slot* at) {
     split_deque::push(at);
     if (late) std::exchange(late, nullptr)();
   }
 };
 
-// What calling_worker and worker_steal.cpp do on a thread; the rest is their own code.
+// Stands in for calling_worker and worker_steal.cpp. All other code is the runtime's own.
 struct checked_worker {
   using slot = test::task_slot;
   using scope = scope_state;
@@ -66,7 +66,7 @@ struct checked_worker {
     bool spawn(const scope*, const auto&) { return false; }
     void wait() {}
   };
-  // Parts of a scope, which nobody may use when it has ended.
+  // A part of a scope, which no thread may use when the scope has ended.
   template <class T>
   class atomic;
   template <class T>
@@ -146,7 +146,7 @@ class checked_worker::plain {
 
 struct scope_state : detail::basic_scope<checked_worker> {};
 
-// What a task throws.
+// The exception of a task.
 struct failure {
   explicit failure(int thrower) : task(thrower) { ++alive; }
   failure(const failure& other) : task(other.task) { ++alive; }
@@ -156,10 +156,10 @@ struct failure {
   static inline int alive = 0;
 };
 
-// As teff::scope.
+// Stands in for teff::scope.
 struct scope : scope_state {
   ~scope() noexcept(false) { close(exceptions_); }
-  // Of the world's tasks.
+  // Spawns one of the world's tasks.
   void spawn(int task);
   template <class Task>
   void spawn_as(Task task) {
@@ -168,8 +168,8 @@ struct scope : scope_state {
   using basic_scope::cancel;
   using basic_scope::cancelled;
   using basic_scope::wait;
-  // The task whose failure wait() throws, which must be one that has been thrown and is the first; or
-  // `nobody`.
+  // Returns the task whose failure wait() throws, or `nobody`. Checks that the task threw it, and threw it
+  // first.
   int wait_for_failure();
   static constexpr int nobody = -1;
 
@@ -177,7 +177,7 @@ struct scope : scope_state {
   const unsigned exceptions_ = detail::exceptions_in_flight();
 };
 
-// A worker a thread, and tasks.
+// The tasks, and a worker for each thread.
 struct world {
   using task = std::function<void(world&)>;
   static constexpr std::size_t most_workers = 3;
@@ -196,20 +196,21 @@ struct world {
   static world& now() { return *current; }
   static std::size_t me() { return static_cast<std::size_t>(checker::now().self()); }
 
-  // As worker::run_something() and run_stolen().
+  // Does as worker::run_something() and run_stolen() do.
   bool steal_from(int victim);
-  // As worker::work_until(): so many looks at one victim, then at the next.
+  // Does as worker::work_until() does: looks at each victim so many times.
   void look_for_work(const std::vector<int>& victims, int looks);
 
-  // A task begins; it may throw. It ends, or is dropped, where its closure is destroyed.
+  // A task begins. It may throw. The destructor of its closure calls end(), also if the task was dropped.
   void run(int task);
   void end(int task);
-  // For the owner after the end of a scope: the task has ended or was dropped, and the owner sees that.
+  // The owner calls this after the end of a scope. Checks that the task has ended or was dropped, and that
+  // the owner sees it.
   void expect_ended(int task) {
     if (over[static_cast<std::size_t>(task)].read() != 1)
       checker::fail("the scope ended before task " + std::to_string(task));
   }
-  // What lies at this place in a slot is written, read or destroyed.
+  // Records an access to this place, if it lies in a slot.
   void access(const void* place);
 
   static inline world* current = nullptr;
@@ -227,10 +228,10 @@ struct world {
   scope* shared = nullptr;
   checked::atomic<int> flag{0};
   std::map<const void*, checked::lifetime> lives;  // of scopes' parts
-  // Tasks whose failure nobody got yet, and among them those that knew of another one.
+  // Tasks whose failure has not arrived yet. The second list has the tasks that threw in a cancelled scope.
   std::vector<int> thrown;
   std::vector<int> thrown_late;
-  // Of a worker that waits for its scope: where it looks for work meanwhile, and how often.
+  // The victims of a worker that waits for its scope, and how often it looks at each.
   std::vector<int> victims;
   int looks = 0;
   bool sleeps = false;
@@ -267,14 +268,14 @@ struct options {
   bool drops = false;  // tasks may be dropped
 };
 
-// Runs the threads; at the end each task must have run once, and no failure be left.
+// Runs the threads. At the end each task must have run once, and no failure may be left.
 checker::outcome check(const std::vector<world::task>& tasks, const threads& bodies, const options& how);
 
 // Threads and tasks.
 inline const world::task nothing = nullptr;
-// So that others see what its worker has stored, without a preemption's cost.
+// Makes the stores of its worker visible, without the cost of a preemption.
 inline const world::task fence = [](world& w) { w.flag.fetch_add(0); };
-// Worker 0 spawns the first `count` tasks; `all` tasks have ended when its scope has.
+// Worker 0 spawns the first `count` tasks. At the end of its scope, `all` tasks must have ended.
 std::function<void(world&)> owner_of(int count, int all);
 std::function<void(world&)> thief_of(std::vector<int> victims, int looks);
 world::task spawns(int task);

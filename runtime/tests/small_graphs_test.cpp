@@ -1,4 +1,4 @@
-// Graphs of a few tasks, many of them: what they allocate, and that nothing of them stays.
+// Many graphs of a few tasks: how often they allocate, and that they leave nothing behind.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -41,7 +41,7 @@ TEST(small_graphs, allocate_little_and_nothing_when_they_are_used_again) {
   });
 }
 
-TEST(small_graphs, destroy_what_their_functions_keep_before_they_are_gone) {
+TEST(small_graphs, have_destroyed_the_captures_of_their_functions_when_their_lifetime_ends) {
   on_runtimes([](runtime& rt) {
     const int rounds = under_thread_sanitizer ? 20 : 200;
     const auto live_and_die = [&] {
@@ -64,7 +64,7 @@ TEST(small_graphs, destroy_what_their_functions_keep_before_they_are_gone) {
 }
 
 // Workers leave a few keys alone for a moment only, and not when they are about to sleep.
-TEST(small_graphs, that_are_fulfilled_from_outside_run_though_nobody_waits) {
+TEST(small_graphs, that_are_fulfilled_from_outside_run_though_no_thread_waits) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     for (const int spin : {0, 50, 1000}) {
       runtime rt{{.workers = workers, .spin = std::chrono::microseconds(spin)}};
@@ -80,10 +80,10 @@ TEST(small_graphs, that_are_fulfilled_from_outside_run_though_nobody_waits) {
   }
 }
 
-// How deep the calling thread is within tasks of the outer graph.
+// How many tasks of the outer graph are on the calling thread's stack.
 thread_local int depth = 0;
 
-TEST(small_graphs, that_tasks_of_a_graph_wait_for_do_not_nest_as_deep_as_there_are_such_tasks) {
+TEST(small_graphs, that_tasks_of_a_graph_wait_for_nest_only_a_few_tasks_deep) {
   for (const unsigned workers : {1U, 2U, 4U}) {
     runtime rt{{.workers = workers}};
     constexpr int tasks = 2000;
@@ -95,7 +95,7 @@ TEST(small_graphs, that_tasks_of_a_graph_wait_for_do_not_nest_as_deep_as_there_a
       task_graph<int> inner{rt};
       inner.indegree([](int) { return 1; }).body([&](int) {
         ++ran;
-        for (int i = 0; i < 3; ++i) std::this_thread::yield();  // so that others come upon it
+        for (int i = 0; i < 3; ++i) std::this_thread::yield();  // so that other workers find it
       });
       fulfil_four(inner);
       inner.wait();
@@ -108,9 +108,9 @@ TEST(small_graphs, that_tasks_of_a_graph_wait_for_do_not_nest_as_deep_as_there_a
   }
 }
 
-// Of a task that waits for a graph, deep within others, only its own worker can do what another one waits
-// for.
-TEST(small_graphs, with_places_are_served_however_deep_their_worker_waits) {
+// A worker waits for a graph, deep within tasks that wait for other graphs. Only this worker can run a task
+// that another worker waits for.
+TEST(small_graphs, with_places_run_however_deep_their_worker_waits) {
   for (const unsigned workers : {2U, 3U}) {
     runtime rt{{.workers = workers}};
     std::atomic<int> ran{0};

@@ -16,7 +16,7 @@
 namespace teff::test {
 namespace {
 
-// Arrays of kinds that sorts have fallen over: few values, sorted, reversed, organ pipes.
+// Arrays that are hard for some sorts: few values, sorted, reversed, organ pipes.
 std::vector<int> some_array(std::mt19937_64& random) {
   const auto below = [&](int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(random); };
   std::vector<int> values(static_cast<std::size_t>(below(1 << below(18))));
@@ -68,7 +68,7 @@ TEST(parallel_stable_sort, keeps_equal_elements_in_their_order) {
 
 // Clang before 16 can't compile any view of a view of GCC's library.
 #if !defined(__clang__) || __clang_major__ >= 16
-TEST(parallel_sort, sorts_what_a_view_of_integers_of_64_bits_refers_to) {
+TEST(parallel_sort, sorts_the_elements_that_a_view_refers_to) {
   std::mt19937 random(1);
   for (const std::size_t count : {0UL, 1UL, 20UL, 1000UL, 50'000UL}) {
     std::vector<std::string> expected(count);
@@ -93,7 +93,7 @@ TEST(parallel_sort, sorts_what_a_view_of_integers_of_64_bits_refers_to) {
 }
 #endif
 
-TEST(parallel_sort, moves_what_can_not_be_copied) {
+TEST(parallel_sort, moves_elements_that_can_not_be_copied) {
   on_runtimes([](runtime& rt) {
     std::deque<std::unique_ptr<int>> values;
     for (int i = 0; i < 30000; ++i) values.push_back(std::make_unique<int>(i * 7919 % 30000));
@@ -106,7 +106,7 @@ TEST(parallel_sort, moves_what_can_not_be_copied) {
   });
 }
 
-TEST(parallel_sort, needs_a_number_of_comparisons_that_is_not_quadratic_whatever_the_order) {
+TEST(parallel_sort, never_needs_a_quadratic_number_of_comparisons) {
   for (const int kind : {0, 1, 2, 3}) {
     std::vector<int> values(100000);
     for (int i = 0; i < 100000; ++i)
@@ -141,13 +141,14 @@ TEST(parallel_sort, throws_what_the_comparison_throws_and_leaves_elements_that_c
   });
 }
 
-// An element that says whether it belongs to what is sorted: what lies beside that must not be looked at.
+// An element that says whether it belongs to the sorted range. A sort must not look at elements beside it.
 struct guarded {
   int value = 0;
   bool inside = false;
 };
 
-// Sorts `count` elements between others by a function that is no order, and expects the same elements there.
+// Sorts `count` elements in the middle of others by a function that is no order. Expects the same elements
+// there.
 template <class T, class Less>
 void expect_no_harm(int count, T (*make)(int value, bool inside), int (*value_of)(const T&), Less less,
                     void (*sort)(T*, T*, Less)) {
@@ -201,7 +202,7 @@ TEST(parallel_sort, by_a_function_that_is_no_order_ends_and_stays_within_the_ele
   with([](int a, int b) { return a >= b; });
   with([](int, int) { return true; });
   with([](int, int) { return calls.fetch_add(1) * 2654435761U >> 16 & 1; });
-  with([](int a, int b) { return (a + 1) % 7 == b; });  // goes round in a circle
+  with([](int a, int b) { return (a + 1) % 7 == b; });  // a circle
 }
 
 }  // namespace

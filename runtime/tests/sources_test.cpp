@@ -36,7 +36,7 @@ class counting_source : public detail::source {
 TEST(sources, no_worker_uses_a_source_that_was_detached) {
   on_runtimes([](runtime& rt) {
     auto& of = detail::access::internals(rt);
-    // Others stay.
+    // Other sources stay.
     const auto before = std::make_shared<counting_source>();
     before->work = 1'000'000'000;  // so that no worker sleeps
     detail::attach(of, before);
@@ -60,7 +60,7 @@ TEST(sources, no_worker_uses_a_source_that_was_detached) {
   });
 }
 
-// Its run() returns only when it is detached.
+// A source whose run() returns only when it is detached.
 class patient_source : public detail::source {
  public:
   bool run(unsigned) noexcept override {
@@ -72,7 +72,7 @@ class patient_source : public detail::source {
   std::atomic<bool> entered{false};
 };
 
-TEST(sources, one_that_is_detached_says_so_to_the_workers_in_it) {
+TEST(sources, a_source_that_is_detached_says_so_to_the_workers_in_it) {
   on_runtimes([](runtime& rt) {
     const auto patient = std::make_shared<patient_source>();
     for (int round = 0; round < 3; ++round) {  // attached again it is as new
@@ -86,7 +86,7 @@ TEST(sources, one_that_is_detached_says_so_to_the_workers_in_it) {
   });
 }
 
-// Says what it is told to say.
+// A source whose answers the test gives.
 class scripted_source : public detail::source {
  public:
   bool run(unsigned) noexcept override { return runs(); }
@@ -96,9 +96,9 @@ class scripted_source : public detail::source {
   std::function<bool()> sees = [] { return false; };
 };
 
-// The last worker to leave the search, because it has found something, looks at all sources once more. What
-// it has found may go meanwhile.
-TEST(sources, one_that_goes_while_its_finder_leaves_the_search_is_not_run) {
+// A worker that leaves the search last, because it has found a source with work, looks at all sources once
+// more. The source that it found may be detached meanwhile.
+TEST(sources, a_source_that_goes_while_its_finder_leaves_the_search_is_not_run) {
   runtime rt{{.workers = 2}};
   auto& of = detail::access::internals(rt);
   const auto looks = std::make_shared<scripted_source>();
@@ -130,7 +130,7 @@ TEST(sources, one_that_goes_while_its_finder_leaves_the_search_is_not_run) {
   while (rt.counters().parks < rt.workers()) std::this_thread::yield();
   offers = true;
   detail::published(of);
-  // Else another worker was searching, and nobody looked again.
+  // `ran` alone: another worker was searching, so the finder did not look again.
   while (!looked_again && !ran) std::this_thread::yield();
   detail::detach(of, *goes);
   gone = true;
@@ -146,7 +146,7 @@ TEST(sources, all_are_looked_at_however_many_there_are) {
     all.push_back(std::make_shared<counting_source>());
     all.back()->work = 1;
     detail::attach(of, all.back());
-    // Some go before others come.
+    // Some sources go before others come.
     if (i % 3 == 2) {
       detail::detach(of, *all[all.size() - 2]);
       all.erase(all.end() - 2);
@@ -159,7 +159,7 @@ TEST(sources, all_are_looked_at_however_many_there_are) {
   for (const auto& each : all) detail::detach(of, *each);
 }
 
-TEST(sources, one_that_always_has_work_does_not_keep_others_from_being_looked_at) {
+TEST(sources, a_source_that_always_has_work_does_not_hide_others) {
   runtime rt{{.workers = 1}};
   auto& of = detail::access::internals(rt);
   const auto greedy = std::make_shared<counting_source>();

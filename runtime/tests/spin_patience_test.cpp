@@ -1,4 +1,4 @@
-// How long a worker looks for work before it parks, by what became of it when it did.
+// How long a worker looks for work before it parks, by the outcome of its earlier searches.
 #include "scheduler/spin_patience.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ void wake(spin_patience& patience, int times, spin_patience::duration slept) {
   for (int i = 0; i < times; ++i) patience.was_woken(slept);
 }
 
-TEST(spin_patience, grows_where_a_worker_is_woken_soon_again_and_again) {
+TEST(spin_patience, grows_if_a_worker_is_woken_soon_again_and_again) {
   spin_patience patience(50us, 1ms);
   wake(patience, 3, 250us);
   EXPECT_EQ(patience.now(), 50us) << "a few times may be by chance";
@@ -25,7 +25,7 @@ TEST(spin_patience, grows_where_a_worker_is_woken_soon_again_and_again) {
   EXPECT_EQ(patience.now(), 1ms) << "it did not look in vain";
 }
 
-TEST(spin_patience, stays_short_where_it_would_have_been_in_vain) {
+TEST(spin_patience, stays_short_if_a_longer_search_would_have_been_in_vain) {
   spin_patience patience(50us, 1ms);
   wake(patience, 100, 900us);
   EXPECT_EQ(patience.now(), 50us) << "as likely as not it would end before that";
@@ -47,7 +47,7 @@ TEST(spin_patience, is_short_again_after_one_search_in_vain) {
   EXPECT_EQ(patience.now(), 1ms);
 }
 
-TEST(spin_patience, does_not_change_where_the_longest_is_the_shortest) {
+TEST(spin_patience, does_not_change_if_its_shortest_and_longest_are_equal) {
   for (const auto spin : {0us, 70us, 5'000'000us}) {
     spin_patience patience(spin, spin);
     wake(patience, 100, 1us);

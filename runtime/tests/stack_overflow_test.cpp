@@ -1,4 +1,4 @@
-// What a thread of ours says when its stack overflows, and that nothing else is taken for that.
+// The message of a thread of libteff whose stack overflows. No other fault causes it.
 #include <teff/blocking.hpp>
 #include <teff/runtime.hpp>
 
@@ -37,7 +37,8 @@ struct stack_overflow : testing::Test {
 
 constexpr std::size_t stack = std::size_t{512} << 10;
 
-// Has the thread of a worker do it: the calling thread does not wait as a guest would, in its place.
+// Calls `what` on a worker's own thread. The calling thread does not wait for it: as a guest it could call
+// `what` itself.
 void on_worker(const std::function<void()>& what, unsigned workers = 1) {
   runtime rt{{.workers = workers, .stack_size = stack}};
   static_cast<void>(rt.submit(what));
@@ -50,7 +51,7 @@ TEST_F(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
               "teff::runtime_options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
 }
 
-// Calls of run() from the main thread, until that runs one itself.
+// Calls run() until the calling thread runs the function itself. Then it calls `what`, within or after run().
 void on_this_thread(const std::function<void()>& what, bool within) {
   runtime rt{{.workers = 1, .stack_size = stack}};
   const auto caller = std::this_thread::get_id();
@@ -70,7 +71,7 @@ TEST_F(stack_overflow, of_a_thread_from_outside_names_the_worker_whose_place_it_
       "large variables; teff::runtime_options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
 }
 
-TEST_F(stack_overflow, of_a_thread_from_outside_after_its_call_is_none_of_ours) {
+TEST_F(stack_overflow, of_a_thread_from_outside_after_its_call_is_not_reported) {
   EXPECT_EXIT(on_this_thread([] { recurse(0); }, false), testing::KilledBySignal(SIGSEGV), "^$");
 }
 
@@ -80,7 +81,7 @@ TEST_F(stack_overflow, of_a_spare_thread_says_what_sets_its_size) {
               "variables; .ulimit -s. before the program starts gives it more\n$");
 }
 
-TEST_F(stack_overflow, is_not_said_of_another_fault) {
+TEST_F(stack_overflow, is_not_reported_for_another_fault) {
   EXPECT_EXIT(on_worker([] { write_to(nullptr); }), testing::KilledBySignal(SIGSEGV), "^$");
   EXPECT_EXIT(on_worker([] { ::raise(SIGSEGV); }), testing::KilledBySignal(SIGSEGV), "^$");
   EXPECT_EXIT(

@@ -1,5 +1,5 @@
-// The parking code on its interleavings, with a time at which a worker has to be awake: it comes while all
-// sleep, or while one is busy and the others sleep, and some worker polls.
+// The parking code on its interleavings, with a time at which a worker has to be awake. The time comes while
+// all workers sleep, or while one is busy and the others sleep. Some worker must poll then.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ using detail::wake_for;
 
 constexpr unsigned workers = 2;
 
-// A source that is to be polled once, at the time `asked`, and pieces of work that last until it has been.
+// A source that a worker must poll once, at the time `asked`, and pieces of work that last until then.
 struct world {
   world() : gate(workers) {
     futex::wakes.clear();
@@ -56,7 +56,7 @@ struct world {
     return true;
   }
 
-  // What worker_park.cpp does, without the spinning: works, polls, or sleeps until the source was polled.
+  // The steps of worker_park.cpp without the spinning: works, polls, or sleeps until the source was polled.
   void serve(unsigned me, wake_for what = wake_for::work) {
     gate.start_search();
     while (polled.load() == 0 && !poll_in_time()) {
@@ -80,7 +80,7 @@ struct world {
   }
 };
 
-// A deadlock is a fault: nobody polled.
+// A deadlock is a fault: no worker polled.
 checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads,
                        const std::function<void(world&)>& before = {}) {
   return checked::check_threads<world>(

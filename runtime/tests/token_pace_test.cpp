@@ -1,4 +1,4 @@
-// When the tokens of a pipeline are shared, by a clock that the test sets.
+// When workers share the tokens of a pipeline, by a clock that the test sets.
 #include <teff/detail/pipeline/token_pace.hpp>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct set_clock {
 using lone = detail::lone_pace<set_clock>;
 using shared = detail::shared_pace<set_clock>;
 
-// Tokens of this length, three looks each, until one pays; how many there were.
+// Runs tokens of this length, with three looks each, until it pays to share. Returns how many came before.
 int tokens_until_shared(lone& pace, std::int64_t nanoseconds, int most) {
   for (int token = 0; token < most; ++token) {
     for (int stage = 0; stage < 3; ++stage) {
@@ -61,7 +61,7 @@ TEST(token_pace, notices_soon_that_tokens_have_become_long) {
   EXPECT_LT(tokens_until_shared(pace, 30'000, 1000), 6);
 }
 
-TEST(token_pace, forgets_the_time_in_which_nobody_asked) {
+TEST(token_pace, forgets_the_time_in_which_no_worker_asked) {
   lone pace;
   pace.restart();
   for (int token = 0; token < 1000; ++token) {
@@ -71,7 +71,7 @@ TEST(token_pace, forgets_the_time_in_which_nobody_asked) {
   EXPECT_EQ(tokens_until_shared(pace, 300, 1000), 1000);
 }
 
-// Whether the walk leaves within so many stages of that length.
+// Whether the walk quits within so many stages of this length.
 bool leaves(shared& pace, int stages, std::int64_t nanoseconds, bool lonely) {
   for (int stage = 0; stage < stages; ++stage) {
     set_clock::time += nanoseconds;
@@ -87,7 +87,7 @@ TEST(token_pace, has_a_worker_leave_short_tokens_to_another) {
   EXPECT_TRUE(leaves(pace, 64, 100, false));
 }
 
-TEST(token_pace, has_a_worker_go_on_alone_if_nobody_helps_for_long) {
+TEST(token_pace, has_a_worker_go_on_alone_if_no_other_helps_for_long) {
   shared pace(4);
   EXPECT_FALSE(leaves(pace, 100, 1000, true));
   EXPECT_TRUE(leaves(pace, 200, 1000, true));

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// A name in a new folder, which goes with the test.
+// A new folder, which is removed after the test.
 class trace_file : public testing::Test {
  protected:
   trace_file() {
@@ -33,7 +33,7 @@ class trace_file : public testing::Test {
   }
   ~trace_file() override { fs::remove_all(folder); }
 
-  // The only file that is in the folder by now; a test that wants several looks itself.
+  // Reads the only file in the folder. A test that expects several reads them itself.
   [[nodiscard]] json read() const {
     const fs::directory_iterator files(folder);
     EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -52,7 +52,7 @@ std::int64_t nanoseconds(const json& microseconds) {
   return std::llround(microseconds.get<double>() * 1000);
 }
 
-// The spans of each track, by its name, in the order of the file.
+// The spans of each track, by the name of the track, in the order of the file.
 std::map<std::string, std::vector<span>> tracks_of(const json& trace) {
   std::map<int, std::string> names;
   std::map<std::string, std::vector<span>> tracks;
@@ -74,7 +74,7 @@ std::size_t count(const json& trace, const char* kind, const char* category) {
       all, [&](const json& event) { return event["ph"] == kind && event["cat"] == category; }));
 }
 
-// In the order that Perfetto wants: by beginning, and each within the one that is open.
+// Checks the order that Perfetto requires: by beginning, and each span within the open one.
 void expect_to_nest(const std::vector<span>& track) {
   std::vector<span> open;
   std::int64_t last = 0;
@@ -90,13 +90,13 @@ void expect_to_nest(const std::vector<span>& track) {
   }
 }
 
-// Everything that spawns, some thousands of tasks: what has to be counted is returned.
+// Spawns some thousands of tasks in every way, and returns how many have to be counted.
 std::size_t spawn_of_every_kind() {
   std::atomic<std::size_t> ran{0};
   EXPECT_EQ(fib(15), 610);  // 986 joins
   {
     scope outer;
-    for (int i = 0; i < 700; ++i) {  // more than wait in the deque
+    for (int i = 0; i < 700; ++i) {  // more than the deque holds
       outer.spawn([&outer, &ran, i] {
         ++ran;
         if (i % 50 != 0) return;
@@ -110,8 +110,7 @@ std::size_t spawn_of_every_kind() {
   }
   const auto one = [&ran] { ++ran; };
   join(one, one, one);
-  --ran;  // the first is no task
-  join_tasks(one, one, one);
+  --ran;  // the first function is no task
   auto got = fork(one);
   got.get();
   {
@@ -392,10 +391,10 @@ TEST_F(trace_file, that_could_not_be_written_takes_no_name_from_the_next) {
 TEST(counters, without_a_trace_leave_tasks_uncounted_and_sum_up_over_workers) {
   on_runtimes([](runtime& rt) {
     for (int i = 0; i < 20; ++i) rt.run([] { fib(18); });
-    // The caller may have run it all before a worker had begun to look for work.
+    // The caller may have run all of it before a worker began to look for work.
     const auto unused = [&rt] { return rt.counters().searching + rt.counters().parked; };
     while (unused() == std::chrono::nanoseconds(0)) std::this_thread::yield();
-    rt.shutdown();  // from here on they stand still
+    rt.shutdown();  // the counters change no more
     const auto all = rt.counters();
     counters sum;
     for (unsigned i = 0; i < rt.workers(); ++i) sum += rt.counters(i);
@@ -420,7 +419,7 @@ TEST(counters, of_a_worker_that_sleeps_have_it_parked_until_now) {
   runtime rt{{.workers = 1}};
   while (rt.counters().parks == 0) std::this_thread::yield();
   const auto before = rt.counters().parked;
-  while (rt.counters().parked <= before) std::this_thread::yield();  // the test ends, or it does not
+  while (rt.counters().parked <= before) std::this_thread::yield();  // ends if the counter grows
   EXPECT_EQ(rt.counters().wakes, 0U);
 }
 

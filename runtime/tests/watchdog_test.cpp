@@ -1,4 +1,4 @@
-// TEFF_WATCHDOG: what a rank says when an epoch takes long.
+// TEFF_WATCHDOG: the texts of a rank whose wait takes long.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <teff/distributed_graph.hpp>
@@ -22,7 +22,7 @@
 namespace teff::test {
 namespace {
 
-// What is written to stderr can be read while it lives.
+// While it lives, the test can read the output to stderr.
 class stderr_here {
  public:
   stderr_here() : before_(dup(STDERR_FILENO)) {
@@ -37,7 +37,7 @@ class stderr_here {
     close(before_);
     close(ends_[0]);
   }
-  // Reads until this has been written.
+  // Reads until the output has this text.
   void read_until(const std::string& wanted) {
     char byte = 0;
     while (text_.find(wanted) == std::string::npos && read(ends_[0], &byte, 1) == 1) text_ += byte;
@@ -56,7 +56,7 @@ class watchdog : public testing::Test {
   ~watchdog() override { unsetenv("TEFF_WATCHDOG"); }
 };
 
-// One rank's way to the others that opens its n-th channel only when another rank has come.
+// A rank's transport that opens its n-th channel only after a signal.
 class late_transport final : public transport {
  public:
   late_transport(transport& real, int which, std::binary_semaphore& came)
@@ -75,8 +75,8 @@ class late_transport final : public transport {
   std::binary_semaphore& came_;
 };
 
-// Has two ranks make a communicator, and make(communicator) something over it. The n-th channel of rank 0
-// opens only when that rank has said these words.
+// Two ranks make a communicator, and make(communicator) makes something over it. Rank 0 opens its n-th
+// channel only after it has printed these words.
 template <class Make>
 void expect_said_of_making(const std::string& words, int which, Make make) {
   stderr_here said;
@@ -94,7 +94,7 @@ void expect_said_of_making(const std::string& words, int which, Make make) {
   reader.join();
 }
 
-// Until rank 0 has said so, rank 1 does not begin, and the body of rank 2 does not return.
+// Until rank 0 has printed that, rank 1 does not begin, and the body of rank 2 does not return.
 TEST_F(watchdog, says_which_rank_is_waited_for) {
   stderr_here said;
   loopback job(3);
@@ -165,7 +165,7 @@ TEST_F(watchdog, says_that_a_function_of_large_data_runs) {
   reader.join();
 }
 
-// On rank 1 the last of so many graphs has a task that does not end before rank 1 has said this.
+// The last of several graphs has a task on rank 1. It ends only after rank 1 has printed this.
 void expect_said_of_tasks(int graphs, const std::string& which, const std::string& what) {
   stderr_here said;
   loopback job(2);
@@ -205,7 +205,7 @@ TEST_F(watchdog, says_whose_making_waits) {
   }
 }
 
-// Rank 1 destroys nothing before rank 0 has said that it waits for that.
+// Rank 1 destroys nothing before rank 0 has printed that it waits for that.
 TEST_F(watchdog, says_what_is_being_destroyed) {
   const auto expect_said = [](const std::string& name, auto make) {
     stderr_here said;
@@ -236,7 +236,7 @@ TEST_F(watchdog, says_that_tasks_of_a_graph_run) {
   expect_said_of_tasks(1, "distributed_graph 1, rank 1, epoch 1: 0 messages sent, ", ", tasks run (for ");
 }
 
-// Rank 1 does not return from its task, for whose output rank 0 waits.
+// Rank 1 does not return from a task, and rank 0 waits for that task's output.
 TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
   stderr_here said;
   loopback job(2);

@@ -1,4 +1,4 @@
-// A program that is compiled without exceptions: its argument says what of libteff it uses.
+// A program that is compiled without exceptions. Its argument names the misuse that it commits, if any.
 #include <teff/replay.hpp>
 #include <teff/teff.hpp>
 

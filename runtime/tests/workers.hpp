@@ -1,4 +1,4 @@
-// What the tests of the runtime share: worker counts to try, seeds that are printed, what is thrown.
+// Helpers of the runtime's tests: worker counts, random seeds, texts of errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ void on_runtimes(Check&& check) {
   }
 }
 
-// Runs f() on the own thread of this worker, which must be free, and returns when it has.
+// Runs f() on this worker's own thread, which must be free. Returns when f() has ended.
 template <class F>
 void on_own_thread(runtime& rt, unsigned worker, F f) {
   struct sent : detail::job {
@@ -79,7 +79,7 @@ std::string text_of(Action&& action) {
   return "nothing was thrown";
 }
 
-// The recursion that joins at every step: fib(n) of these are leaves.
+// The n-th Fibonacci number, by a join at every step.
 inline long fib(long n) {
   if (n < 2) return n;
   auto [a, b] = join([=] { return fib(n - 1); }, [=] { return fib(n - 2); });

@@ -1,6 +1,6 @@
-// Tasks of libteff: teff::scope, teff::join and teff::join_tasks, halving by join for the loop
-// of tasks, and one join a child for the tree. (Iterations of teff::parallel_for are no tasks until somebody
-// is idle, so they would not be what the pattern counts.)
+// Tasks of libteff: teff::scope and teff::join, halving by join for the loop of tasks, and one
+// join a child for the tree. (parallel_for makes tasks of its iterations only while a worker is idle, so it
+// has too few tasks for a pattern that counts them.)
 #pragma once
 
 #include <teff/teff.hpp>
@@ -45,9 +45,11 @@ class task_system {
     teff::join(std::move(first), std::move(second));
   }
 
+  /// The first closure of a join is no task, so it is an empty one.
   template <class First, class Second>
   static auto fork_both(First first, Second second) {
-    return teff::join_tasks(std::move(first), std::move(second));
+    auto [none, left, right] = teff::join([] {}, std::move(first), std::move(second));
+    return std::pair{std::move(left), std::move(right)};
   }
 
   static tree_counts search_tree(const tree& of, const node& from) {

@@ -1,5 +1,5 @@
-// broadcast, reduction, barrier: messages that all ranks of a job take part in. They go over trees, and no
-// caller waits for them: a handler does the work that follows.
+// broadcast, reduction, barrier: messages over trees in which all ranks of a job take part. No thread waits
+// for them: a handler does what is to follow.
 #pragma once
 
 #include <teff/detail/message/collective_state.hpp>
@@ -14,14 +14,14 @@
 
 namespace teff {
 
-// The result of on_broadcast(): send() calls the handler on every rank. It can be copied, and is of use as
-// long as its communicator lives. So are the two below.
+// A broadcast that on_broadcast() has registered: send() calls the handler on every rank. It can be copied,
+// and is of use as long as its communicator lives. Both hold for reduction and barrier, too.
 template <class... Arguments>
 class broadcast {
  public:
-  // The handler is called on this rank, too. Each rank that it comes to passes it on, to as many others as
-  // log2 of the number of ranks at most, before it calls the handler. Any rank may call it at any time; for
-  // the rest as message::send().
+  // Calls the handler on every rank, also on this one. Each rank first passes the message on, to log2(ranks)
+  // other ranks at most, and then calls the handler. Any rank may call send() at any time. Otherwise it is
+  // like message::send().
   void send(const Arguments&... arguments) const { state_->send(arguments...); }
 
  private:
@@ -32,8 +32,8 @@ class broadcast {
   std::shared_ptr<detail::broadcast_state<Arguments...>> state_;
 };
 
-// Registers a message to all ranks, and its handler, as communicator::on(). All ranks register the same
-// things in the same order.
+// Registers a message to all ranks, and its handler, as communicator::on() does. All ranks register the same
+// messages in the same order.
 //
 //   const auto stop = teff::on_broadcast(comm, [&](int step, double residual) { ... });
 //   stop.send(step, residual);  // on one rank; the handler runs on all
@@ -52,12 +52,12 @@ template <class F>
   return make(detail::handler_parameters_t<F>{});
 }
 
-// The result of on_reduction().
+// A reduction that on_reduction() has registered.
 template <class T>
 class reduction {
  public:
-  // This rank's value of a round; each rank gives one. If it gives a second one in the same run(), that fails
-  // with misuse; for the rest as message::send().
+  // Gives this rank's value of a round. Each rank gives one; if it gives a second one in the same run(), that
+  // run() fails with misuse. Otherwise it is like message::send().
   void give(std::uint64_t round, const T& value) const { state_->give(round, value); }
 
  private:
@@ -68,17 +68,19 @@ class reduction {
   std::shared_ptr<detail::reduction_state<T>> state_;
 };
 
-// Registers a reduction: when every rank has given its value of a round, rank `root` calls handler(round,
-// total). The function combine(a, b) is associative and commutative: values are combined as they come.
+// Registers a reduction: when every rank has given its value of a round, handler(round, total) is called on
+// rank `root`. The function combine(a, b) is associative and commutative, since values are combined as they
+// come.
 //
 //   const auto sum = teff::on_reduction<double>(comm, 0, std::plus<>{},
 //                                               [&](std::uint64_t step, double total) { ... });
 //   sum.give(step, mine);  // on every rank, for example by its last task of the step
 //
-// Rounds have any numbers, and go on side by side. All ranks give their values of a round within the same
-// run(). If a round has values of some ranks and not of all when that ends, run() throws incomplete_round on
-// all ranks. Each rank names the rounds that wait there, and the ranks that they wait for. run() drops these
-// values, as it does after a failure. Throws misuse if there is no such rank.
+// Rounds may have any numbers, and go on side by side. All ranks give their values of a round within the same
+// run(). If a round has values of some ranks only when run() ends, run() throws incomplete_round on all
+// ranks. Each exception names the rounds that wait on its rank, and the ranks that they wait for. The values
+// of such a round are forgotten, as they are after a run() that has failed. Throws misuse if there is no rank
+// `root`.
 template <class T, class Combine, class F>
   requires detail::makes_reduction<T, Combine, F>
 [[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
@@ -86,10 +88,10 @@ template <class T, class Combine, class F>
                                                 std::forward<F>(handler), "teff::reduction"));
 }
 
-// The result of on_barrier().
+// A barrier that on_barrier() has registered.
 class barrier {
  public:
-  // This rank has come to it, in this round; as reduction::give().
+  // Says that this rank has come to this round; otherwise it is like reduction::give().
   void arrive(std::uint64_t round) const { all_->give(round, 0); }
 
  private:
@@ -101,8 +103,8 @@ class barrier {
 };
 
 // Registers a barrier: when every rank has called arrive(round), handler(round) is called on every rank.
-// Earlier messages of a rank may still be on their way. If some ranks have come to a round and others not
-// when run() ends, that throws incomplete_round, as of a reduction.
+// Messages that a rank has sent before may still be on their way. If only some ranks have come to a round
+// when run() ends, run() throws incomplete_round, as for a reduction.
 //
 //   const auto next = teff::on_barrier(comm, [&](std::uint64_t step) { g.fulfill(first_of(step + 1)); });
 //   next.arrive(step);

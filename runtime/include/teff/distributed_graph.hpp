@@ -7,6 +7,7 @@
 #include <teff/detail/message/arguments.hpp>
 #include <teff/detail/message/handler.hpp>
 #include <teff/message.hpp>
+#include <teff/task_graph.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -43,7 +44,7 @@ namespace teff {
 //   the same order on all ranks, as communicators are. They never take each other's keys.
 // - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
 //   on these. The destructor waits until the graph is destroyed on all ranks.
-// - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
+// - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts).
 // - For the rest as task_graph: a graph that runs on one rank runs on many.
 template <std::copyable Key, class... Data>
 class distributed_graph {
@@ -142,6 +143,11 @@ class distributed_graph {
         &all);
   }
 
+  // As task_graph::hold_end(), for a task of this rank.
+  [[nodiscard]] held_task hold_end() {
+    return held_task(tasks_->hold_end_of_body("teff::distributed_graph::hold_end"));
+  }
+
   // Returns when all tasks of all ranks have run that can. Calls of fulfill() that do not come from tasks
   // must have happened before, on each rank.
   //
@@ -150,7 +156,7 @@ class distributed_graph {
   // never_satisfied on all ranks: each names its own, and `count` counts all. Throws graph_waits_for_itself
   // within a task of the graph, ranks_differ. The graph can be used again.
   void wait() {
-    if (detail::running_on.graph == tasks_.get())
+    if (detail::running_on.of == tasks_.get())
       throw graph_waits_for_itself("teff::distributed_graph::wait: called within a task of the graph");
     part_.wait();
   }

@@ -14,7 +14,8 @@ namespace teff {
 template <class... F>
 using join_result = detail::joined_t<F...>;
 
-// Runs f on the calling worker, and the others on workers that are free, or on the calling one after f.
+// Runs f on the calling worker, and the others on workers that are free, or on the calling one after f. Where
+// f is to be a task as well, an empty closure comes first: join([] {}, f, g).
 //
 // Returns {f(), g()...} as join_result. All closures have ended when it returns or throws. While one runs on
 // another worker, the caller runs other tasks. If closures throw, join throws the exception of the first of
@@ -35,23 +36,6 @@ join_result<F, G...> join(F&& f, G&&... g) {
     return detail::join_traced<F, G...>(std::forward<F>(f), others, oldest);
   }
   return detail::finish_join<false, F, G...>(f, others, oldest);
-}
-
-// As join, but the first closure is a task, too: other workers can steal it as they can the others.
-//
-//   auto [a, b] = teff::join_tasks([=] { return fib(n - 1); }, [=] { return fib(n - 2); });
-template <class... G>
-  requires(sizeof...(G) > 1)
-join_result<G...> join_tasks(G&&... g) {
-  auto* const oldest = detail::self.head();
-  if (oldest == nullptr) [[unlikely]] {
-    return detail::join_tasks_outside<G...>(std::forward<G>(g)...);
-  }
-  detail::task_row<G...> all(oldest, g...);
-  if (all.push(oldest)) [[unlikely]] {
-    return detail::join_tasks_traced<G...>(all, oldest);
-  }
-  return detail::finish_tasks<false, G...>(all, oldest);
 }
 
 // Calls all closures, and returns when all have ended. Their values are dropped. Workers and exceptions are

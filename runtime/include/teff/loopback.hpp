@@ -8,14 +8,14 @@
 
 namespace teff {
 
-// A job of several ranks in this process. Each rank has its transport, and usually its runtime.
+// A job of several ranks in this process. Each rank has its own transport, and usually its own runtime.
 //
 //   teff::loopback job(2);
 //   teff::runtime rt0{{.workers = 1}}, rt1{{.workers = 1}};
 //   teff::communicator zero{rt0, job.rank(0)}, one{rt1, job.rank(1)};
 //
-// A packet's bytes are handed over, not copied; data of a large message are copied once. Any thread may call
-// anything; the job outlives all channels.
+// A packet is handed over, not copied. The data of a large message are copied once. Any thread may call any
+// function. The job outlives all channels.
 class loopback {
  public:
   // Throws misuse if there would be no rank.

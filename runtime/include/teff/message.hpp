@@ -1,4 +1,4 @@
-// communicator: messages between the ranks of a job, which are calls of functions there.
+// communicator: sends messages between the ranks of a job. A message is a call of a function on another rank.
 #pragma once
 
 #include <teff/detail/message/arguments.hpp>
@@ -43,36 +43,38 @@ namespace teff {
 template <class T>
 struct message_parts;
 
-// How a communicator is set up.
+// Options of a communicator.
 struct communicator_options {
-  // How many bytes of messages may be on their way to each rank, or wait there. A thread that sends more
-  // waits. At least 1; else the communicator throws invalid_option.
+  // So many bytes of messages may be on their way to each rank, or wait there, before a sender has to wait.
+  // At least 1; otherwise the communicator throws invalid_option.
   std::size_t window = std::size_t{1} << 20;
 };
 
-// To be passed to communicator::on(): the message's handlers run one at a time. Handlers of messages of one
-// rank run in the order in which it has sent the messages. So do all ordered messages of a communicator.
+// An argument of communicator::on(): the message's handlers run one at a time, and messages of one rank are
+// handled in the order in which it sent them. Both hold for all ordered messages of a communicator together.
 struct ordered_t {
   explicit ordered_t() = default;
 };
 inline constexpr ordered_t ordered{};
 
-// The result of communicator::on(): send() calls the handler on another rank. It can be copied, and is of use
-// as long as its communicator lives.
+// A message that communicator::on() has registered: send() calls its handler on another rank. It can be
+// copied, and is of use as long as its communicator lives.
 template <class... Arguments>
 class message {
  public:
-  // Has rank `to` call the handler with these arguments, converted to what it takes; `to` may be this rank.
-  // The arguments are copied before send() returns. Any thread may call it, also within tasks and handlers.
+  // Has rank `to` call the handler with these arguments, converted to the types of its parameters; `to` may
+  // be this rank. Copies the arguments before it returns. Any thread may call it, also within tasks and
+  // handlers.
   //
-  // - A message leaves at once if none is on its way to that rank. Else those that follow are gathered while
-  //   it is, and leave together, soon after it has been taken there or when a worker here looks.
-  // - If the window to that rank is full, send() waits until the rank has handled some; a worker runs other
-  //   work meanwhile. Within a handler it never waits (src/message/README.md says why that can't deadlock).
-  // - When the run has failed on some rank, it does nothing.
+  // - A message leaves at once if none is on its way to that rank. Otherwise it may be gathered with further
+  //   messages, which leave together. A worker that looks for work sends gathered messages.
+  // - If the window to that rank is full, send() waits until the rank has handled some messages. A worker
+  //   runs other work meanwhile. Within a handler send() never waits (src/message/README.md says why that
+  //   can't deadlock).
+  // - When the run has failed on some rank, send() does nothing.
   //
-  // Throws misuse if there is no such rank, or if the window is full outside of run(). Throws exceptions of
-  // copying the arguments, and std::bad_alloc.
+  // Throws misuse if there is no such rank, or if the window is full outside of run(). Throws std::bad_alloc,
+  // and what copying the arguments throws.
   void send(int to, const Arguments&... arguments) const {
     const std::tuple<const Arguments&...> all(arguments...);
     source_->send(
@@ -84,8 +86,8 @@ class message {
         &all);
   }
 
-  // Counts the messages of a communicator from 0, in the order in which they were registered: errors name it
-  // so.
+  // The number by which errors name the message. A communicator counts its messages from 0, in the order in
+  // which they were registered.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
 
  private:
@@ -97,20 +99,20 @@ class message {
   std::uint32_t number_;
 };
 
-// The result of communicator::on_large(): send() brings an array of T into the memory of another rank and
-// calls a function there. There is no copy between unless a copy is quicker. Small arguments travel with the
-// array, as in a message.
+// A large message that communicator::on_large() has registered: send() brings an array of T into the memory
+// of another rank, and calls a function there. Arguments go with it, as with any message. The data are copied
+// on their way only where that is faster.
 template <class T, class... Arguments>
 class large_message {
  public:
-  // Has rank `to` say where the data are to land, and calls its second function when they are there. `to`
-  // may be this rank.
+  // Has rank `to` say where the data are to land, and call its second function when they are there; `to` may
+  // be this rank.
   //
-  // - The arguments are copied before send() returns; the data are not. They stay where they are, unchanged,
-  //   until a worker of this rank calls may_reuse(), or until run() has ended, also by an exception. They had
-  //   better not be local to what run() calls.
-  // - may_reuse() is called before run() ends; if that throws, maybe not. It may send, as a handler.
-  // - For the rest as message::send().
+  // - send() copies the arguments before it returns, but not the data. These must stay unchanged until
+  //   may_reuse() is called, on a worker of this rank, or until run() has ended, even by an exception. So
+  //   they should not be local to the function that run() calls.
+  // - may_reuse() is called before run() ends, unless run() throws. It may send, as a handler.
+  // - Otherwise it is like message::send().
   void send(int to, const Arguments&... arguments, std::span<const T> data,
             std::function<void()> may_reuse = {}) const {
     const std::tuple<const Arguments&...> all(arguments...);
@@ -132,7 +134,7 @@ class large_message {
   std::uint32_t number_;
 };
 
-// Sends messages between the ranks of a job, runs what they ask for, and knows when nothing is left on any
+// Sends messages between the ranks of a job, runs their handlers, and finds out when nothing is left on any
 // rank. Each rank makes one, with the same messages in the same order.
 //
 //   teff::communicator comm{rt, job.rank(r)};
@@ -142,22 +144,22 @@ class large_message {
 //     for (int i = r; i < rows; i += comm.ranks()) row.send(owner(i), i, data[i]);
 //   });  // every message of every rank has been handled
 //
-// - A message is typed by its handler's parameters; message_parts.hpp says which types there are. A handler
-//   may read what a std::span or std::string_view shows until it returns.
+// - The parameters of a handler give the types of its message; message_parts says which types can travel.
+//   A handler may use the elements of a std::span or std::string_view until it returns.
 // - Handlers run on the workers, several at once, in no order, unless the message is `ordered`. They may
-//   send, fork, and fulfil keys of task graphs. A handler that takes long delays no other handler if a worker
-//   is free.
-// - All ranks call run() equally often; the n-th calls belong together. No message of one call is handled
-//   within another, and none of one communicator by another one. A message sent outside of run() is handled
-//   in the next one.
-// - If a handler or f throws on one rank, run() throws that exception there, and rank_failed on all other
-//   ranks. Messages that have not been handled are dropped on all ranks.
+//   send, fork, and fulfil keys of task graphs. A handler that takes long delays no other handler while a
+//   worker is free.
+// - All ranks call run() equally often; the n-th calls belong together. A message is handled by the
+//   communicator and within the call that sent it. If it was sent outside of run(), it is handled in the next
+//   call.
+// - If a function throws on one rank, run() throws on all ranks: that exception there, rank_failed elsewhere.
+//   All ranks drop the messages that have not been handled.
 // - The runtime and the transport outlive the communicator.
 class communicator {
  public:
   communicator(runtime& rt, transport& through, const communicator_options& how = {});
-  // Waits until it is destroyed on all ranks. If others call run() meanwhile, because an exception has
-  // brought this rank here, that throws rank_failed on these. Not while run() is in progress.
+  // Waits until it is destroyed on all ranks. If an exception has brought this rank here while others call
+  // run(), their run() throws rank_failed. To be called only while no run() is in progress here.
   ~communicator();
   communicator(const communicator&) = delete;
   communicator& operator=(const communicator&) = delete;
@@ -165,9 +167,9 @@ class communicator {
   [[nodiscard]] int rank() const noexcept;
   [[nodiscard]] int ranks() const noexcept;
 
-  // Registers a message, and its handler. The handler's parameters have types of their own, not `auto`: they
-  // are the message's. It is called on several workers at once, also with the same captures. Throws misuse
-  // while run() is in progress.
+  // Registers a message, and its handler. The handler's parameters become the message's arguments; they have
+  // types of their own, not `auto`. Several workers call the same handler at once. Throws misuse while run()
+  // is in progress.
   template <class F>
   [[nodiscard]] auto on(F&& handler) {
     return add(false, std::forward<F>(handler), detail::handler_parameters_t<F>{});
@@ -177,18 +179,17 @@ class communicator {
     return add(true, std::forward<F>(handler), detail::handler_parameters_t<F>{});
   }
 
-  // Registers a large message: an array of T of any size, beside small arguments. The array goes from the
-  // sender's memory to the place that the receiver names.
+  // Registers a large message: an array of T of any size. It goes from the sender's memory to memory that the
+  // receiver names, with small arguments beside it.
   //
   //   const auto block = comm.on_large(
   //       [&](int i, int j, std::size_t n) -> std::span<double> { return matrix.block(i, j); },
   //       [&](int i, int j, std::span<double> x) { ready(i, j); });
   //   block.send(to, i, j, x, [&] { /* x may be changed */ });
   //
-  // land(arguments..., n) returns memory for n elements, which is nobody else's until
-  // arrived(arguments..., memory) is called. Both run on a worker, as handlers do; so a large message takes
-  // no memory of the library's. If the memory has another size, the run fails with wrong_landing. Throws
-  // misuse while run() is in progress.
+  // land(arguments..., n) returns memory for n elements, which nothing else uses until arrived(arguments...,
+  // memory) is called. Both run on workers, as handlers do. If the memory has another size, the run fails
+  // with wrong_landing. Throws misuse while run() is in progress.
   template <class Land, class Arrived>
   [[nodiscard]] auto on_large(Land&& land, Arrived&& arrived) {
     using of = detail::large_parameters_of<std::decay_t<Land>, detail::handler_parameters_t<Land>>;
@@ -200,19 +201,20 @@ class communicator {
   }
 
   // Calls f() on a worker, as runtime::run() does, while messages come and go. Returns when f() has returned
-  // on every rank, every message has been handled, and nobody holds the communicator.
+  // on every rank, every message has been handled, and no thread holds the communicator.
   //
-  // Throws the exception of f or a handler on this rank; rank_failed if another rank has failed. Throws
-  // ranks_differ if the ranks have registered different messages or run different programs, and
-  // malformed_message if a message was spoilt on its way. Throws misuse if another call is in progress.
+  // Throws what f or a handler has thrown on this rank, and rank_failed if it was thrown on another one.
+  // Throws ranks_differ if the ranks have registered different messages or run different programs. Throws
+  // malformed_message if a message was spoilt on its way, incomplete_round if a round lacks values
+  // (collectives.hpp), and misuse if another call is in progress.
   template <class F>
   void run(F&& f) {
     source_->run_epoch([](void* what) { (*static_cast<std::remove_reference_t<F>*>(what))(); },
                        const_cast<void*>(static_cast<const void*>(std::addressof(f))));
   }
 
-  // While it lives, run() does not end: for work that a handler or f() has begun that goes on after it has
-  // returned, and is to send more.
+  // While it lives, run() does not end. It is for work that f() or a handler has begun, that goes on after
+  // their return, and that is to send more.
   class held {
    public:
     held(held&& other) noexcept : source_(std::move(other.source_)) {}
@@ -226,14 +228,15 @@ class communicator {
   };
   [[nodiscard]] held hold() { return held(source_); }
 
-  // The workers and the transport, for parts of a program that have messages of their own.
+  // The runtime and the transport, for parts of a program that have messages of their own.
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
 
   // Counts of the messages that this rank has sent and handled.
   [[nodiscard]] message_counters counters() const { return source_->counters(); }
 
-  // Whether run() is going to throw: something has failed, here or on another rank. For what takes long.
+  // Whether run() is going to throw, because a function has failed here or on another rank. Work that takes
+  // long may ask, and end early.
   [[nodiscard]] bool cancelled() const noexcept;
 
  private:
@@ -241,7 +244,7 @@ class communicator {
   friend struct detail::access;
   [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
   [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
-  // What it is called in words.
+  // `kind`: its name in texts.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
 
   template <class F, class Parameters>

@@ -9,19 +9,19 @@
 
 namespace teff {
 
-// How ranks talk.
+// How the ranks of a job communicate.
 struct mpi_options {
-  // By shared memory within a node. False, on any rank: all by MPI's messages.
+  // Ranks of one node use shared memory. If this is false on any rank, all ranks use MPI's messages.
   bool rings = true;
-  // Within a node, the data of large messages are read from the memory of the rank that sends them, where the
-  // system permits that. False, on any rank: MPI carries them.
+  // Within a node, the receiver of a large message may read the data from the sender's memory, where the
+  // system permits that. If this is false on any rank, MPI carries such data.
   bool reads_memory = true;
-  // After so long without an answer of another node's system, be its ranks busy or stopped, the job ends; 0:
-  // never. In whole seconds, 4 at least; else mpi throws invalid_option.
+  // The job ends after so long without an answer of another node's system; 0: never. A system answers also
+  // for ranks that are busy or stopped. In whole seconds, 4 at least; otherwise mpi throws invalid_option.
   std::chrono::seconds silence{4};
 };
 
-// The transport of the rank that this process is.
+// The transport of one rank of an MPI job, which is this process.
 //
 //   int main(int argc, char** argv) {
 //     teff::mpi job(argc, argv);  // started alone: one rank
@@ -30,18 +30,19 @@ struct mpi_options {
 //     ...
 //   }
 //
-// - Initialises MPI at the level MPI_THREAD_SERIALIZED, unless the program has done so at that level or a
-//   higher one; then finalises it at its end. Calls of MPI that the program makes itself while this lives
-//   have to be where no worker uses a communicator, unless the level is MPI_THREAD_MULTIPLE.
-// - Ranks of one node talk through rings in memory that MPI has them share. A rank with nothing to do sleeps,
-//   and the rank that sends wakes it (from Linux 5.16; before that, its workers look as for other nodes).
-// - To ranks of other nodes by MPI's messages. MPI tells nobody what has come: workers look between tasks.
-//   When all of them sleep, one wakes to look, the more rarely the longer nothing has come.
+// - Initialises MPI at the level MPI_THREAD_SERIALIZED, and finalises it at its end, unless the program has
+//   initialised it at that level or a higher one. While this object lives, the program may call MPI itself
+//   only where no worker uses a communicator, unless the level is MPI_THREAD_MULTIPLE.
+// - Ranks of one node communicate through rings in shared memory. A rank with nothing to do sleeps, and a
+//   sender wakes it. Before Linux 5.16 its workers look for packets instead, as for other nodes.
+// - Ranks of other nodes are reached by MPI's messages. MPI does not tell when one has come, so workers look
+//   between tasks. When all workers sleep, one of them wakes to look; the longer nothing has come, the longer
+//   it sleeps.
 // - MPI carries the data of large messages to other nodes, from the sender's memory to the receiver's.
-// - If another rank is killed, or another node can't be reached, this process ends and names that rank or
-//   node. Nodes watch each other by connections of TCP (IPv4); where these can't be made, the node's own
-//   ranks only.
-// - Opening a channel, and destroying one, waits for all ranks to do the same.
+// - If another rank is killed, or another node can't be reached, this process says so and ends. Nodes watch
+//   each other by TCP connections (IPv4). Where these can't be made, a rank watches only the ranks of this
+//   node.
+// - open(), and a channel's destructor, wait until all ranks have called them.
 class mpi final : public transport {
  public:
   // Throws misuse if MPI is initialised at a lower level, or was finalised.
@@ -51,7 +52,7 @@ class mpi final : public transport {
   [[nodiscard]] int rank() const noexcept override;
   [[nodiscard]] int ranks() const noexcept override;
   [[nodiscard]] std::unique_ptr<channel> open() override;
-  // Names the ranks of this node that have not come.
+  // Names the ranks of this node that have not opened the channel yet.
   [[nodiscard]] std::string awaited() const override;
   [[nodiscard]] bool is_crowded(unsigned workers) const noexcept override;
   [[nodiscard]] std::shared_ptr<std::byte> share_memory(std::size_t size, memory_name& name) override;

@@ -17,25 +17,25 @@
 namespace teff {
 
 namespace detail {
-// Under way at a time: far more than any number of workers can use.
+// The most tokens under way: far more than any number of workers can use.
 inline constexpr std::size_t most_tokens = std::size_t{1} << 16;
 }  // namespace detail
 
-// Makes a stage of a pipeline that runs on one token at a time, in the order in which the first stage made
-// them. So it may write a file, or have a state. Here and below, the stage keeps a copy of `f`.
+// Makes a stage that runs on one token at a time, in the order in which the first stage made them. So it may
+// write a file, or have a state. Here and below, the stage keeps a copy of `f`.
 template <class F>
 [[nodiscard]] auto serial(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::serial, std::decay_t<F>>{std::forward<F>(f)};
 }
 
-// The same for a stage that takes the tokens in the order in which they come to it.
+// Makes a stage that runs on one token at a time, in the order in which they come to it.
 template <class F>
 [[nodiscard]] auto serial_out_of_order(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::serial_out_of_order, std::decay_t<F>>{std::forward<F>(f)};
 }
 
-// Makes a stage that may run on several tokens at a time, in any order: several workers call `f` at once, as
-// const.
+// Makes a stage that may run on several tokens at a time, in any order. Several workers call `f` at once, so
+// they call it as const.
 template <class F>
 [[nodiscard]] auto parallel(F&& f) {
   return detail::pipeline_stage<detail::stage_mode::parallel, std::decay_t<F>>{std::forward<F>(f)};
@@ -44,26 +44,26 @@ template <class F>
 // Carries tokens through stages; returns when all have left the last one.
 //
 // The first stage, which is serial, makes the tokens: it returns a std::optional, and std::nullopt at the
-// end. Each further stage is called with what the one before it returned, by rvalue, so values that can only
-// be moved are fine. The last one returns void. What doesn't fit is a static_assert.
+// end. Each further stage is called with the result of the stage before it, by rvalue, so a token may be a
+// type that can only be moved. The last stage returns void. Stages that don't fit fail a static_assert.
 //
 //   teff::parallel_pipeline(16,
 //       teff::serial([&]() -> std::optional<block> { return in.read(); }),
 //       teff::parallel([](block b) { return packed(b); }),
 //       teff::serial([&](packed_block p) { out.write(p); }));
 //
-// - At most `tokens` tokens are under way at a time: the first stage waits for the others, and memory is
-//   bounded.
-// - A worker carries its token from stage to stage. Where the token has to wait for its turn, the worker goes
-//   on with another token. The worker that frees the stage then carries the waiting token. Tokens that take
-//   less than a microsecond in all are carried by one worker.
-// - If a stage throws, no stage begins any more; those that run end, and tokens under way are destroyed. Then
-//   the first exception is thrown.
+// - At most `tokens` tokens are under way at a time: the first stage waits until there is room for the next
+//   one. So memory is bounded.
+// - A worker carries its token from stage to stage. If the token has to wait for its turn at a stage, the
+//   worker goes on with another token. If a token takes less than a microsecond in all stages together, one
+//   worker carries all tokens.
+// - If a stage throws, no stage begins any more. The stages that run end, and tokens under way are destroyed.
+//   Then parallel_pipeline() throws the first exception.
 // - A stage may call anything, also loops, joins and other pipelines.
 // - On a thread that is no worker, the pipeline runs within default_runtime().
 //
-// Throws misuse if `tokens` is 0, and std::bad_alloc: it allocates room for `tokens` tokens for each serial
-// stage when a second worker takes part. More than 65536 are taken for 65536.
+// Throws misuse if `tokens` is 0. Throws std::bad_alloc: when a second worker takes part, each further serial
+// stage allocates room for `tokens` tokens. If `tokens` is more than 65536, it counts as 65536.
 template <class... Stages>
 void parallel_pipeline(std::size_t tokens, Stages&&... stages) {
   if constexpr (detail::is_pipeline<std::remove_cvref_t<Stages>...>()) {

@@ -1,4 +1,5 @@
 #include <teff/detail/distributed/graph_part.hpp>
+#include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
 #include "message/watchdog.hpp"
@@ -27,7 +28,7 @@ graph_part::~graph_part() {
   detach(access::internals(runtime_), *tasks_);
 }
 
-void graph_part::tie(std::shared_ptr<graph_core> tasks) {
+void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
   tasks_ = std::move(tasks);
   tasks_->tell_of_rest(
       [](void* whom) noexcept {
@@ -77,16 +78,17 @@ bool graph_part::at_rest() noexcept {
 
 // Not on top of a task that waits: it could not go on before they have returned, and they may wait in turn.
 void graph_part::follow_handlers() noexcept {
-  if (running_on.graph == nullptr) static_cast<void>(run_here(*tasks_));
+  if (running_on.of == nullptr) static_cast<void>(run_here(*tasks_));
 }
 
 std::uint64_t graph_part::left() noexcept {
-  return tasks_->keys_left() + (leaves_ ? leaver : 0);
+  return tasks_->tasks_left() + (leaves_ ? leaver : 0);
 }
 
 std::string graph_part::state() const {
-  const auto goes_on = tasks_->rests() ? "no task runs, " + std::to_string(tasks_->keys_left()) + " keys wait"
-                                       : std::string("tasks run");
+  const auto goes_on = tasks_->rests()
+                           ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
+                           : std::string("tasks run");
   return goes_on + (leaves_ ? is_destroyed : "");
 }
 

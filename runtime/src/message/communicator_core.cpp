@@ -22,7 +22,7 @@ std::string words_of(const std::exception_ptr& thrown) {
   }
 }
 
-// As much as there is room for in a packet's header.
+// Folded to the size that it has in a packet's header.
 std::uint32_t short_digest_of(const std::string& words) noexcept {
   const auto digest = digest_of(words);
   return static_cast<std::uint32_t>(digest ^ (digest >> 32));
@@ -111,7 +111,7 @@ void communicator_core::release() noexcept {
   if (holds_.fetch_sub(1, std::memory_order_seq_cst) == 1) look_again();
 }
 
-// The epoch does not end before the answer has come: rank 0 is there as long.
+// Holds the epoch until the answer has come, so that rank 0 is there to give it.
 void communicator_core::ask_for_clock(bool begins) {
   const auto question = host_.clock_question(begins);
   if (question.empty()) return;
@@ -120,7 +120,8 @@ void communicator_core::ask_for_clock(bool begins) {
 }
 
 void communicator_core::look_again() noexcept {
-  // seq_cst: after what the caller has done, before the look at sleepers.
+  // seq_cst: after the caller's change, before work_came() looks for sleepers. Pairs with has_progress() in a
+  // worker's last look, and with progress(), which clears it.
   attention_.store(true, std::memory_order_seq_cst);
   host_.work_came();
 }
@@ -154,7 +155,7 @@ void communicator_core::fail(std::exception_ptr why, const std::string& where) n
   }
 }
 
-// The root tells its children, whoever else his parent.
+// The root tells its children, any other rank its parent.
 void communicator_core::tell_failure(const failure& first) noexcept {
   std::string body(sizeof first.rank, '\0');
   std::memcpy(body.data(), &first.rank, sizeof first.rank);
@@ -166,15 +167,15 @@ void communicator_core::tell_failure(const failure& first) noexcept {
   }
 }
 
-// Under the lock progress_: no message comes meanwhile.
+// The caller holds progress_, so no message comes meanwhile.
 bool communicator_core::is_passive() noexcept {
   if (in_body_.load(std::memory_order_seq_cst) || is_held()) return false;
-  // Acquire: what the handlers have done. Those that came are as many under this lock.
+  // Acquire: pairs with count_handled(); the effects of all handlers are seen.
   if (handled_.load(std::memory_order_acquire) != received_) return false;
   return host_.at_rest();
 }
 
-// passive(), in completion.md. Under the lock progress_.
+// The step *passive* of completion.md. The caller holds progress_.
 bool communicator_core::give_counts() {
   if (ended() || !completion_.awaits_own()) return false;
   if (!is_passive()) {
@@ -193,7 +194,7 @@ bool communicator_core::give_counts() {
     const std::lock_guard lock(each.mutex);
     own.sent += each.sent[epoch % 2];
   }
-  // A thread of no activity has begun to hold. What it has sent by then belongs to the next epoch.
+  // A thread of no activity has begun to hold. Messages that it sent under the seal belong to the next epoch.
   if (is_held()) {
     stamp_.store(epoch, std::memory_order_relaxed);
     return false;
@@ -201,7 +202,7 @@ bool communicator_core::give_counts() {
   const auto next = completion_.passive(own);
   if (next == completion::action::ask) {
     tell_children(packet_kind::ask);
-    // A root without children gives its counts again, after it has received what is on its way.
+    // A root without children gives its counts again after it has received its own messages.
     if (completion_.awaits_own()) attention_.store(true, std::memory_order_seq_cst);
     return true;
   }
@@ -225,7 +226,7 @@ void communicator_core::end_epoch(const completion_counts& totals) noexcept {
   received_ = 0;
   handled_before_.fetch_add(handled_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   totals_ = totals;
-  // seq_cst: before the look at waiters.
+  // seq_cst: before state_changed() looks for waiters; pairs with their last look at ended().
   ended_.store(true, std::memory_order_seq_cst);
   host_.state_changed();
 }
@@ -274,7 +275,7 @@ std::string communicator_core::state() {
     text += ", waits for rank " + std::to_string(child) +
             (below.begun == epoch ? " and those below it" : ", which has not begun");
   });
-  // A rank may have had nothing to do, and said so, before its handlers began.
+  // After the rank gave its counts, messages may have come: then the epoch waits for its handlers first.
   if (completion_.own_given() && running.empty())
     text += ", waits for rank " + std::to_string(completion_.tree().parent());
   return "rank " + std::to_string(rank_) + ", epoch " + std::to_string(epoch) + ": " + text;
@@ -299,7 +300,8 @@ bool communicator_core::sees_work() const noexcept {
 }
 
 bool communicator_core::has_progress() const noexcept {
-  // seq_cst, all: after the caller has said that it sleeps.
+  // seq_cst, all: after the worker has announced that it sleeps; pair with look_again(), put_record() and the
+  // send() of other ranks.
   return attention_.load(std::memory_order_seq_cst) || gathers_.load(std::memory_order_seq_cst) ||
          channel_->has_arrivals();
 }

@@ -28,7 +28,7 @@ completion::action completion::passive(const completion_counts& own) noexcept {
   own_given_ = true;
   sums_ += own;
   if (!tree_.is_root()) return action::report;
-  // All that had been handled at the end of the last wave is all that was sent by the end of this one.
+  // completion.md proves that nothing is left then.
   if (last_ && last_->handled == sums_.sent) return action::end;
   last_ = sums_;
   new_wave();

@@ -1,8 +1,7 @@
 /* How an epoch ends (completion.md): three ranks, explored by spin in all interleavings.
  *
- * Steps bear the names that completion.md and communicator_core.cpp have for them. -DCHAIN=1: the tree is a chain, so
- * that rank 1 is an inner rank; else rank 0 has two children, as it has among three. -DFAULT=n puts in the n-th fault;
- * completion_model.sh lists them.
+ * Steps have their names in completion.md and communicator_core.cpp. With -DCHAIN=1 the tree is a chain, so that rank 1
+ * is an inner rank; otherwise rank 0 has two children. -DFAULT=n puts in the n-th fault; completion_model.sh lists them.
  */
 #ifndef FAULT
 #define FAULT 0
@@ -11,7 +10,7 @@
 #define CHAIN 0
 #endif
 #ifndef MESSAGES
-#define MESSAGES 2   /* that bodies and handlers send, together */
+#define MESSAGES 2   /* that all bodies and handlers send */
 #endif
 #ifndef STRAYS
 #define STRAYS 1     /* that a thread of no activity sends */
@@ -24,7 +23,7 @@ mtype = { report, ask, end };
 chan up[3] = [2] of { mtype, byte, byte };  /* from rank r to its parent: sums of sent and handled */
 chan down[3] = [2] of { mtype };            /* to rank r from its parent */
 
-/* Messages of this epoch on their way, and those stamped with the next one. */
+/* Messages of this epoch on their way, and messages stamped with the next one. */
 byte way[9];
 byte next_epoch = 0;
 byte budget = MESSAGES;
@@ -37,11 +36,11 @@ bool sealed[3], ended[3];
 bool giving[3];
 bool locked[3];         /* the lock of a peer: held while a message is stamped and counted */
 
-/* Of the wave. */
+/* The wave. */
 byte parts[3], sum_sent[3], sum_handled[3];
 bool own_given[3];
 bool has_last; byte last_handled;
-byte vain_waves;        /* that ended without an end of the epoch when there was nothing left */
+byte vain_waves;        /* that did not end the epoch although nothing was left */
 
 #define PASSIVE(r) (!body[r] && !running[r] && (FAULT == 2 || handled[r] == received[r]))
 #define NOTHING_ON_ITS_WAY (way[0] + way[1] + way[2] + way[3] + way[4] + way[5] + way[6] + way[7] + way[8] == 0)
@@ -84,7 +83,7 @@ inline send(r) {
   }
 }
 
-/* What the rank's activities do: its body, then handlers, one at a time here. */
+/* The activities of a rank: its body, then handlers, one at a time. */
 proctype activities(byte r) {
   do
   :: send(r)
@@ -118,7 +117,7 @@ proctype stray(byte r) {
   od
 }
 
-/* accept_messages(): whatever is on its way comes in the end. */
+/* accept_messages(): each message on its way comes in the end. */
 inline receive(r, f) {
   atomic {
     way[f * 3 + r] > 0 && !giving[r] -> way[f * 3 + r]--;
@@ -137,7 +136,7 @@ proctype arrivals(byte r) {
   od
 }
 
-/* progress(), but for messages: by whichever worker. `giving` is its lock, under which no message is received. */
+/* progress() without messages, by any worker. `giving` is its lock, under which no message is received. */
 proctype progress(byte r) {
   byte s, h;
   do

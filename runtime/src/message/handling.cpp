@@ -1,4 +1,4 @@
-// Workers that run a communicator's handlers.
+// Runs a communicator's handlers.
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
@@ -15,15 +15,16 @@ namespace teff::detail {
 
 namespace {
 
-// After so many, a worker looks at something else.
+// After so many handlers a worker looks for other work.
 constexpr int handlers_a_run = 64;
 
 }  // namespace
 
-// A worker that runs handlers one after the other. Counting each by itself costs more than many a handler: so
-// it counts those of one rank together. But a handler may take long, and wait for work that waits for room
-// until this rank has told that it has handled what came before. So what it keeps is within a quarter of the
-// window, beside the half that may be untold; and only one worker keeps any.
+// Counts handled messages for a worker that runs handlers one after the other. To count each alone would cost
+// more than many a handler, so the worker counts several messages of one rank at once. But a handler may take
+// long, and senders on the other rank wait for room until this rank acknowledges what it has handled. So a
+// worker leaves a quarter of the window uncounted at most, beside the half that may be unacknowledged, and
+// only one worker at a time leaves any.
 class communicator_core::handling_here {
  public:
   explicit handling_here(communicator_core& core) noexcept
@@ -111,7 +112,7 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   call_handler(bytes, at);
 }
 
-// Where a watchdog may ask what runs, or all is to be dropped.
+// The path while the watchdog may ask which handlers run, or after the epoch was cancelled.
 [[gnu::cold, gnu::noinline]] void communicator_core::handle_marked(const packet& bytes,
                                                                    std::size_t at) noexcept {
   auto& running = running_[std::min<std::size_t>(record_at(bytes, at).message, messages_.size())];
@@ -136,7 +137,7 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
   }
 }
 
-// Of a large message that goes on, or one that is traced.
+// A step of a large message, or a traced message.
 [[gnu::cold, gnu::noinline]] void communicator_core::handle_unusual(const packet& bytes, std::size_t at) {
   const auto head = record_at(bytes, at);
   auto arguments = arguments_at(bytes, at);
@@ -156,13 +157,13 @@ void communicator_core::handle_one(const packet& bytes, std::size_t at) noexcept
                .other = static_cast<std::uint32_t>(trace_ring::sender_of(traced)),
                .what = event_kind::arrival});
   }
-  // A handler has a span of its own; what makes place for data has none.
+  // The handler of any other message records its span itself.
   if (!message.large) return message.handle(arguments);
   const traced_span span(event_kind::handler, "large message comes");
   message.handle(arguments);
 }
 
-// Large messages that have begun end as they would, and others are answered, so that nobody keeps their data.
+// Refuses offers and takes data under way, so that no rank keeps using them. Drops other messages.
 void communicator_core::handle_cancelled(const packet& bytes, std::size_t at) noexcept {
   try {
     const auto head = record_at(bytes, at);
@@ -181,7 +182,7 @@ void communicator_core::count_handled(int from, std::uint64_t messages, std::uin
   const auto handled = there.handled_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (handled - there.told_bytes.load(std::memory_order_relaxed) >= window_ / 2)
     send_control(from, packet_kind::acknowledges);
-  // Release: what the handlers have done, to is_passive().
+  // Release: the effects of the handlers; pairs with is_passive().
   handled_.fetch_add(messages, std::memory_order_release);
 }
 

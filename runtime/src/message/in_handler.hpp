@@ -1,4 +1,4 @@
-// In whose handler the calling thread is.
+// The communicator whose handler the calling thread runs; null outside of handlers.
 #pragma once
 
 namespace teff::detail {

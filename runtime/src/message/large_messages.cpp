@@ -37,7 +37,7 @@ block_offer large_messages::offer(int to, std::span<const std::byte> data, std::
           reinterpret_cast<std::uintptr_t>(data.data()), data.size()};
 }
 
-// Data that were deposited are the program's again, which a handler tells it, as of other data.
+// The program may change deposited data at once. A handler tells it so, as it does for other data.
 void large_messages::sent(const block_offer& offer) {
   if (!offer.is_deposited()) return;
   {
@@ -73,7 +73,7 @@ std::span<const std::byte> large_messages::data_of(std::uint64_t number) {
   return found->second.data;
 }
 
-// The data of this offer are the program's again.
+// The program may change the data of this offer again.
 void large_messages::release(std::uint64_t number) {
   std::function<void()> may_reuse;
   {
@@ -91,7 +91,7 @@ void large_messages::answer(const block_offer& offer) {
   core_.send_step(offer.from, block_step::done, {offer.number, 0, core_.rank()});
 }
 
-// Nobody wants the data.
+// Ends an offer whose data are not wanted.
 void large_messages::refuse(const block_offer& offer) {
   if (offer.is_deposited()) return core_.channel_->withdraw(offer.from, offer.deposit, {});
   answer(offer);
@@ -141,7 +141,7 @@ void large_messages::take_now(const large_functions& functions, const block_offe
   functions.arrived(arguments, to);
 }
 
-// Whether the slot is used; else the offer has been answered.
+// Returns whether the slot is in use; if not, the offer has been answered.
 bool large_messages::expect(int slot, waiting of) {
   const auto offer = offer_in(of.bytes.bytes());
   if (core_.cancelled()) {
@@ -163,7 +163,7 @@ bool large_messages::expect(int slot, waiting of) {
   return true;
 }
 
-// The slot is free: it goes to the first offer that waits and is wanted, if there is one.
+// Gives the slot to the first waiting offer that uses it, or marks it free.
 void large_messages::next_for(int slot) {
   for (;;) {
     waiting next{};
@@ -201,7 +201,7 @@ void large_messages::take_step(block_step step, std::span<const std::byte> bytes
       return release(word.number);
     case block_step::ready: {
       const auto data = data_of(word.number);
-      // Before either can come: so no wave finds that more was handled than sent.
+      // Counted before either can come, so that no wave finds more messages handled than sent.
       core_.count_step(word.from);
       core_.count_step(core_.rank());
       return core_.channel_->supply(word.from, word.slot, data,

@@ -21,8 +21,7 @@ namespace teff {
 
 namespace detail {
 
-// What came for one rank on one channel. It is there before that rank opens the channel, if another one has
-// sent first.
+// The packets for one rank on one channel. Another rank may send before this rank opens the channel.
 struct mailbox {
   explicit mailbox(int ranks) : from(static_cast<std::size_t>(ranks)) {}
 
@@ -30,8 +29,8 @@ struct mailbox {
   std::deque<channel::arrival> arrivals;
   std::function<void()> tell;
 
-  std::atomic<std::size_t> size{0};            // of arrivals: a look without the lock
-  std::vector<std::atomic<std::size_t>> from;  // of these, by sender
+  std::atomic<std::size_t> size{0};            // of arrivals, for a look without the lock
+  std::vector<std::atomic<std::size_t>> from;  // arrivals by sender
 };
 
 }  // namespace detail
@@ -102,9 +101,9 @@ class loopback::end final : public transport {
       const std::lock_guard lock(box.mutex);
       box.arrivals.push_back({rank_, std::move(bytes)});
       box.from[static_cast<std::size_t>(rank_)].fetch_add(1, std::memory_order_relaxed);
-      // seq_cst: before the look at sleepers of whoever is told.
+      // seq_cst: before tell() looks for sleepers; pairs with has_arrivals().
       box.size.fetch_add(1, std::memory_order_seq_cst);
-      // Under the lock: so the channel that is told can't be destroyed meanwhile.
+      // Under the lock, so that the channel that is told is not destroyed meanwhile.
       if (box.tell) box.tell();
     }
     std::optional<arrival> receive() override {
@@ -118,7 +117,7 @@ class loopback::end final : public transport {
       return first;
     }
     [[nodiscard]] bool has_arrivals() const noexcept override {
-      // seq_cst: after the caller has said that it sleeps, against send().
+      // seq_cst: after the worker has announced that it sleeps; pairs with send().
       return mine_->size.load(std::memory_order_seq_cst) != 0;
     }
     [[nodiscard]] std::size_t under_way(int to) const noexcept override {

@@ -1,5 +1,4 @@
 #include <teff/detail/message/message_source.hpp>
-#include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -37,6 +36,7 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
       kind_(std::move(kind)),
       number_(access::count_next(through, kind_)),
       listens_until_(next_time_that_never_comes()),
+      waiters_(access::internals(rt)),
       core_(through, *this, window, looks_before_counts) {
   if (auto* const trace = access::internals(rt).traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
@@ -243,36 +243,11 @@ void message_source::take_clock_answer(std::string_view answer) {
 }
 
 void message_source::state_changed() noexcept {
-  // seq_cst: after the change, against wait_until().
-  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
-  for (const unsigned each : waiting_workers_) access::internals(runtime_).gate().wake(each);
+  if (waiters_.any()) waiters_.wake();
 }
 
 void message_source::wait_until(bool (*done)(const void*), const void* what) {
-  if (done(what)) return;
-  const auto at = here();
-  if (at.runtime == &access::internals(runtime_)) {
-    const traced_span span(event_kind::waiting, nullptr);
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_workers_.push_back(at.index);
-    }
-    waiters_.fetch_add(1, std::memory_order_seq_cst);
-    help_until(done, what, this);
-    waiters_.fetch_sub(1, std::memory_order_seq_cst);
-    const std::lock_guard lock(mutex_);
-    waiting_workers_.erase(std::ranges::find(waiting_workers_, at.index));
-    return;
-  }
-  const thread_blocks here_it_waits;
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done(what); });
-  }
-  waiters_.fetch_sub(1, std::memory_order_seq_cst);
+  if (!done(what)) waiters_.wait_until(done, what, *this);
 }
 
 }  // namespace teff::detail

@@ -1,4 +1,4 @@
-// Packets that come to a communicator.
+// Receives the packets of a communicator.
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
 
@@ -9,7 +9,7 @@ namespace teff::detail {
 
 namespace {
 
-// After so many, a worker looks at something else.
+// After so many packets a worker looks for other work.
 constexpr int packets_a_look = 16;
 
 std::string words_in(std::span<const std::byte> bytes) {
@@ -24,7 +24,7 @@ T read_as(std::span<const std::byte> bytes) {
   return value;
 }
 
-// The first line in which they differ.
+// The first line in which two lists of messages differ.
 std::string difference(const std::string& ours, const std::string& theirs) {
   for (std::size_t here = 0, there = 0;;) {
     const auto line = [](const std::string& words, std::size_t& at) {
@@ -44,7 +44,7 @@ std::string difference(const std::string& ours, const std::string& theirs) {
 }  // namespace
 
 bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept {
-  // Nothing of what follows: looks of workers that wait cost each other nothing.
+  // A look that finds nothing takes no lock, so that looks of waiting workers cost each other nothing.
   if (!has_progress() && !channel_->is_polled()) return false;
   const std::unique_lock lock(progress_, std::try_to_lock);
   if (!lock) return false;
@@ -55,15 +55,15 @@ bool communicator_core::progress(std::optional<channel::arrival>* lone) noexcept
     const bool sent = send_all_gathered();
     if (received) quiet_looks_ = 0;
     any = received || sent;
-    // Else the caller has a message to handle: this rank is not passive, and the caller says so afterwards.
+    // Otherwise the rank is active: the caller has a message to handle, and sets attention_ afterwards.
     if (lone == nullptr || !lone->has_value()) {
-      // seq_cst: before the look whether this rank is passive, against look_again().
+      // seq_cst: before the look whether this rank is passive; pairs with look_again().
       if (attention_.load(std::memory_order_seq_cst)) attention_.store(false, std::memory_order_seq_cst);
       any = give_counts() || any;
     }
   } catch (...) {
     fail(std::current_exception());
-    // Whether this rank is passive has yet to be looked at.
+    // The look whether this rank is passive is still to be made.
     attention_.store(true, std::memory_order_seq_cst);
   }
   lone_ = nullptr;
@@ -76,15 +76,15 @@ bool communicator_core::receive_some() {
     if (!came) return i != 0;
     receive_or_fail(came->from, came->bytes);
     if (lone_ == nullptr || !lone_->has_value()) continue;
-    // The caller handles that first. Others are told what it leaves.
+    // The caller handles its message first. Another worker receives the packets behind it.
     if (channel_->has_arrivals()) host_.work_came();
     break;
   }
   return true;
 }
 
-// A packet that is refused fails the epoch, and leaves those behind it to be received: without their counts
-// and reports the epoch would not end.
+// A packet that is refused fails the epoch. The packets behind it are received all the same, since the epoch
+// cannot end without their counts and reports.
 void communicator_core::receive_or_fail(int from, packet& bytes) noexcept {
   try {
     receive(from, bytes);
@@ -96,9 +96,10 @@ void communicator_core::receive_or_fail(int from, packet& bytes) noexcept {
 void communicator_core::receive(int from, packet& bytes) {
   const auto head = read_as<packet_header>(bytes.bytes());
   auto& there = at(from);
-  // What an earlier packet has told may be more than this one's, which was made first.
+  // A control packet's header is made before its sender takes the lock. So a packet may report fewer bytes
+  // than one that came before it.
   if (const auto known = there.acknowledged_bytes.load(std::memory_order_relaxed); head.handled > known) {
-    // seq_cst: before the look at waiters.
+    // seq_cst: before state_changed() looks for waiters; pairs with has_room().
     there.acknowledged_bytes.store(head.handled, std::memory_order_seq_cst);
     if (there.sent_bytes.load(std::memory_order_relaxed) - known >= window_) host_.state_changed();
   }
@@ -131,14 +132,14 @@ void communicator_core::accept_messages(int from, const packet_header& head, pac
   received_ += head.records;
   if (!has_whole_records(bytes, head.records) || head.digest != digest_) {
     count_handled(from, head.records, bytes.size() - sizeof(packet_header));
-    // The other case is told by whoever compares all messages (hello).
+    // If the digests differ, the parent that compares the lists of messages fails the epoch (accept_hello()).
     if (head.digest == digest_)
       throw malformed_message("teff::communicator: a packet of messages was spoilt");
     return;
   }
-  // Before a handler can send: that this rank is not sealed any more.
+  // Breaks the seal before a handler can send.
   stamp_.store(epoch_.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  // The caller is about to run one handler itself; others are told if there is more.
+  // The caller runs one handler itself. Another worker is woken if there are more.
   const bool more = !arrived_.empty() || ordered_.waiting();
   if (lone_ != nullptr && head.records == 1 && record_at(bytes, sizeof(packet_header)).ordered == 0) {
     lone_->emplace(channel::arrival{from, std::move(bytes)});

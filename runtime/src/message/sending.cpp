@@ -1,4 +1,4 @@
-// Messages that a communicator sends: gathered or alone, and what it tells other ranks itself.
+// Sends the messages of a communicator, gathered or alone, and its own packets.
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
@@ -14,12 +14,12 @@ namespace teff::detail {
 
 namespace {
 
-// A packet with as many bytes leaves, whatever else is on its way.
+// A packet of this size leaves even if others are on their way.
 constexpr std::size_t packet_size = std::size_t{16} << 10;
-// With as many packets on their way to a rank, further messages for it are gathered.
+// While so many packets are on their way to a rank, further messages to it are gathered.
 constexpr std::size_t packets_under_way = 2;
-// Of those that are gathered, the first one and each that fills so many bytes has a look whether they may
-// leave.
+// The sender of the first gathered message, and of each that fills so many bytes more, looks whether the
+// packet may leave.
 constexpr std::size_t bytes_a_look = 256;
 
 }  // namespace
@@ -30,7 +30,7 @@ bool communicator_core::in_handler() const noexcept {
 
 bool communicator_core::has_room(int to) const noexcept {
   const auto& there = peers_[static_cast<std::size_t>(to)];
-  // seq_cst: the last look before the caller sleeps, against receive().
+  // seq_cst: the last look before the caller sleeps; pairs with receive().
   const auto acknowledged = there.acknowledged_bytes.load(std::memory_order_seq_cst);
   return there.sent_bytes.load(std::memory_order_relaxed) - acknowledged < window_ || cancelled();
 }
@@ -51,7 +51,7 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   return true;
 }
 
-// The same on a worker of a runtime that is traced: the message has a number there.
+// The same on a worker whose runtime is traced: the message gets a number in the trace.
 [[gnu::cold, gnu::noinline]] bool communicator_core::try_send_traced(
     int to, std::uint32_t number, std::size_t size, void (*fill)(const void* what, std::byte* at),
     const void* what) {
@@ -85,13 +85,12 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
   return true;
 }
 
-// Under the peer's lock. Within try_send(), which is the path of every message: a call of its own would cost
-// a tenth of it.
+// The caller holds the peer's lock. Inlined into try_send(), the path of every message.
 [[gnu::always_inline]] inline void communicator_core::put_record(
     int to, peer& there, const record_header& head, void (*fill)(const void* what, std::byte* at),
     const void* what) {
-  // Relaxed: a thread of some activity sees the stamp of the epoch that this belongs to; for others either
-  // will do. After give_counts() has had the lock it sees that stamp, or a later one.
+  // Relaxed: a thread of an activity sees the stamp of its epoch. For any other thread both stamps will do. A
+  // thread that takes the lock after give_counts() has had it sees the seal, or a later stamp.
   const auto stamp = stamp_.load(std::memory_order_relaxed);
   const auto bytes = record_bytes(head.size);
   if (there.gathered_records != 0 &&
@@ -116,14 +115,14 @@ bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
     send_gathered(to, there);
   } else if (!gathers_.load(std::memory_order_seq_cst) &&
              !gathers_.exchange(true, std::memory_order_seq_cst)) {
-    // Who sets it false after that load takes this lock later, and sends this.
+    // The worker that clears gathers_ after that load takes this lock later, and sends this message.
     host_.work_came();
   }
 }
 
-// Whether fewer than so many packets are on their way, after a message of so many bytes. That all but the
-// last one were handled is often known from what has come back; the channel's answer may take the time of a
-// cache line from the other rank.
+// Whether the gathered packet may leave now, after a message of `added` bytes. The acknowledgements often
+// tell that at most one packet is on its way. Otherwise the channel is asked, which may have to fetch a cache
+// line from the other rank.
 bool communicator_core::leaves_at_once(int to, const peer& there, std::size_t added) const noexcept {
   static_assert(packets_under_way == 2);
   if (there.acknowledged_bytes.load(std::memory_order_relaxed) >= there.before_last_packet) return true;
@@ -136,12 +135,12 @@ packet_header communicator_core::header(packet_kind kind, std::uint16_t records,
                                         peer& to) noexcept {
   const auto handled = to.handled_bytes.load(std::memory_order_relaxed);
   to.told_bytes.store(handled, std::memory_order_relaxed);
-  // Questions about the clock are answered while the program may be registering messages.
+  // Questions about the clock are answered even while the program registers messages, which changes digest_.
   const auto digest = kind < packet_kind::clock_question ? digest_ : 0;
   return {kind, records, digest, epoch, handled};
 }
 
-// Under the peer's lock, which keeps packets in order.
+// The caller holds the peer's lock, which keeps packets in order.
 void communicator_core::send_gathered(int to, peer& there) {
   const auto head = header(packet_kind::messages, there.gathered_records, there.gathered_epoch, there);
   std::memcpy(there.gathered.data(), &head, sizeof head);
@@ -150,14 +149,15 @@ void communicator_core::send_gathered(int to, peer& there) {
       there.sent_bytes.load(std::memory_order_relaxed) - (there.gathered.size() - sizeof head);
   ++there.packets_sent;
   channel_->send(to, std::move(there.gathered));
-  // What the channel may have left is the memory, for the next one, unless that was a long message's.
+  // The channel may have left the memory here. The next packet uses it unless it is that of a long message.
   there.gathered.cut(0);
   if (there.gathered.capacity() > 2 * packet_size) there.gathered = {};
 }
 
 bool communicator_core::send_all_gathered() {
   if (!gathers_.load(std::memory_order_relaxed)) return false;
-  // seq_cst: before the looks at what was gathered. Who gathers more finds it false, and says so again.
+  // seq_cst: before the looks at gathered messages. A thread that gathers one later sets it again; pairs with
+  // put_record().
   gathers_.store(false, std::memory_order_seq_cst);
   for (int to = 0; to < ranks(); ++to) {
     auto& there = at(to);
@@ -185,7 +185,7 @@ void communicator_core::tell_children(packet_kind kind, std::span<const std::byt
 // ---- For large messages ----
 
 void communicator_core::send_step(int to, block_step step, const block_word& word) {
-  // Within a handler there is room, and no failure stops it.
+  // The window does not hold back a step, and no failure drops it.
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   put_record(
@@ -194,7 +194,7 @@ void communicator_core::send_step(int to, block_step step, const block_word& wor
 }
 
 packet communicator_core::step_packet(block_step step, const block_word& word) const {
-  // A packet tells how much was handled; this one is made here, and tells nothing.
+  // This rank makes the packet for itself, so it reports no handled bytes.
   const packet_header head{packet_kind::messages, 1, digest_, epoch_.load(std::memory_order_relaxed), 0};
   const record_header record{sizeof word, static_cast<std::uint32_t>(step), false, false};
   packet bytes;
@@ -210,7 +210,7 @@ void communicator_core::count_step(int to) {
   auto& there = at(to);
   const std::lock_guard lock(there.mutex);
   ++there.sent[stamp_.load(std::memory_order_relaxed) % 2];
-  // Who handles it says that it has handled as many bytes.
+  // The rank that handles the step counts the same number of bytes as handled.
   there.sent_bytes.store(there.sent_bytes.load(std::memory_order_relaxed) + record_bytes(sizeof(block_word)),
                          std::memory_order_relaxed);
 }

@@ -41,7 +41,7 @@ class simulated::network {
     put({number, to, from, no_block}, {0, std::move(bytes), {}, {}, {}});
     tell(number, to);
   }
-  // Of a large message, in pieces that leave the sender's memory when they arrive.
+  // Large data travel in pieces, each copied from the sender's memory when it arrives.
   void expect(std::size_t number, int from, int rank, int block, std::span<std::byte> to, packet then) {
     const std::lock_guard lock(mutex_);
     expected_[{number, rank, from, block}] = {to, std::move(then)};
@@ -120,7 +120,7 @@ class simulated::network {
     std::size_t channel;
     int to;
     int from;
-    int block;  // of a large message, by its number there; or
+    int block;  // the receiver's number of a large message; or no_block
     auto operator<=>(const line&) const = default;
   };
   struct deposit_name {
@@ -132,10 +132,10 @@ class simulated::network {
   };
   struct timed_packet {
     std::uint64_t due;
-    packet bytes;  // none: of a large message, and not its end
+    packet bytes;  // empty: a piece of large data that is not the last
     std::span<const std::byte> piece;
     std::span<std::byte> place;
-    packet left;  // for the sender, when this piece was taken from it
+    packet left;  // for the sender, once this piece was copied
   };
   struct sent_packets {
     std::deque<timed_packet> packets;
@@ -151,12 +151,12 @@ class simulated::network {
     if (const auto told = told_.find({number, rank}); told != told_.end() && told->second) told->second();
   }
 
-  // Mostly short, sometimes so long that all else overtakes it.
+  // Mostly short, sometimes so long that all other packets overtake.
   std::uint64_t delay() {
     const auto drawn = random_();
     return drawn % 8 == 0 ? drawn / 8 % 1000 : drawn / 8 % 10;
   }
-  // The one that is due first, for this rank.
+  // The line to this rank whose first packet is due first.
   std::map<line, sent_packets>::iterator first_for(std::size_t number, int rank) {
     auto first = lines_.end();
     for (auto each = lines_.lower_bound({number, rank, 0, no_block}); each != lines_.end(); ++each) {

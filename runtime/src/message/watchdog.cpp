@@ -16,7 +16,7 @@ namespace teff::detail {
 
 namespace {
 
-// "30" or "30s".
+// TEFF_WATCHDOG as "30" or "30s".
 std::chrono::seconds period(std::chrono::seconds if_unset = {}) {
   const char* const text = std::getenv("TEFF_WATCHDOG");
   if (text == nullptr || *text == '\0') return if_unset;
@@ -70,7 +70,7 @@ void watchdog::close(std::unique_ptr<channel> open, const std::string& whose, in
                             where_nothing_runs);
     open.reset();
   } catch (...) {
-    // There is no thread to be had, or the environment has changed: it is closed unwatched.
+    // No thread could be made, or the environment has changed: the channel closes unwatched.
   }
 }
 

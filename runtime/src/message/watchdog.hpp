@@ -1,4 +1,4 @@
-// Says on stderr what a wait for other ranks waits for, when it takes long.
+// Prints to stderr why a long wait for other ranks goes on.
 #pragma once
 
 #include <teff/transport.hpp>
@@ -11,20 +11,20 @@
 
 namespace teff::detail {
 
-// TEFF_WATCHDOG is how long, in seconds. 0: never, and there is no thread.
+// TEFF_WATCHDOG is the interval in seconds. If it is 0, nothing is printed, and there is no thread.
 class watchdog {
  public:
-  // How long, if it is unset, where ranks only make or destroy something and compute nothing meanwhile.
+  // The interval, if TEFF_WATCHDOG is unset, where ranks only make or destroy something.
   static constexpr std::chrono::seconds where_nothing_runs{30};
 
-  // From now on until its end, prints state() whenever so much time has passed, from a thread of its own.
-  // Throws invalid_option.
+  // Starts a thread that prints state() after each interval until its end. Throws invalid_option.
   explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
 
-  // Throws invalid_option.
+  // Whether TEFF_WATCHDOG sets an interval. Throws invalid_option.
   [[nodiscard]] static bool is_on();
 
-  // Opens and closes a channel, of `whose` use: ranks may wait for each other in both. One rank does not.
+  // Opens or closes a channel of the communicator `whose` under a watchdog, since ranks may wait for each
+  // other in both. One rank alone waits for none.
   [[nodiscard]] static std::unique_ptr<channel> open(transport& through, const std::string& whose);
   static void close(std::unique_ptr<channel> open, const std::string& whose, int rank, int ranks) noexcept;
 
@@ -32,7 +32,7 @@ class watchdog {
   std::jthread thread_;
 };
 
-// What is said of a wait in a destructor.
+// Ends the text of state() while a destructor waits.
 inline constexpr const char* is_destroyed = ", it is being destroyed";
 
 }  // namespace teff::detail

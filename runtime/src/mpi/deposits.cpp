@@ -55,9 +55,9 @@ std::optional<std::uint32_t> deposits::reserve(std::uint32_t channel, std::size_
   const std::lock_guard lock(out.mutex);
   for (std::uint32_t number = 0; number < slots; ++number) {
     auto& full = state(to, self_, number).full;
-    // Acquire: the other rank has read what lay there, take().
+    // Acquire: the other rank has read the old bytes; pairs with take().
     if (full.load(std::memory_order_acquire) != 0) continue;
-    // Relaxed: under the lock; the other rank looks at no slot before it is told of it.
+    // Relaxed: the lock orders it for this rank. The other rank looks at no slot before it is told of it.
     full.store(1, std::memory_order_relaxed);
     out.channel[number] = channel;
     return number;
@@ -71,12 +71,12 @@ void deposits::write(std::size_t to, std::uint32_t number, std::span<const std::
 
 void deposits::take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept {
   if (!to.empty()) std::memcpy(to.data(), bytes(self_, from, number), to.size());
-  // Release: the bytes were read, put().
+  // Release: the bytes were read; pairs with reserve().
   state(self_, from, number).full.store(0, std::memory_order_release);
 }
 
 void deposits::take_back(std::size_t to, std::uint32_t number) noexcept {
-  // Release: the bytes were written, by this thread; another one may be next.
+  // Release: this thread has written the bytes; pairs with reserve() of the next thread.
   state(to, self_, number).full.store(0, std::memory_order_release);
 }
 

@@ -1,5 +1,5 @@
-// Copies of data in memory that the ranks of a node share: from one rank for another, which copies them once
-// more to where they are to land (large.md, in src/message).
+// Copies of data in memory that the ranks of a node share. A rank makes a copy for another rank, which copies
+// it to the program's memory (src/message/large.md).
 #pragma once
 
 #include <teff/detail/scheduler/spin_lock.hpp>
@@ -18,30 +18,30 @@ namespace teff::detail {
 // segment with the slots that lead to it, a few from each other rank.
 class deposits {
  public:
-  // Bytes of a slot; 0: there are too many ranks for slots of any use.
+  // Bytes of a slot; 0: with so many ranks, slots would be too small to be of use.
   [[nodiscard]] static std::size_t slot_bytes(std::size_t ranks) noexcept;
-  // What a segment needs. It begins at a cache line.
+  // The size of a segment, which begins at a cache line.
   [[nodiscard]] static std::size_t segment_bytes(std::size_t ranks) noexcept;
-  // Its owner calls it, before any other rank's `deposits` is made.
+  // Prepares the own segment; to be called before any other rank makes its `deposits`.
   static void prepare(std::byte* segment, std::size_t ranks);
 
   deposits(std::vector<std::byte*> segments, std::size_t self);
 
-  // The number of a slot to that rank in which a copy of the bytes lies now; nothing if none is free, or it
-  // would be too small. Any thread may call it.
+  // Copies the bytes into a slot to that rank, and returns its number; nothing if no slot is free, or a slot
+  // is too small. Any thread may call it.
   [[nodiscard]] std::optional<std::uint32_t> put(std::uint32_t channel, std::size_t to,
                                                  std::span<const std::byte> bytes);
-  // The number of a slot to that rank that is free, and is not any more; nothing if none is. Any thread may
-  // call it.
+  // Takes a free slot to that rank, and returns its number; nothing if no slot is free. Any thread may call
+  // it.
   [[nodiscard]] std::optional<std::uint32_t> reserve(std::uint32_t channel, std::size_t to);
-  // Fills a slot that was reserved.
+  // Fills a slot that reserve() has taken.
   void write(std::size_t to, std::uint32_t number, std::span<const std::byte> bytes) noexcept;
-  // Copies what lies in a slot from that rank, and frees it. The number has come in a packet that was sent
-  // after put(), or by a release after write().
+  // Copies the bytes of a slot from that rank, and frees the slot. The number has come in a packet that was
+  // sent after put(), or by a release after write().
   void take(std::size_t from, std::uint32_t number, std::span<std::byte> to) noexcept;
-  // Frees a slot of which the other rank is not told.
+  // Frees a slot of which the other rank was not told.
   void take_back(std::size_t to, std::uint32_t number) noexcept;
-  // Frees what was put for this channel: no rank takes anything from it any more.
+  // Frees the slots that were filled for this channel, which no rank uses any more.
   void close(std::uint32_t channel) noexcept;
 
   static constexpr std::size_t slots = 4;  // from each rank to each other
@@ -53,7 +53,7 @@ class deposits {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);  // so it may be shared between processes
 
   struct outgoing {
-    spin_lock mutex;  // guards `channel`, and who fills a slot next
+    spin_lock mutex;  // guards `channel`, and the choice of a free slot
     std::array<std::uint32_t, slots> channel{};
   };
 

@@ -15,7 +15,7 @@ namespace teff::detail {
 file_watch::file_watch(std::vector<int> files, std::function<bool(std::size_t)> came)
     : came_(std::move(came)), files_(std::move(files)), end_(eventfd(0, EFD_CLOEXEC)) {
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "teff::mpi: eventfd");
-  // Signals are the program's threads' affair.
+  // This thread handles no signals: they belong to the program's threads.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -34,7 +34,7 @@ file_watch::~file_watch() {
 
 void file_watch::watch() {
   std::vector<pollfd> all;
-  for (const int each : files_) all.push_back({each, POLLIN, 0});  // poll() leaves out those below 0
+  for (const int each : files_) all.push_back({each, POLLIN, 0});  // poll() skips files below 0
   all.push_back({end_, POLLIN, 0});
   for (;;) {
     if (poll(all.data(), all.size(), -1) < 0) {

@@ -1,4 +1,4 @@
-// Tells when files can be read: those of processes, which can be once the process has ended, and sockets.
+// Tells when files can be read: sockets, or files of processes, which can be read once these have ended.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@ namespace teff::detail {
 
 class file_watch {
  public:
-  // From now on came(i) is called, by a thread of its own, when the i-th of these files can be read, or is
-  // broken; again and again until it returns false. That thread sleeps until then. Files below 0 are left
-  // out. The caller keeps the files open meanwhile.
+  // Starts a thread that sleeps until a file can be read or is broken. It then calls came(i) for the i-th
+  // file, again and again until that returns false. It skips files below 0. The caller keeps the files open
+  // meanwhile.
   file_watch(std::vector<int> files, std::function<bool(std::size_t)> came);
   ~file_watch();
   file_watch(const file_watch&) = delete;
@@ -22,7 +22,7 @@ class file_watch {
 
   std::function<bool(std::size_t)> came_;
   std::vector<int> files_;
-  int end_;  // readable when this is to end
+  int end_;  // can be read when the thread is to end
   std::thread thread_;
 };
 

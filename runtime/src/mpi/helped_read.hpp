@@ -1,7 +1,7 @@
-// A process reads another one's memory part by part, and the other one helps where it can: it copies parts to
-// where both see them, which is quicker (large.md, in src/message).
+// A process reads another one's memory part by part, and the other one helps: it copies parts to memory that
+// both see, which is faster (src/message/large.md).
 //
-// `System` gives atomic<T>. tests/helped_read_model_test.cpp checks this code on its interleavings.
+// `System` gives atomic<T>. tests/helped_read_model_test.cpp explores this code on its interleavings.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +13,26 @@
 
 namespace teff::detail {
 
-// What both share. There are so many places for copies.
+// The part that both processes share, with `places` places for copies.
 template <class System, std::size_t places>
 struct helped_read {
   template <class T>
   using atomic = typename System::template atomic<T>;
 
-  // The number of the read, and below it the first part that nobody has claimed.
+  // The number of the read; in the lower half, the first part that is not claimed.
   static constexpr int number_at = 32;
-  static constexpr std::uint64_t closed = (std::uint64_t{1} << number_at) - 1;  // as a part: there is none
+  static constexpr std::uint64_t closed = (std::uint64_t{1} << number_at) - 1;  // as a part: none is left
   [[nodiscard]] static std::uint64_t part_in(std::uint64_t word) noexcept { return word & closed; }
 
   atomic<std::uint64_t> next{closed};
-  // Of the read. Relaxed: `next` orders them.
+  // Address and size of the memory that is read. Relaxed: `next` orders them.
   atomic<std::uint64_t> address{0};
   atomic<std::uint64_t> bytes{0};
-  // By place: one more than the part whose copy lies there; 0: none.
+  // By place: the number of the part whose copy lies there, plus one; 0: none.
   std::array<atomic<std::uint32_t>, places> copied{};
 };
 
-// What is read, in parts of one size but for the last.
+// Divides a read into parts of one size; the last one may be shorter.
 struct read_parts {
   std::uint64_t bytes;
   std::size_t of_part;
@@ -48,14 +48,14 @@ struct read_parts {
   }
 };
 
-// So often who reads pauses before it reads a part itself: at the beginning and after a copy; and longer
-// while one is being made, for the other process may have lost its core.
+// How often the reader pauses before it reads a part itself: `for_help` times at the beginning and after each
+// copy. While the helper makes a copy it pauses `for_copy` times, since the helper may have lost its core.
 struct read_patience {
   int for_help;
   int for_copy;
 };
 
-// The end of the process that reads. One thread at a time uses it.
+// The end of the process that reads, the reader. One thread at a time uses it.
 template <class System, std::size_t places>
 class reading_end {
  public:
@@ -63,17 +63,17 @@ class reading_end {
   reading_end(shared& with, std::size_t of_part, read_patience patience) noexcept
       : with_(with), of_part_(of_part), patience_(patience) {}
 
-  // `read(range)` copies a part itself; `take(place, range)` copies what the other process has copied there,
-  // and frees the place; `pause()` returns after a short time. Throws what read() throws. When it returns or
-  // throws, the other process leaves that memory alone.
+  // `read(range)` copies a part. `take(place, range)` copies the part that the helper has copied to that
+  // place, and frees the place. `pause()` returns after a short time. run() throws what read() throws. When
+  // it returns or throws, the helper uses that memory no more.
   template <class Read, class Take, class Pause>
   void run(std::uint64_t address, std::uint64_t bytes, Read read, Take take, Pause pause) {
     const read_parts parts{bytes, of_part_};
     with_.address.store(address, std::memory_order_relaxed);
     with_.bytes.store(bytes, std::memory_order_relaxed);
-    // Release: both, to the acquire in help().
+    // Release: both words; pairs with the acquire in help().
     with_.next.store(++number_ << shared::number_at, std::memory_order_release);
-    std::uint64_t done = 0;  // or begun here
+    std::uint64_t done = 0;  // parts that were copied, or begun here
     const closing<Take, Pause> at_end{*this, parts, done, take, pause};
     int waited = 0;
     while (done < parts.count()) {
@@ -93,7 +93,7 @@ class reading_end {
   }
 
  private:
-  // Nobody begins to help any more. Copies that are being made are waited for.
+  // Closes the read, so that no helper begins a copy, and waits for the copies that were begun.
   template <class Take, class Pause>
   struct closing {
     reading_end& end;
@@ -102,8 +102,8 @@ class reading_end {
     Take& take;
     Pause& pause;
     ~closing() {
-      // Relaxed: what a helper has read of the other words, it has read before it published its copy, which
-      // is taken below.
+      // Relaxed: a helper has read the other words before it published its copy, which take_copies()
+      // acquires.
       const auto word = end.with_.next.exchange(end.number_ << shared::number_at | shared::closed,
                                                 std::memory_order_relaxed);
       const auto claimed = std::min(shared::part_in(word), parts.count());
@@ -115,7 +115,7 @@ class reading_end {
     }
   };
 
-  // Whether somebody makes a copy, where so many parts are done.
+  // Whether the helper is making a copy, if `done` parts are done.
   [[nodiscard]] bool is_helped(std::uint64_t done) const noexcept {
     return shared::part_in(with_.next.load(std::memory_order_relaxed)) > done;
   }
@@ -129,10 +129,11 @@ class reading_end {
   std::uint64_t take_copies(const read_parts& parts, Take& take) {
     std::uint64_t taken = 0;
     for (std::size_t place = 0; place < places; ++place) {
-      // Acquire: the copy, help().
+      // Acquire: the copied bytes; pairs with help().
       const auto named = with_.copied[place].load(std::memory_order_acquire);
       if (named == 0) continue;
-      // Relaxed: take() frees the place by a release, and nobody writes this word before it is free.
+      // Relaxed: take() frees the place by a release, and no thread writes this word before the place is
+      // free.
       with_.copied[place].store(0, std::memory_order_relaxed);
       take(place, parts.at(named - 1));
       ++taken;
@@ -146,18 +147,19 @@ class reading_end {
   std::uint64_t number_ = 0;
 };
 
-// The end of the process whose memory is read. One thread at a time uses it.
+// The end of the process whose memory is read, the helper. One thread at a time uses it.
 template <class System, std::size_t places>
 class helping_end {
  public:
   using shared = helped_read<System, places>;
   helping_end(shared& with, std::size_t of_part) noexcept : with_(with), of_part_(of_part) {}
 
-  // Copies a part, if there is one that nobody has claimed. `place()` gives a free place, if there is one,
-  // and `free(place)` takes it back; `copy(place, address, size)` copies. Returns whether it has.
+  // Copies a part that is not claimed, if there is one; returns whether it has. `place()` takes a free place,
+  // if there is one, `free(place)` frees it, `copy(place, address, size)` copies.
   template <class Place, class Free, class Copy>
   bool help(Place place, Free free, Copy copy) {
-    // Acquire: the words of this read. Whoever has claimed parts since then carries the release on.
+    // Acquire: the words of this read; pairs with the release in run(). Later changes of `next` continue its
+    // release sequence.
     auto word = with_.next.load(std::memory_order_acquire);
     const auto address = with_.address.load(std::memory_order_relaxed);
     const read_parts parts{with_.bytes.load(std::memory_order_relaxed), of_part_};
@@ -165,8 +167,8 @@ class helping_end {
     if (part >= parts.count()) return false;
     const std::optional<std::uint32_t> at = place();
     if (!at) return false;
-    // If the read has ended, this fails. Else the words belong to it, and its memory stays until the copy is
-    // published. Relaxed: the load above has acquired them.
+    // Fails if the read has ended. Otherwise the words belong to this read, and its memory stays until the
+    // copy is published. Relaxed: the load above has acquired the words.
     if (!with_.next.compare_exchange_strong(word, word + 1, std::memory_order_relaxed,
                                             std::memory_order_relaxed)) {
       free(*at);
@@ -174,7 +176,7 @@ class helping_end {
     }
     const auto range = parts.at(part);
     copy(*at, address + range.offset, range.size);
-    // Release: the copy, take_copies().
+    // Release: the copied bytes; pairs with take_copies().
     with_.copied[*at].store(static_cast<std::uint32_t>(part) + 1, std::memory_order_release);
     return true;
   }

@@ -12,13 +12,13 @@ namespace teff::detail {
 
 namespace {
 
-// Small enough that the copies of a few lie in the caches nearest to both cores.
+// The copies of a few parts fit the caches nearest to both cores.
 constexpr std::size_t most_of_part = std::size_t{64} << 10;
 
-// With fewer parts, one rank alone is done as soon.
+// With fewer parts, help would not pay.
 constexpr std::size_t fewest_parts = 4;
 
-// So many a look: then this rank sees to other packets.
+// After so many parts, the helper looks for packets again.
 constexpr int parts_a_look = 16;
 
 constexpr int pauses_before_yields = 1000;
@@ -68,7 +68,7 @@ void helped_reads::read(std::size_t from, pid_t process, std::uint64_t address, 
         if (++pauses < pauses_before_yields) {
           relax();
         } else {
-          std::this_thread::yield();  // the other rank's thread may wait for this core
+          std::this_thread::yield();  // the helper may need this core
         }
       });
 }

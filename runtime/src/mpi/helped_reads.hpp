@@ -1,4 +1,4 @@
-// Reads of other ranks' memory within a node, in which those ranks help (large.md, in src/message).
+// Reads of other ranks' memory within a node, with the help of these ranks (src/message/large.md).
 #pragma once
 
 #include <sys/types.h>
@@ -18,23 +18,23 @@
 namespace teff::detail {
 
 // One rank's end of the reads between all ranks of a node, which are numbered from 0 here. Each rank has a
-// segment with what it shares with those that read its memory.
+// segment that it shares with the ranks which read its memory.
 class helped_reads {
  public:
-  // What a segment needs. It begins at a cache line.
+  // The size of a segment, which begins at a cache line.
   [[nodiscard]] static std::size_t segment_bytes(std::size_t ranks) noexcept;
-  // Its owner calls it, before any other rank's `helped_reads` is made.
+  // Prepares the own segment; to be called before any other rank makes its `helped_reads`.
   static void prepare(std::byte* segment, std::size_t ranks);
 
   // Copies pass through the slots of `deposits`.
   helped_reads(const std::vector<std::byte*>& segments, std::size_t self, detail::deposits& deposits);
 
-  // Copies bytes that lie at this address in the memory of a rank, which is that process. Any thread may call
-  // it. Throws std::system_error.
+  // Copies bytes that lie at this address in the memory of rank `from`, whose process is `process`. Any
+  // thread may call it. Throws std::system_error.
   void read(std::size_t from, pid_t process, std::uint64_t address, std::span<std::byte> to);
-  // Helps those that read this rank's memory; returns whether it could. Any thread may call it.
+  // Helps the ranks that read this rank's memory; returns whether it copied anything. Any thread may call it.
   bool help() noexcept;
-  // Whether somebody reads this rank's memory, and might be helped. Any thread may call it.
+  // Whether a rank that reads this rank's memory can be helped. Any thread may call it.
   [[nodiscard]] bool is_asked() const noexcept;
 
  private:
@@ -54,7 +54,7 @@ class helped_reads {
     helping_end<system, deposits::slots> helps;
   };
 
-  // Of channels; no transport opens as many.
+  // A channel number that no transport gives.
   static constexpr std::uint32_t no_channel = ~std::uint32_t{0};
 
   [[nodiscard]] static shared& of(std::byte* segment, std::size_t reader) noexcept;

@@ -1,7 +1,7 @@
 // A ring of cache lines from one producer to one consumer, in memory that they share (rings.md).
 //
-// `System` gives atomic<T>; `Payload` is what a line holds beside its stamp. tests/rings_model_test.cpp
-// checks this code on its interleavings.
+// `System` gives atomic<T>; `Payload` is the content of a line beside its stamp. tests/rings_model_test.cpp
+// explores this code on its interleavings.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ struct line_ring {
   using atomic = typename System::template atomic<T>;
 
   struct alignas(64) line {
-    // The number of this line since the beginning, from 1, if a piece begins here that is whole. The lines
-    // behind it belong to the piece, and keep their stamps, which are older.
+    // If a whole piece begins here: the number of this line since the beginning, counted from 1. The other
+    // lines of a piece keep older stamps.
     atomic<std::uint64_t> stamp{0};
     Payload payload;
   };
 
-  // Written by the consumer.
+  // The consumer writes these.
   alignas(64) atomic<std::uint64_t> given_back{0};  // lines
   atomic<std::uint64_t> packets_taken{0};
-  // The producer waits for room; the consumer takes this back.
+  // The producer sets it while it waits for room, the consumer clears it.
   alignas(64) atomic<std::uint32_t> starved{0};
 };
 
@@ -36,38 +36,40 @@ class ring_producer {
  public:
   using memory = line_ring<System, Payload>;
   using line = typename memory::line;
-  // `lines`: a power of two, so many from `first` on.
+  // `lines`: how many lines there are from `first` on, a power of two.
   ring_producer(memory& shared, line* first, std::size_t lines) noexcept
       : shared_(shared), first_(first), lines_(lines) {}
 
-  // Any thread may ask.
+  // Whether the ring has room for so many lines. Any thread may ask.
   [[nodiscard]] bool has_room(std::size_t lines) const noexcept {
-    // Relaxed: of the own process; it only grows under the lock of whoever relies on the answer. seq_cst:
-    // after starved(), or after listen(); acquire, as part of that: the consumer has read those lines.
+    // Relaxed: this process alone writes end_, under a lock that a thread takes if it relies on the answer.
+    // seq_cst: after starve() or listen(); pairs with give_back(). As an acquire: the consumer has read those
+    // lines.
     const auto end = end_.load(std::memory_order_relaxed);
     return end - shared_.given_back.load(std::memory_order_seq_cst) + lines <= lines_;
   }
-  // As has_room(), without a look at the consumer's line if there was as much room at the last look.
+  // As has_room(), but looks at the consumer's word only if the last value that it saw leaves too little
+  // room.
   [[nodiscard]] bool finds_room(std::size_t lines) noexcept {
     const auto end = end_.load(std::memory_order_relaxed);
     if (end - known_given_back_ + lines <= lines_) return true;
     known_given_back_ = shared_.given_back.load(std::memory_order_seq_cst);
     return end - known_given_back_ + lines <= lines_;
   }
-  // From now on the consumer tells when it gives back lines. The caller looks for room once more after this.
+  // The consumer tells when it gives back lines from now on. The caller looks for room once more after this.
   void starve() noexcept { shared_.starved.store(1, std::memory_order_seq_cst); }
 
   [[nodiscard]] std::size_t lines() const noexcept { return lines_; }
-  // Where in the ring the next piece begins.
+  // The line in the ring where the next piece begins.
   [[nodiscard]] std::size_t next() const noexcept {
     return static_cast<std::size_t>(end_.load(std::memory_order_relaxed) & (lines_ - 1));
   }
   // Line i of the next piece, within the room that was found.
   [[nodiscard]] Payload& at(std::size_t i) noexcept { return line_at(i).payload; }
-  // The piece is whole: so many lines.
+  // Publishes a piece of so many lines, which are all written.
   void publish(std::size_t lines) noexcept {
     const auto end = end_.load(std::memory_order_relaxed);
-    // Release: the payloads. seq_cst: before the look at the consumer's doorbell.
+    // Release: the payloads; pairs with ready(). seq_cst: before the caller looks at the consumer's doorbell.
     line_at(0).stamp.store(end + 1, std::memory_order_seq_cst);
     end_.store(end + lines, std::memory_order_relaxed);
   }
@@ -92,15 +94,15 @@ class ring_consumer {
  public:
   using memory = line_ring<System, Payload>;
   using line = typename memory::line;
-  // It says that it gives back lines when there are `at_once` of them, since that takes a locked instruction.
-  // A producer that wants up to lines - at_once + 1 is told all the same: of as many as it lacks, some are
-  // said after it has starved.
+  // The consumer reports lines that it gives back once there are `at_once`, since a report takes a locked
+  // instruction. A producer that needs up to lines - at_once + 1 lines is still told: some of the lines that
+  // it lacks are reported after it has starved.
   ring_consumer(memory& shared, line* first, std::size_t lines, std::size_t at_once) noexcept
       : shared_(shared), first_(first), lines_(lines), at_once_(at_once) {}
 
-  // Whether there is a piece. Any thread may ask; to one that is not the consumer it is a guess.
+  // Whether there is a piece. Any thread may ask; for a thread other than the consumer it is a guess.
   [[nodiscard]] bool ready() const noexcept {
-    // Acquire: the payloads. seq_cst: after the caller has said that it sleeps, against publish().
+    // Acquire: the payloads; pairs with publish(). seq_cst: after the worker has announced that it sleeps.
     const auto next = next_.load(std::memory_order_relaxed);
     return first_[next & (lines_ - 1)].stamp.load(std::memory_order_seq_cst) == next + 1;
   }
@@ -108,7 +110,8 @@ class ring_consumer {
   [[nodiscard]] const Payload& at(std::size_t i) const noexcept {
     return first_[(next_.load(std::memory_order_relaxed) + i) & (lines_ - 1)].payload;
   }
-  // The piece has been read: so many lines. Returns whether the producer is to be told that there is room.
+  // The consumer has read the piece of so many lines, which ended `packets` packets. Returns whether the
+  // producer has to be told that there is room.
   [[nodiscard]] bool give_back(std::size_t lines, std::uint64_t packets) noexcept {
     const auto next = next_.load(std::memory_order_relaxed) + lines;
     next_.store(next, std::memory_order_relaxed);
@@ -116,7 +119,7 @@ class ring_consumer {
     shared_.packets_taken.store(taken_, std::memory_order_relaxed);
     if (next - said_ < at_once_) return false;
     said_ = next;
-    // Release: the payloads were read. seq_cst: before the look at `starved`.
+    // Release: the payloads were read; pairs with has_room(). seq_cst: before the look at `starved`.
     shared_.given_back.store(next, std::memory_order_seq_cst);
     if (shared_.starved.load(std::memory_order_seq_cst) == 0) return false;
     return shared_.starved.exchange(0, std::memory_order_seq_cst) != 0;
@@ -128,7 +131,7 @@ class ring_consumer {
   const std::size_t lines_;
   const std::size_t at_once_;
   std::atomic<std::uint64_t> next_{0};  // lines read; the consumer's process only
-  std::uint64_t said_ = 0;              // of these, given back
+  std::uint64_t said_ = 0;              // lines reported as given back
   std::uint64_t taken_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Packets between ranks of a node by rings in shared memory (rings.md), all others by non-blocking point to
-// point. Every call of MPI is made under one lock: SERIALIZED is enough.
+// Packets between ranks of a node go through rings in shared memory (rings.md), all others by non-blocking
+// point to point. One lock guards all calls of MPI, so the level SERIALIZED is enough.
 #include <teff/error.hpp>
 #include <teff/mpi.hpp>
 
@@ -32,8 +32,8 @@ namespace teff {
 
 namespace {
 
-// A packet is sent as blocks, so that its size in blocks fits an int up to 32 GiB; the tag says how many
-// bytes the last block lacks. Tags do not change the order: the receiver takes packets of any tag.
+// MPI sends a packet as blocks, so that the number of blocks fits an int up to 32 GiB. The tag says how many
+// bytes the last block lacks. The receiver takes packets of any tag, so tags do not change the order.
 constexpr std::size_t block = detail::argument_alignment;
 
 int blocks_of(std::size_t size) {
@@ -43,13 +43,13 @@ int blocks_of(std::size_t size) {
   return static_cast<int>(blocks);
 }
 
-// The data of large messages are sent as bytes, in parts, since MPI counts by int. Their tags are above those
-// of packets. The receiver has asked for all parts before the first is sent, so that none is taken for a
-// packet; parts of one tag keep their order.
+// MPI sends the data of large messages as bytes, in parts, since it counts by int. Their tags are above those
+// for packets. The receiver has posted all parts before the sender sends the first, so that none is taken for
+// a packet. Parts with one tag keep their order.
 constexpr std::size_t part = std::size_t{1} << 30;
 constexpr int first_data_tag = static_cast<int>(block);
 
-// Calls use(offset, size) for each part; one at least.
+// Calls use(offset, size) for each part; there is one part at least.
 template <class Use>
 void each_part(std::size_t size, Use use) {
   std::size_t at = 0;
@@ -90,7 +90,7 @@ class mpi::job {
     MPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
     MPI_Type_commit(&blocks);
     on_node.resize(static_cast<std::size_t>(ranks));
-    // All ranks, or none.
+    // All ranks use rings, and all ranks read memory, or none does.
     std::array<int, 2> with{how.rings ? 1 : 0, how.reads_memory ? 1 : 0};
     MPI_Allreduce(MPI_IN_PLACE, with.data(), 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (with[0] == 0) return;
@@ -106,7 +106,7 @@ class mpi::job {
   job(const job&) = delete;
   job& operator=(const job&) = delete;
 
-  // Returns when the request has completed, without keeping others from MPI meanwhile.
+  // Returns when the request has completed. Other threads may call MPI meanwhile.
   void complete(MPI_Request& request) {
     for (int done = 0; done == 0; std::this_thread::yield()) {
       const std::lock_guard lock(mutex);
@@ -114,17 +114,16 @@ class mpi::job {
     }
   }
 
-  std::mutex mutex;  // of all calls of MPI
+  std::mutex mutex;  // guards all calls of MPI
   int rank = 0;
   int ranks = 1;
-  unsigned ranks_here = 1;  // of this node
-  unsigned cores_here = 1;  // that these may use
+  unsigned ranks_here = 1;  // ranks of this node
+  unsigned cores_here = 1;  // cores that these ranks may use
   MPI_Datatype blocks = MPI_DATATYPE_NULL;
-  std::optional<detail::node> near;                 // none: no rings
+  std::optional<detail::node> near;                 // none: the job uses no rings
   std::vector<std::optional<std::size_t>> on_node;  // by rank: its number on this node
-  std::atomic<std::uint32_t> opened{0};             // channels
+  std::atomic<std::uint32_t> opened{0};             // channels so far
 
-  // Whether some packets come by point to point.
   [[nodiscard]] bool has_far() const noexcept {
     return !near || near->ranks().size() < static_cast<std::size_t>(ranks);
   }
@@ -141,7 +140,7 @@ class mpi::job {
     MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof cores, MPI_BYTE, MPI_BOR, here);
     MPI_Comm_free(&here);
     ranks_here = static_cast<unsigned>(size);
-    // Where a set is too small for the machine's cores, there are enough.
+    // If the machine has more cores than a set can hold, there are enough.
     const auto known = static_cast<unsigned>(CPU_COUNT(&cores));
     cores_here = known != 0 ? known : UINT_MAX;
   }
@@ -149,7 +148,7 @@ class mpi::job {
   bool ours_ = false;
 };
 
-// A communicator of MPI for each channel, so that none takes another's packets.
+// Each channel has an MPI communicator, so that no channel takes packets of another.
 class mpi::line final : public channel {
  public:
   explicit line(std::shared_ptr<job> of)
@@ -166,7 +165,7 @@ class mpi::line final : public channel {
     job_->complete(made);
   }
 
-  // What has come for nobody is received and forgotten, until no rank sends any more.
+  // Receives and drops packets until no rank sends any more.
   ~line() override {
     MPI_Request barrier = MPI_REQUEST_NULL;
     bool entered = false;
@@ -237,7 +236,7 @@ class mpi::line final : public channel {
     return inbox_ != nullptr &&
            (job_->near->rings().has_arrivals(*inbox_) || job_->near->helped_reads().is_asked());
   }
-  // MPI tells nobody that data have come or left.
+  // MPI does not tell when data have come or left.
   [[nodiscard]] bool is_polled() const noexcept override {
     return polled_ || moves_.load(std::memory_order_relaxed) != 0;
   }
@@ -297,7 +296,6 @@ class mpi::line final : public channel {
     int to;
     packet bytes;
   };
-  // Data of a large message that come or leave.
   struct moving_data {
     int from;
     std::vector<MPI_Request> parts;
@@ -313,7 +311,7 @@ class mpi::line final : public channel {
     moving_.push_back(std::move(begun));
     moves_.fetch_add(1, std::memory_order_relaxed);
   }
-  // One that has ended. Under the lock.
+  // The packet of data that have come or left. The caller holds the lock.
   std::optional<arrival> end_move() {
     for (auto each = moving_.begin(); each != moving_.end(); ++each) {
       int all = 0;
@@ -326,16 +324,16 @@ class mpi::line final : public channel {
     }
     return std::nullopt;
   }
-  // Forgets the packets that have left. Under the lock. All are asked for in one call: where ranks share
-  // cores, each call of MPI that finds nothing may give the core to another rank.
+  // Forgets packets that have left. The caller holds the lock. One call of MPI asks for all of them: where
+  // ranks share cores, each call that finds nothing may give the core to another rank.
   void end_sends() {
     if (sends_.empty()) return;
     int count = 0;
     left_.resize(sends_.size());
     MPI_Testsome(static_cast<int>(sends_.size()), requests_.data(), &count, left_.data(),
                  MPI_STATUSES_IGNORE);
-    // The last one takes the place of one that has left: from the end on, no place changes that is still to
-    // come.
+    // The last packet takes the place of one that has left. From the end on, this moves no place that is
+    // still to come.
     std::sort(left_.begin(), left_.begin() + std::max(count, 0), std::greater<>{});
     for (int i = 0; i < count; ++i) {
       const auto place = static_cast<std::size_t>(left_[static_cast<std::size_t>(i)]);
@@ -349,14 +347,15 @@ class mpi::line final : public channel {
 
   std::shared_ptr<job> job_;
   const std::uint32_t number_;
-  detail::rings::inbox* const inbox_;  // null: no rings
+  detail::rings::inbox* const inbox_;  // null: the job uses no rings
   const bool polled_;
   MPI_Comm all_ = MPI_COMM_NULL;
-  // Under the lock: packets on their way, the request of each at the same place, and which of them have left.
+  // Guarded by the lock: packets on their way, the request of each at the same place, and the places of those
+  // that have left.
   std::vector<std::unique_ptr<sent_packet>> sends_;
   std::vector<MPI_Request> requests_;
   std::vector<int> left_;
-  std::list<moving_data> moving_;  // under the lock
+  std::list<moving_data> moving_;  // guarded by the lock
   std::atomic<std::size_t> moves_{0};
   std::vector<std::atomic<std::size_t>> under_way_;
 };

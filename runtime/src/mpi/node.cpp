@@ -21,8 +21,8 @@ namespace teff::detail {
 
 namespace {
 
-// Lines of each ring: 256 KiB, but all rings of a node use 32 MiB at most, or the least of which a ring is
-// of use.
+// Lines of each ring: 256 KiB, or fewer so that all rings of a node take 32 MiB at most; but never fewer than
+// a ring needs.
 std::size_t lines_of_ring(std::size_t ranks) noexcept {
   constexpr std::size_t most = 4096;
   constexpr std::size_t least = 64;
@@ -30,8 +30,8 @@ std::size_t lines_of_ring(std::size_t ranks) noexcept {
   return std::clamp(std::bit_floor(std::max(of_node / (ranks * ranks), std::size_t{1})), least, most);
 }
 
-// Can be read once the process has ended; below 0: the system does not let this one watch it. Older C
-// libraries have no function for it.
+// A file that can be read when the process has ended; below 0 if the system gives none. Older C libraries
+// have no function for it.
 int file_of_process(pid_t process) noexcept {
 #ifdef SYS_pidfd_open
   return static_cast<int>(syscall(SYS_pidfd_open, process, 0));
@@ -72,7 +72,7 @@ node::node(bool reads, std::chrono::milliseconds silence) {
     MPI_Aint of = 0;
     int unit = 0;
     MPI_Win_shared_query(memory_, each, &of, &unit, &at);
-    // Pages are mapped whole: so this is the same place in each process.
+    // Processes map whole pages, so this is the same place in each process.
     const auto lacks = (alignment - reinterpret_cast<std::uintptr_t>(at) % alignment) % alignment;
     segments.push_back(static_cast<std::byte*>(at) + lacks);
   }
@@ -85,7 +85,7 @@ node::node(bool reads, std::chrono::milliseconds silence) {
   }
   detail::deposits::prepare(of_deposits[static_cast<std::size_t>(own)], ranks);
   detail::helped_reads::prepare(of_reads[static_cast<std::size_t>(own)], ranks);
-  auto* const after_rings = segments.front() + of_rings;  // of rank 0, used by all
+  auto* const after_rings = segments.front() + of_rings;  // in the segment of rank 0, for all ranks
   if (own == 0) ::new (after_rings) last_words;
   MPI_Barrier(all_);
   last_words_ = std::launder(reinterpret_cast<last_words*>(after_rings));
@@ -96,7 +96,7 @@ node::node(bool reads, std::chrono::milliseconds silence) {
   watch(static_cast<std::size_t>(own), silence);
 }
 
-// No rank ends before all have come to MPI_Win_free: so nobody watches any more then.
+// No rank ends before all have come to MPI_Win_free. So none is watched any more when it ends.
 node::~node() {
   watch_.reset();
   links_.reset();
@@ -108,8 +108,8 @@ node::~node() {
   MPI_Comm_free(&all_);
 }
 
-// Containers number processes in ways of their own: then a number means nothing to others. They may forbid
-// to read memory: so each rank tries whether it finds what its neighbour has told it.
+// Containers may number processes each in its own way, and a number then means nothing to others. They may
+// also forbid reading memory. So each rank tries to read a value whose address its neighbour has sent it.
 void node::find_processes(std::size_t own, bool reads) {
   struct process {
     std::uint64_t id;
@@ -138,8 +138,8 @@ void node::find_processes(std::size_t own, bool reads) {
   sees_processes_ = known;
 }
 
-// Who has died, by kill -9 or because it has run out of memory, sends nothing any more, and MPI tells nobody
-// if it has been told to go on without it. The same where another node can't be reached.
+// A rank that was killed, or that ran out of memory, sends nothing any more. MPI does not tell of it if the
+// user had the job go on without that rank. The same holds for a node that cannot be reached.
 void node::watch(std::size_t own, std::chrono::milliseconds silence) {
   MPI_Comm firsts = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, own == 0 ? 0 : MPI_UNDEFINED, 0, &firsts);
@@ -163,11 +163,11 @@ void node::watch(std::size_t own, std::chrono::milliseconds silence) {
   });
 }
 
-// All ranks of this node end, and those of the others.
+// Ends this process, after it has told the other ranks of the node and the other nodes why.
 void node::end(const std::string& why) noexcept {
   auto& words = *last_words_;
   std::uint32_t state = last_words::none;
-  // Acquire and release: the text. Its writer may die meanwhile.
+  // Acquire and release: the text. The process that writes it may die meanwhile.
   if (words.state.compare_exchange_strong(state, last_words::being_written, std::memory_order_acq_rel)) {
     why.copy(words.text.data(), words.text.size() - 1);
     words.state.store(last_words::written, std::memory_order_release);

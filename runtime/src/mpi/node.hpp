@@ -21,11 +21,11 @@
 
 namespace teff::detail {
 
-// Ranks of a node are numbered from 0 here.
+// The ranks of a node are numbered from 0 here.
 class node {
  public:
-  // All ranks of the job make one, and destroy it. `reads`: on all of them, they may read each other's
-  // memory. `silence`: as node_links.
+  // All ranks of the job make a node, and destroy it, together. `reads`: the same on all of them; whether
+  // they may read each other's memory. `silence`: as for node_links.
   node(bool reads, std::chrono::milliseconds silence);
   ~node();
   node(const node&) = delete;
@@ -34,17 +34,17 @@ class node {
   [[nodiscard]] detail::rings& rings() noexcept { return *rings_; }
   [[nodiscard]] detail::deposits& deposits() noexcept { return *deposits_; }
   [[nodiscard]] detail::helped_reads& helped_reads() noexcept { return *helped_reads_; }
-  // By their number on this node, in the job.
+  // The ranks in the job, by their numbers on this node.
   [[nodiscard]] const std::vector<int>& ranks() const noexcept { return ranks_; }
-  // Also by that number.
+  // The process of a rank, by the same number.
   [[nodiscard]] pid_t process(std::size_t number) const noexcept { return processes_[number]; }
-  // Whether all of them number processes alike.
+  // Whether a process number means the same in all processes of this node.
   [[nodiscard]] bool knows_processes() const noexcept { return sees_processes_; }
-  // Whether this process may read the others' memory.
+  // Whether all ranks of this node may read each other's memory.
   [[nodiscard]] bool reads() const noexcept { return reads_; }
 
  private:
-  // Why the job ends, in the memory that they share: the first rank to know writes it, and all say the same.
+  // Why the job ends, in shared memory. The first rank to know writes it, and all ranks print it.
   struct last_words {
     enum state : std::uint32_t { none, being_written, written };
     std::atomic<std::uint32_t> state{none};
@@ -61,13 +61,13 @@ class node {
   std::vector<int> ranks_;
   std::vector<pid_t> processes_;
   bool reads_ = false;
-  bool sees_processes_ = false;  // of the other ranks
+  bool sees_processes_ = false;  // see knows_processes()
   last_words* last_words_ = nullptr;
   std::optional<detail::rings> rings_;
   std::optional<detail::deposits> deposits_;
   std::optional<detail::helped_reads> helped_reads_;
-  std::optional<node_links> links_;  // of the first rank, where there are more nodes
-  std::vector<int> watched_;         // files: by number the processes, then links
+  std::optional<node_links> links_;  // only on the first rank, and if there are more nodes
+  std::vector<int> watched_;         // files of the processes, then of the links
   std::optional<file_watch> watch_;
 };
 

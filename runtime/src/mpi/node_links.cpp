@@ -23,8 +23,8 @@ namespace {
 // How long a rank tries to connect when the job begins.
 constexpr std::chrono::milliseconds patience{3000};
 
-// What goes over a connection, once: why the job has to end, or nothing for goodbye. It fits a segment, so it
-// comes whole.
+// The only message on a connection: why the job has to end, or an empty text for goodbye. It fits a TCP
+// segment, so it comes whole.
 using last_message = std::array<char, 256>;
 
 bool can_be(int file, short what, std::chrono::milliseconds within) noexcept {
@@ -37,7 +37,7 @@ void set(int socket, int level, int option, Value value) noexcept {
   setsockopt(socket, level, option, &value, sizeof value);
 }
 
-// The other system answers, whatever its processes do: one that is stopped is not gone.
+// The systems ask each other, not the processes: a process that is stopped is not gone.
 void keep_asking(int socket, std::chrono::milliseconds silence) noexcept {
   if (silence.count() == 0) return;
   constexpr int questions = 3;
@@ -107,7 +107,7 @@ node_links::node_links(MPI_Comm first_ranks, std::chrono::milliseconds silence) 
   MPI_Allgather(&card, sizeof card, MPI_BYTE, cards_.data(), sizeof card, MPI_BYTE, first_ranks);
   others_ = {static_cast<std::size_t>((own + nodes - 1) % nodes),
              static_cast<std::size_t>((own + 1) % nodes)};
-  // A connection is made as soon as the other side listens: nobody need accept it for that.
+  // connect() succeeds as soon as the other side listens; it need not have accepted.
   files_[1] = connect_to(cards_[others_[1]]);
   files_[0] = accept_from(cards_[others_[0]], listening.file);
   int all = files_[0] >= 0 && files_[1] >= 0 ? 1 : 0;
@@ -147,7 +147,7 @@ int node_links::connect_to(const address_card& next) const {
   return -1;
 }
 
-// Strangers may knock as well: who belongs to the job knows this rank's number.
+// Other programs may connect, too. A rank of the job sends the number on the card of this rank.
 int node_links::accept_from(const address_card& before, int listening) const {
   if (listening < 0 || before.port == 0) return -1;
   const auto& own = cards_[(others_[1] + cards_.size() - 1) % cards_.size()];

@@ -11,7 +11,7 @@ namespace teff::detail {
 
 namespace {
 
-// Of one call; the system takes a little less than 2 GiB.
+// Bytes for one call; the system takes a little less than 2 GiB.
 constexpr std::size_t most = std::size_t{1} << 30;
 
 }  // namespace

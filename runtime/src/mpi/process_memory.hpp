@@ -1,5 +1,5 @@
-// The memory of other processes of this machine, which this one may read where the system permits it: one
-// copy, by the reader, and the other process does nothing (large.md, in src/message).
+// Reads the memory of other processes of this machine, where the system permits it. The reader makes the only
+// copy, and the other process does nothing (src/message/large.md).
 #pragma once
 
 #include <sys/types.h>
@@ -10,10 +10,10 @@
 
 namespace teff::detail {
 
-// Copies what lies at this address there. Throws std::system_error, with what the system says.
+// Copies bytes from this address in the process. Throws std::system_error with the system's reason.
 void read_process_memory(pid_t of, std::uint64_t address, std::span<std::byte> to);
 
-// Whether these bytes lie there, and this process may read them.
+// Whether this process can read memory there, and finds these bytes.
 [[nodiscard]] bool finds_in_process(pid_t of, std::uint64_t address,
                                     std::span<const std::byte> bytes) noexcept;
 

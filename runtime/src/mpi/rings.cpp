@@ -10,17 +10,16 @@ namespace teff::detail {
 
 namespace {
 
-// At the beginning of a piece.
 struct piece_header {
   std::uint32_t channel;
-  std::uint32_t bytes;  // of the packet, in this piece
-  std::uint64_t total;  // the whole packet's
+  std::uint32_t bytes;  // bytes of the packet in this piece
+  std::uint64_t total;  // bytes of the whole packet
 };
 
-// The channel of a piece that is nothing but lines to be passed over, `total` of them.
+// The channel of a piece that only fills the rest of the ring: `total` lines, which the consumer skips.
 constexpr std::uint32_t passed_over = ~std::uint32_t{0};
 
-// Lines that both ranks have in their caches nearest to them, of either direction: 16 KiB.
+// A part of the ring, 16 KiB, that fits the caches nearest to both ranks in both directions.
 constexpr std::size_t near_lines = 256;
 
 constexpr std::size_t lines_of(std::size_t bytes) noexcept {
@@ -29,10 +28,10 @@ constexpr std::size_t lines_of(std::size_t bytes) noexcept {
 
 }  // namespace
 
-// In shared memory: the rings that lead to one rank. The lines follow.
+// The segment of one rank in shared memory: the rings that lead to it. Their lines follow.
 struct rings::segment {
   bell<futex> doorbell;
-  std::atomic<std::uint32_t> opened{0};  // channels
+  std::atomic<std::uint32_t> opened{0};  // channels that the rank has opened
 
   [[nodiscard]] static memory& ring(std::byte* at, std::size_t from) noexcept {
     return *std::launder(reinterpret_cast<memory*>(at + first + from * sizeof(memory)));
@@ -48,7 +47,7 @@ struct rings::outbound {
   outbound(memory& shared, memory::line* first, std::size_t lines) noexcept
       : most(lines / 4 * line_bytes - sizeof(piece_header)), ring(shared, first, lines) {}
 
-  // What has left of a packet.
+  // How much of a packet is in the ring.
   struct leaving {
     std::uint32_t channel;
     std::span<const std::byte> bytes;
@@ -69,12 +68,13 @@ struct rings::outbound {
   spin_lock mutex;         // guards what follows
   ring_producer<futex, payload> ring;
   std::deque<waiting_packet> waiting;
-  std::atomic<std::size_t> wanted{0};  // lines, of the next piece that waits
+  std::atomic<std::size_t> wanted{0};  // lines of the next piece that waits
   std::atomic<std::uint64_t> packets_sent{0};
 };
 
-// Before a piece of so many lines. Where it would leave a part of `near_lines`, the ring begins anew at its
-// first line if what lies there has been read: so a ring that is read as it is written stays in the caches.
+// Called before a piece of so many lines. If the piece would leave a part of `near_lines`, it begins at the
+// ring's first line, if the consumer has read enough there. So a ring that is read as it is written stays in
+// the caches.
 void rings::outbound::begin_anew(std::size_t lines) noexcept {
   const auto at = ring.next();
   const auto within = at % near_lines;
@@ -87,7 +87,7 @@ void rings::outbound::begin_anew(std::size_t lines) noexcept {
   ring.publish(left);
 }
 
-// There is room.
+// The caller has found room.
 void rings::outbound::put_piece(leaving& of) noexcept {
   const auto size = next_piece(of);
   begin_anew(lines_of(size));
@@ -105,11 +105,12 @@ void rings::outbound::put_piece(leaving& of) noexcept {
 }
 
 struct rings::inbound {
-  // Few enough that the ring can begin anew at each `near_lines`, and that the longest piece finds room.
+  // The consumer gives back few enough lines at once that the ring can begin again at each `near_lines`, and
+  // that the longest piece finds room.
   inbound(memory& shared, memory::line* first, std::size_t lines) noexcept
       : ring(shared, first, lines, std::max<std::size_t>(std::min(lines / 16, near_lines / 4), 1)) {}
   ring_consumer<futex, payload> ring;
-  packet begun;  // whose first pieces have come
+  packet begun;  // a packet whose first pieces have come
   std::size_t has = 0;
 };
 
@@ -162,7 +163,7 @@ bool rings::has_opened(std::size_t rank, std::uint32_t channel) const noexcept {
   return opened_[rank]->load(std::memory_order_relaxed) > channel;
 }
 
-// Under the lock.
+// The caller holds receiving_.
 rings::inbox& rings::inbox_of(std::uint32_t channel) {
   auto& box = inboxes_[channel];
   if (!box) box = std::make_unique<inbox>(channel);
@@ -182,7 +183,8 @@ void rings::on_arrival(inbox& of, std::function<void()> tell) {
 doorbell rings::listen(std::uint32_t sleeper) noexcept {
   const auto quiet = bells_[self_]->listen(sleeper);
   if (has_waiting()) {
-    // After the last starve() there may have been too little room, and nobody tells of more without this.
+    // The room after the last starve() may have been too little. The consumer tells of more only after a new
+    // one.
     for (const auto& each : outbound_) {
       if (each && each->wanted.load(std::memory_order_seq_cst) != 0) each->ring.starve();
     }
@@ -195,7 +197,8 @@ void rings::rise(std::uint32_t sleeper) noexcept {
 }
 
 bool rings::has_arrivals(const inbox& of) const noexcept {
-  // seq_cst, all: after the caller has said that it sleeps, against deliver(), put_waiting() and the ring's.
+  // seq_cst, all: after the worker has announced that it sleeps; pair with deliver(), send(), put_waiting()
+  // and the ring's publish() and give_back().
   if (of.size.load(std::memory_order_seq_cst) != 0) return true;
   for (const auto& each : inbound_) {
     if (each && each->ring.ready()) return true;
@@ -232,7 +235,7 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
       out.put_piece(part);
     if (!part.is_sent()) {
       out.waiting.push_back({std::move(bytes), part});
-      // seq_cst: before the looks for room. Who is woken because there is some finds that something waits.
+      // seq_cst: before the looks for room. A worker that is woken because there is room sees the packet.
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       put_waiting(out);
     }
@@ -240,13 +243,14 @@ void rings::send(std::uint32_t channel, std::size_t to, packet&& bytes) {
   bells_[to]->ring();
 }
 
-// Under the lock.
+// The caller holds the lock of `out`.
 void rings::put_waiting(outbound& out) {
   while (!out.waiting.empty()) {
     auto& next = out.waiting.front().part;
     const auto lines = lines_of(out.next_piece(next));
     if (!out.ring.finds_room(lines)) {
-      // seq_cst: before the look for room. Of this and the consumer, one sees the other.
+      // seq_cst: before starve() and the look for room. Either this thread sees the room, or the consumer
+      // sees it starved.
       out.wanted.store(lines, std::memory_order_seq_cst);
       out.ring.starve();
       if (!out.ring.finds_room(lines)) return;
@@ -275,15 +279,15 @@ void rings::send_waiting() {
 
 // ---- Receiving ----
 
-// Under the lock.
+// The caller holds receiving_.
 void rings::deliver(inbox& in, channel::arrival came) {
   in.arrivals.push_back(std::move(came));
-  // seq_cst: before the look at sleepers of whoever is told.
+  // seq_cst: before tell() looks for sleepers; pairs with has_arrivals().
   in.size.fetch_add(1, std::memory_order_seq_cst);
   if (in.tell) in.tell();
 }
 
-// Takes a piece from a ring. Under the lock.
+// Takes a piece from a ring; returns the packet if it is whole now. The caller holds receiving_.
 std::optional<rings::taken> rings::take(std::size_t from) {
   auto& in = *inbound_[from];
   piece_header head;
@@ -320,7 +324,7 @@ std::optional<channel::arrival> rings::receive(inbox& of) {
     if (first->from == static_cast<int>(self_)) of.from_own.fetch_sub(1, std::memory_order_relaxed);
     return first;
   }
-  // A turn for each rank, so that one that sends without end keeps no other one waiting.
+  // Each rank has its turn, so that a rank which sends without end keeps no other rank waiting.
   for (std::size_t looked = 0; looked < inbound_.size(); ++looked) {
     const auto from = next_from_;
     next_from_ = next_from_ + 1 == inbound_.size() ? 0 : next_from_ + 1;

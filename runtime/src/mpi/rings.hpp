@@ -23,13 +23,14 @@
 
 namespace teff::detail {
 
-// One rank's end of the rings between all ranks of a node, which are numbered from 0 here. All channels
-// share them. Each rank has a segment of shared memory with its doorbell and the rings that lead to it.
+// One rank's end of the rings between all ranks of a node, which are numbered from 0 here. All channels share
+// the rings. Each rank has a segment of shared memory, with its doorbell and the rings that lead to it.
 class rings {
  public:
-  // What a segment needs: `lines`, a power of two, are a ring's.
+  // The size of a segment. `lines` is the number of lines of a ring, a power of two.
   [[nodiscard]] static std::size_t segment_bytes(std::size_t ranks, std::size_t lines) noexcept;
-  // Its owner calls it, before any other rank's `rings` is made. The segment begins at a cache line.
+  // Prepares the own segment; to be called before any other rank makes its `rings`. The segment begins at a
+  // cache line.
   static void prepare(std::byte* segment, std::size_t ranks, std::size_t lines);
 
   rings(std::vector<std::byte*> segments, std::size_t self, std::size_t lines);
@@ -37,9 +38,9 @@ class rings {
   rings(const rings&) = delete;
   rings& operator=(const rings&) = delete;
 
-  // What has come for a channel and was taken from the rings for another one's sake; and who is told.
+  // The packets for a channel that a worker found in the rings while it received for another channel.
   struct inbox;
-  // The inbox of this channel, until it is closed. What comes for it before that waits.
+  // The inbox of this channel, until close(). Packets that come earlier wait there.
   [[nodiscard]] inbox& open(std::uint32_t channel);
   void close(std::uint32_t channel) noexcept;
   // Whether that rank has opened this channel.
@@ -54,11 +55,11 @@ class rings {
   [[nodiscard]] doorbell listen(std::uint32_t sleeper) noexcept;
   void rise(std::uint32_t sleeper) noexcept;
 
-  // Whether packets wait for room in a ring. receive() puts them there, and has_arrivals() is true when it
-  // would.
+  // Whether packets wait for room in a ring. has_arrivals() is true when there is room for one, and receive()
+  // puts it there.
   [[nodiscard]] bool has_waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst) != 0; }
 
-  static constexpr std::size_t line_bytes = 56;  // of a packet, beside the line's stamp
+  static constexpr std::size_t line_bytes = 56;  // bytes of a packet in a line, beside the stamp
 
  private:
   using payload = std::array<std::byte, line_bytes>;
@@ -77,7 +78,7 @@ class rings {
 
   const std::size_t self_;
   std::vector<bell<futex>*> bells_;
-  std::vector<std::atomic<std::uint32_t>*> opened_;  // channels, by rank
+  std::vector<std::atomic<std::uint32_t>*> opened_;  // by rank: channels that it has opened
   std::vector<std::unique_ptr<outbound>> outbound_;  // none for this rank
   std::atomic<std::size_t> waiting_{0};              // packets that wait for room
 
@@ -87,14 +88,13 @@ class rings {
   std::map<std::uint32_t, std::unique_ptr<inbox>> inboxes_;
 };
 
-// Its channel, as the caller of open() sees it.
 struct rings::inbox {
   explicit inbox(std::uint32_t of) noexcept : channel(of) {}
   const std::uint32_t channel;
   std::deque<channel::arrival> arrivals;
   std::function<void()> tell;
-  std::atomic<std::size_t> size{0};      // of arrivals
-  std::atomic<std::size_t> from_own{0};  // of these, from this rank
+  std::atomic<std::size_t> size{0};      // arrivals
+  std::atomic<std::size_t> from_own{0};  // arrivals from this rank
 };
 
 }  // namespace teff::detail

@@ -11,9 +11,9 @@ namespace teff::detail {
 
 namespace {
 
-// Closes the file, unless it is below 0, with the memory.
+// Maps the file. The memory's end closes `closed_with_it`, unless that is below 0.
 std::shared_ptr<std::byte> mapped(int file, std::size_t size, int closed_with_it) {
-  // All pages now: none is looked for when somebody waits for what lies in it.
+  // All pages are mapped now, so that a waiting thread never waits for one.
   void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
   if (at == MAP_FAILED) {
     if (closed_with_it >= 0) close(closed_with_it);

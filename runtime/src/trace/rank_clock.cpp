@@ -12,7 +12,7 @@ namespace teff::detail {
 
 namespace {
 
-// Two processes that read one clock still translate ticks to its nanoseconds each for itself.
+// Two processes that read one clock still translate ticks to nanoseconds separately.
 constexpr std::int64_t error_of_shared_clock = 1000;
 
 void keep_shorter(std::optional<clock_round_trip>& kept, const clock_round_trip& trip) noexcept {

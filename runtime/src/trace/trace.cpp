@@ -31,7 +31,7 @@ constexpr std::array<const char*, 12> event_names{"task",      "run",      "loop
                                                   "searching", "parked",   "handler", "send",
                                                   "steal",     "exposure", "wake",    "message"};
 
-// `number`: the process's traces so far, with this one.
+// The path of the `number`-th trace of this process.
 std::string path_of(const std::string& pattern, unsigned number) {
   std::string path = pattern;
   const std::string process = std::to_string(::getpid());
@@ -53,14 +53,15 @@ std::string make_file(const std::string& pattern, const char* option) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> empty(std::fopen(path.c_str(), "we"), &std::fclose);
   if (empty == nullptr) {
     const std::string reason = std::strerror(errno);
-    traces.compare_exchange_strong(number, number - 1);  // the next trace has its name, if none came between
+    traces.compare_exchange_strong(
+        number, number - 1);  // the next trace gets this number, if none was made meanwhile
     throw invalid_option(std::string(option) + "=" + pattern + ": the trace can't be written to " + path +
                          ": " + reason + "; name a file in a folder that is there and may be written to");
   }
   return path;
 }
 
-// The type out of a compiler's spelling of spelling_of<T>(): "... [with T = TYPE]" or "... [T = TYPE]".
+// The type in a compiler's spelling of spelling_of<T>(): "... [with T = TYPE]" or "... [T = TYPE]".
 std::string_view type_in(std::string_view spelling) {
   constexpr std::string_view before = "T = ";
   const auto start = spelling.find(before);
@@ -78,10 +79,10 @@ std::string in_quotes(std::string_view text) {
   return json + '"';
 }
 
-// What a rank says of its clock, and where the trace of all ranks is. The path of rank 0 follows.
+// A question about the clock, with rank 0's answer. The path of rank 0's trace follows.
 struct clock_card {
-  std::int64_t asked;  // by the clock of who asks
-  std::int64_t now;
+  std::int64_t asked;    // by the clock of the rank that asks
+  std::int64_t now;      // by rank 0's clock
   std::uint64_t clock;   // clock_identity()
   std::uint64_t number;  // of the job
 };
@@ -104,8 +105,8 @@ std::uint64_t random_number() {
 
 }  // namespace
 
-// Writes one JSON object after the other into the list of events. A rank is a process of its own number,
-// whatever the system calls it: on two hosts that may be the same.
+// Writes one JSON object after the other into the list of events. In a job, the process number of an event is
+// that of its rank, since processes on two hosts may have the same number.
 class trace::writer {
  public:
   writer(trace_file& to, const trace& of, const tick_scale& scale) noexcept
@@ -134,7 +135,7 @@ class trace::writer {
       if (event.what == event_kind::send) {
         sent_.push_back(nanoseconds(event.began));
         span(worker, event);
-        // Within the slice of its sending.
+        // The arrow begins within the span of the sending.
         end_of_arrow("s", worker, event.began, "message", event.message);
       } else if (!is_instant(event.what)) {
         span(worker, event);
@@ -144,7 +145,7 @@ class trace::writer {
     }
   }
 
-  // What was counted, whether or not the trace has events of it.
+  // Writes the counters of messages, which count also events that were lost.
   void counters(const std::string& whose, const message_counters& all) {
     const auto counts = [](const message_counts& sent) {
       return "{\"sent\":" + std::to_string(sent.sent) + ",\"bytes\":" + std::to_string(sent.bytes) +
@@ -155,7 +156,8 @@ class trace::writer {
                          ",\"near\":" + counts(all.near) + ",\"far\":" + counts(all.far) + ",\"handled\":" +
                          std::to_string(all.handled) + ",\"waits\":" + std::to_string(all.waits));
   }
-  // How many messages were sent and came, of those that the trace has: as lines below the workers.
+  // Writes how many messages were sent and came, as far as the trace has their events. They become lines
+  // below the workers.
   void message_lines() {
     count("messages sent", sent_);
     count("messages that came", came_);
@@ -187,8 +189,8 @@ class trace::writer {
     to_.separate();
     std::fprintf(file_, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%u", kind, pid_, first_thread_ + worker);
   }
-  // In microseconds, as the format has it. Rounded before anything is subtracted, so that what nests in ticks
-  // nests here.
+  // In microseconds, as the format requires. Times are rounded before they are subtracted, so that events
+  // that nest in ticks nest here.
   void time(const char* key, std::int64_t nanoseconds) {
     std::fprintf(file_, ",\"%s\":%" PRId64 ".%03u", key, nanoseconds / 1000,
                  static_cast<unsigned>(nanoseconds % 1000));
@@ -218,7 +220,7 @@ class trace::writer {
       std::fprintf(file_, ",\"args\":{\"to\":\"rank %" PRIu32 "\"}", event.other);
     std::fputs("}", file_);
   }
-  // Arrows end at what the worker does next: the task that was stolen, the handler.
+  // Arrows end at the next event of the worker: the task that was stolen, or the handler.
   void instant(unsigned worker, const trace_event& event, const trace_event* next) {
     begin("i", worker);
     time("ts", nanoseconds(event.began));
@@ -292,7 +294,7 @@ std::vector<trace_event> trace_ring::in_order() const {
   const auto event = [&](std::size_t age) -> const trace_event& {
     return events_[(oldest + age) % capacity_];
   };
-  // Of two that begin and end in one tick, the outer was added later.
+  // If two events begin and end in one tick, the outer one was added later.
   std::ranges::sort(order, {},
                     [&](std::size_t age) { return std::tuple(event(age).began, ~event(age).ended, ~age); });
   std::vector<trace_event> events;
@@ -358,7 +360,7 @@ void trace::write_to(trace_file& file, std::uint64_t lost, const tick_scale& sca
   if (!file.end(lost)) throw std::system_error(errno, std::generic_category());
 }
 
-// Rank 0's file, where this rank can write it; else its own.
+// Writes to rank 0's file where this rank can, and to its own otherwise.
 void trace::write(const tick_scale& scale) noexcept {
   try {
     const std::lock_guard lock(mutex_);

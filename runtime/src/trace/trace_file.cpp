@@ -16,7 +16,7 @@ namespace teff::detail {
 
 namespace {
 
-// All heads are of one length, so that who adds events can write it again.
+// All heads have one length, so that each rank can overwrite the head.
 constexpr const char* head_format = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"job\": \"%016" PRIx64
                                     "\", \"lost_events\": %20" PRIu64 "}, \"traceEvents\": [\n";
 constexpr char end_of_file[] = "\n]}\n";
@@ -26,7 +26,7 @@ constexpr char end_of_file[] = "\n]}\n";
 trace_file::trace_file(const std::string& path, std::uint64_t job) : file_(nullptr, &std::fclose), job_(job) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor >= 0) file_.reset(::fdopen(descriptor, "r+"));
-  // The lock goes when the file is closed.
+  // fclose() releases the lock.
   if (file_ == nullptr || ::flock(descriptor, LOCK_EX) != 0)
     throw std::system_error(errno, std::generic_category());
   struct stat what{};
@@ -57,7 +57,8 @@ bool trace_file::end(std::uint64_t lost_events) {
   std::fputs(end_of_file, get());
   lost_ += lost_events;
   if (std::fflush(get()) != 0) return false;
-  if (std::fseek(get(), 0, SEEK_SET) == 0) write_head();  // not in a pipe, where one runtime alone writes
+  if (std::fseek(get(), 0, SEEK_SET) == 0)
+    write_head();  // fails in a pipe, to which one runtime alone writes
   return std::fflush(get()) == 0 && std::ferror(get()) == 0;
 }
 

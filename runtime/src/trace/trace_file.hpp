@@ -8,17 +8,17 @@
 
 namespace teff::detail {
 
-// Open and locked for this runtime. What lies there of the same job stays, and is complete before and
-// after: a file of JSON at any time that nobody has it open.
+// The file, open and locked for this runtime. Events of the same job stay. While no runtime has it open, the
+// file is complete JSON.
 class trace_file {
  public:
   // Throws std::system_error.
   trace_file(const std::string& path, std::uint64_t job);
 
   [[nodiscard]] std::FILE* get() const noexcept { return file_.get(); }
-  // Before an event: what separates it from the one before.
+  // Writes the separator before an event.
   void separate();
-  // After the last event. Returns whether all of it was written; if not, errno says why.
+  // Ends the file after the last event. Returns whether all of it was written; if not, errno says why.
   [[nodiscard]] bool end(std::uint64_t lost_events);
 
  private:
@@ -26,7 +26,7 @@ class trace_file {
 
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::uint64_t job_;
-  std::uint64_t lost_ = 0;  // of the ranks before
+  std::uint64_t lost_ = 0;  // events that the ranks before have lost
   bool is_first_ = true;
 };
 

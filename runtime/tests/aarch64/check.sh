@@ -1,6 +1,6 @@
 #!/bin/sh
-# check.sh CMAKE SOURCE FOLDER GENERATOR MAKE: compiles the library for aarch64, if a compiler for that is here. Ends
-# with 77 if not. Nothing is run: README.md says how to.
+# check.sh CMAKE SOURCE FOLDER GENERATOR MAKE: compiles the library for aarch64, and runs nothing. Ends with 77 if no
+# compiler for aarch64 is installed. README.md says how to run the tests.
 set -eu
 cmake=$1 source=$2 folder=$3
 export CMAKE_GENERATOR="$4"
@@ -11,7 +11,7 @@ if ! command -v "$compiler"; then
   exit 77
 fi
 rm -rf "$folder"
-# The headers of hwloc do for every processor of 64 bits; a static library needs no more of it.
+# hwloc's headers of the host serve for every 64-bit processor. A static library is not linked, so it needs only headers.
 configured=$(find /usr/include -path '*/hwloc/autogen/config.h' | head -n 1)
 hwloc="-idirafter /usr/include -idirafter ${configured%/hwloc/autogen/config.h}"
 "$cmake" -S "$source" -B "$folder" "$make" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \

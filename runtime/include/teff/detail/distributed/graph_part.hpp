@@ -1,8 +1,8 @@
 // What a rank has of a task graph over all ranks, as far as the types of keys and data do not matter.
 #pragma once
 
-#include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/message/message_source.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
 #include <teff/runtime.hpp>
 #include <teff/transport.hpp>
 
@@ -25,7 +25,7 @@ class graph_part final : private epoch_part {
   graph_part& operator=(const graph_part&) = delete;
 
   // The rank's tasks; before anything else is called.
-  void tie(std::shared_ptr<graph_core> tasks);
+  void tie(std::shared_ptr<task_source_base> tasks);
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
   [[nodiscard]] communicator_core& core() noexcept { return messages_->core(); }
   // Registers a message of the graph. Throws misuse within an epoch.
@@ -50,7 +50,7 @@ class graph_part final : private epoch_part {
   [[nodiscard]] std::exception_ptr what_is_left();
 
   runtime& runtime_;
-  std::shared_ptr<graph_core> tasks_;
+  std::shared_ptr<task_source_base> tasks_;
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};

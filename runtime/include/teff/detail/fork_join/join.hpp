@@ -52,24 +52,6 @@ template <class F, class... G>
   return finish_join<true, F, G...>(f, others, oldest);
 }
 
-// The rest of join_tasks(), likewise.
-template <bool Traced, class... G>
-joined_t<G...> finish_tasks(std::type_identity_t<task_row<G...>>& all, task_slot* oldest) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<G...> {
-    if constexpr (std::is_void_v<joined_t<G...>>) {
-      (all.template get<I, Traced>(oldest), ...);
-    } else {
-      return {all.template get<I, Traced>(oldest)...};
-    }
-  }(std::index_sequence_for<G...>{});
-}
-
-template <class... G>
-[[gnu::noinline]] joined_t<G...> join_tasks_traced(std::type_identity_t<task_row<G...>>& all,
-                                                   task_slot* oldest) {
-  return finish_tasks<true, G...>(all, oldest);
-}
-
 // Outside a runtime's workers: returns on_worker(oldest), called on one of the default runtime; or
 // in_order(), where there is none to be had.
 template <class Joined, class OnWorker, class InOrder>
@@ -103,17 +85,6 @@ template <class F, class... G>
         return join_traced<F, G...>(std::forward<F>(f), others, oldest);
       },
       [&]() -> joined_t<F, G...> { return join_in_order<F, G...>(f, g...); });
-}
-
-template <class... G>
-[[gnu::noinline]] joined_t<G...> join_tasks_outside(G... g) {
-  return join_elsewhere<joined_t<G...>>(
-      [&](task_slot* oldest) -> joined_t<G...> {
-        task_row<G...> all(oldest, g...);
-        static_cast<void>(all.push(oldest));
-        return join_tasks_traced<G...>(all, oldest);
-      },
-      [&]() -> joined_t<G...> { return join_in_order<G...>(g...); });
 }
 
 }  // namespace teff::detail

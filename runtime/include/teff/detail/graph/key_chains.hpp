@@ -6,8 +6,8 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/recycled_memory.hpp>
 #include <teff/detail/graph/zeroed_array.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 
 #include <array>
 #include <atomic>

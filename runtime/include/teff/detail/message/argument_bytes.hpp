@@ -1,5 +1,4 @@
-// The bytes of a message's arguments: how many they are, where they are put, and how they are taken out
-// again.
+// Counts, writes and reads the bytes of a message's arguments.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace teff::detail {
 
-// A message's arguments begin at a multiple of this, so that views of its elements are aligned.
+// A message's arguments begin at a multiple of this, so that views in them are aligned.
 inline constexpr std::size_t argument_alignment = 16;
 
 [[nodiscard]] constexpr std::size_t aligned_up(std::size_t at, std::size_t alignment) noexcept {
@@ -28,7 +27,7 @@ class byte_count {
   std::size_t at_ = 0;
 };
 
-// Puts arguments where there is room for as many bytes as byte_count has counted.
+// Writes arguments to memory of as many bytes as byte_count has counted.
 class byte_writer {
  public:
   explicit byte_writer(std::byte* to) noexcept : to_(to) {}
@@ -45,10 +44,10 @@ class byte_writer {
   std::size_t at_ = 0;
 };
 
-// Takes arguments from bytes that may be anything: throws malformed_message, and reads nothing beyond them.
+// Reads arguments from bytes that may be anything: throws malformed_message, and reads nothing beyond them.
 class byte_reader {
  public:
-  // They begin at a multiple of argument_alignment.
+  // `from` begins at a multiple of argument_alignment.
   explicit byte_reader(std::span<const std::byte> from) noexcept : from_(from) {}
 
   const std::byte* take(std::size_t size) {
@@ -65,7 +64,7 @@ class byte_reader {
     std::memcpy(&number, take(sizeof number), sizeof number);
     return number;
   }
-  // A number of things, each of which takes at least so many bytes.
+  // Takes the number of the elements that follow, each of `least` bytes at least.
   std::size_t take_count(std::size_t least) {
     const auto count = take_number<std::uint64_t>();
     if (count > left() / least) [[unlikely]]
@@ -76,7 +75,7 @@ class byte_reader {
     if (left() != 0) [[unlikely]]
       refuse("go on where they should end");
   }
-  // "the arguments of a message WHAT".
+  // Throws malformed_message: "the arguments of a message WHAT".
   [[noreturn]] static void refuse(const char* what);
 
  private:

@@ -1,4 +1,4 @@
-// Which types can be arguments of a message, and in which way each of them travels.
+// Sorts the types of arguments by the way in which they travel.
 #pragma once
 
 #include <teff/detail/graph/fields.hpp>
@@ -68,7 +68,7 @@ inline constexpr bool is_address<std::reference_wrapper<T>> = true;
 template <class T>
 inline constexpr bool is_address<std::initializer_list<T>> = true;
 
-// Of two values only; any other byte is none.
+// A type with two values; any other byte is no value of it.
 template <class T>
 consteval bool is_boolean() {
   if constexpr (std::is_enum_v<T>) {
@@ -92,7 +92,7 @@ consteval bool has_bytes_of_its_own() {
          !is_boolean<T>();
 }
 
-// Travels by its bytes, any of which make a value.
+// A type that travels by its bytes, since any bytes are a value of it.
 template <class T>
 consteval bool is_plain() {
   if constexpr (is_array<T>) {
@@ -109,14 +109,14 @@ consteval bool is_plain() {
 template <class T>
 concept plain = is_plain<T>();
 
-// Elements one after the other in memory, each of them plain: copied at once.
+// Contiguous elements, each of them plain: copied at once.
 template <class T>
 concept plain_elements =
     std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
     plain<std::ranges::range_value_t<T>> && alignof(std::ranges::range_value_t<T>) <= argument_alignment &&
     (is_view<T> || requires(const std::ranges::range_value_t<T>* at) { T(at, at); });
 
-// Containers that grow at their end.
+// A container that grows at its end.
 template <class T>
 concept growing = std::ranges::sized_range<const T> && std::default_initializable<T> &&
                   requires(T all, std::ranges::range_value_t<T> each) { all.push_back(std::move(each)); };
@@ -127,7 +127,7 @@ concept keyed =
 template <class T>
 concept keyed_values = keyed<T> && requires { typename T::mapped_type; };
 
-// What a handler's parameter is made of.
+// The type of the argument for a handler's parameter.
 template <class Parameter>
 using argument = std::remove_cvref_t<Parameter>;
 

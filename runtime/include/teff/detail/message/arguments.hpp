@@ -1,8 +1,8 @@
-// Arguments of a message, to bytes and back (message.hpp says which types there are).
+// Arguments of a message, to bytes and back (message_parts says which types there are).
 //
 // Sender and receiver are the same program on the same kind of machine: numbers travel as they lie in memory.
-// Each value takes one byte at least, so that no count that was spoilt makes a reader allocate more than a
-// multiple of what came.
+// Each value takes one byte at least. So a spoilt count makes the reader allocate a multiple of the bytes
+// that came at most.
 #pragma once
 
 #include <teff/detail/message/argument_kinds.hpp>
@@ -53,14 +53,14 @@ void put_each(Bytes& to, const T& all) {
   for (const std::ranges::range_value_t<T>& each : all) put(to, each);
 }
 
-// Whether put() knows a way for it. Of its parts it asks the same in their turn.
+// Whether put() can write a T. It checks the parts of a T when it comes to them.
 template <class T>
 inline constexpr bool can_travel =
     has_message_parts<T> ||
     (!is_address<T> && (plain<T> || is_boolean<T>() || is_parts<T> || is_optional<T> || is_variant<T> ||
                         plain_elements<T> || (!is_view<T> && (growing<T> || keyed<T> || with_fields<T>))));
 
-// What the compiler says of a type that can't be an argument.
+// Refuses at compile time a type that can not be an argument.
 template <class T>
 constexpr void expect_to_travel() {
   static_assert(can_travel<T> || !is_address<T>,
@@ -111,7 +111,7 @@ void put(Bytes& to, const T& value) {
 template <class T>
 T take(byte_reader& from);
 
-// In the order of their names: braces see to that.
+// Braces: the parts are taken in their order.
 template <class Made, class... Parts>
 Made take_parts(byte_reader& from) {
   if constexpr (sizeof...(Parts) == 0) {
@@ -255,14 +255,14 @@ template <class... Arguments>
   return count.size();
 }
 
-// There is room for bytes_of(arguments...).
+// `to` has room for bytes_of(arguments...).
 template <class... Arguments>
 void put_arguments(std::byte* to, const Arguments&... arguments) {
   byte_writer bytes(to);
   (put<Arguments>(bytes, arguments), ...);
 }
 
-// Throws malformed_message. Views among them show `from`.
+// Throws malformed_message. Views in the result point into `from`.
 template <class... Arguments>
 [[nodiscard]] std::tuple<Arguments...> take_arguments(std::span<const std::byte> from) {
   byte_reader bytes(from);

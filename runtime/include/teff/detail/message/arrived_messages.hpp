@@ -17,7 +17,7 @@
 
 namespace teff::detail {
 
-// The records of a packet of messages, which follow its header.
+// A packet's header is followed by its records; `at` is where a record begins.
 [[nodiscard]] inline record_header record_at(const packet& bytes, std::size_t at) noexcept {
   record_header header;
   std::memcpy(&header, bytes.data() + at, sizeof header);
@@ -26,7 +26,7 @@ namespace teff::detail {
 [[nodiscard]] inline std::span<const std::byte> arguments_at(const packet& bytes, std::size_t at) noexcept {
   return bytes.bytes().subspan(at + sizeof(record_header), record_at(bytes, at).size);
 }
-// Whether they are so many, and fill the packet.
+// Whether the packet has exactly so many records.
 [[nodiscard]] inline bool has_whole_records(const packet& bytes, std::uint32_t records) noexcept {
   std::size_t at = sizeof(packet_header);
   for (; records != 0; --records) {
@@ -38,16 +38,16 @@ namespace teff::detail {
   return at == bytes.size();
 }
 
-// A packet of messages that has come. Several workers take records at once, one each time.
+// A packet of messages that has come. Several workers take its records at the same time, one record a call.
 class arrived_batch {
  public:
   arrived_batch(int from, packet bytes) noexcept : from_(from), bytes_(std::move(bytes)) {}
 
   [[nodiscard]] int from() const noexcept { return from_; }
   [[nodiscard]] const packet& bytes() const noexcept { return bytes_; }
-  // Where the next record lies that nobody has taken; nothing: all are taken.
+  // Takes a record, and returns where it lies; nothing if all were taken.
   std::optional<std::size_t> take() noexcept {
-    // Relaxed: the bytes were there before the batch was found.
+    // Relaxed: the worker found the batch under the lock of its queue, which orders the bytes.
     auto at = next_.load(std::memory_order_relaxed);
     while (at < bytes_.size()) {
       const auto end = at + record_bytes(record_at(bytes_, at).size);
@@ -55,7 +55,6 @@ class arrived_batch {
     }
     return std::nullopt;
   }
-  // How many records say that they are ordered.
   [[nodiscard]] std::uint32_t ordered() const noexcept {
     std::uint32_t count = 0;
     for (std::size_t at = sizeof(packet_header); at < bytes_.size();) {
@@ -72,13 +71,13 @@ class arrived_batch {
   std::atomic<std::size_t> next_{sizeof(packet_header)};
 };
 
-// Batches in the order in which they came. A batch stays at the front as long as it has records.
+// Batches in the order in which they came. A batch stays at the front until all its records are taken.
 class arrived_messages {
  public:
   void put(std::shared_ptr<arrived_batch> batch) {
     const std::lock_guard lock(mutex_);
     batches_.push_back(std::move(batch));
-    // seq_cst: before the look at sleepers of whoever is told.
+    // seq_cst: before work_came() looks for sleepers; pairs with empty() in the last look of a worker.
     size_.store(batches_.size(), std::memory_order_seq_cst);
   }
   [[nodiscard]] std::shared_ptr<arrived_batch> front() {
@@ -86,7 +85,7 @@ class arrived_messages {
     const std::lock_guard lock(mutex_);
     return batches_.empty() ? nullptr : batches_.front();
   }
-  // All records of this batch are taken.
+  // Drops this batch, whose records are all taken, unless another worker has done so.
   void drop(const std::shared_ptr<arrived_batch>& batch) {
     const std::lock_guard lock(mutex_);
     if (batches_.empty() || batches_.front() != batch) return;
@@ -101,8 +100,8 @@ class arrived_messages {
   std::atomic<std::size_t> size_{0};
 };
 
-// Messages whose handlers run one after the other: the batches that have some. The worker whose turn it is
-// takes them without a lock until a batch is used up.
+// Batches with messages whose handlers run one after the other. One worker at a time has the turn: it takes
+// these messages, and locks only at the end of a batch.
 class ordered_messages {
  public:
   struct record {
@@ -114,7 +113,8 @@ class ordered_messages {
     batches_.push_back(std::move(batch));
     waiting_.store(!busy_, std::memory_order_seq_cst);
   }
-  // Whether it is the caller's turn, until it calls end().
+  // Gives the caller the turn, until it calls end(). Returns false if another worker has it, or there is
+  // nothing.
   [[nodiscard]] bool begin() {
     if (!waiting()) return false;
     const std::lock_guard lock(mutex_);
@@ -123,7 +123,7 @@ class ordered_messages {
     waiting_.store(false, std::memory_order_relaxed);
     return true;
   }
-  // In a turn: the next one, whose batch stays until this is called again, or nothing.
+  // In a turn: takes the next message, whose batch stays until the next call; nothing if there is none.
   [[nodiscard]] std::optional<record> next() {
     for (;;) {
       if (!current_) {
@@ -152,10 +152,10 @@ class ordered_messages {
   std::mutex mutex_;  // guards batches_, busy_ and changes of waiting_
   std::deque<std::shared_ptr<arrived_batch>> batches_;
   bool busy_ = false;
-  std::atomic<bool> waiting_{false};  // for a worker to begin a turn
-  // Of whoever has the turn; end() and begin() hand it over.
+  std::atomic<bool> waiting_{false};  // messages wait, and no worker has the turn
+  // Used by the worker that has the turn; end() and begin() hand it over.
   std::shared_ptr<arrived_batch> current_;
-  std::size_t at_ = 0;  // in its bytes: what lies before was taken
+  std::size_t at_ = 0;  // where the rest of current_ begins
 };
 
 }  // namespace teff::detail

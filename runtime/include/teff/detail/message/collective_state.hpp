@@ -1,5 +1,5 @@
-// What a rank knows of a broadcast or reduction (collectives.hpp). Both go over a binomial tree: with the
-// ranks counted from the root, the parent of a rank is that number without its lowest bit that is set.
+// The state of a broadcast or reduction on one rank (collectives.hpp). Both go over a binomial tree. Its
+// ranks are numbered from the root; a rank's parent has its number without the lowest bit that is set.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -25,7 +25,7 @@ class binomial_tree {
       : ranks_(ranks), root_(root), number_((rank - root + ranks) % ranks) {}
   [[nodiscard]] bool is_root() const noexcept { return number_ == 0; }
   [[nodiscard]] int parent() const noexcept { return rank_of(number_ & (number_ - 1)); }
-  // The one with the most ranks below it first.
+  // The child with the most ranks below it comes first.
   template <class Use>
   void each_child(Use use) const {
     const auto lowest = [&] {
@@ -43,7 +43,8 @@ class binomial_tree {
     return count;
   }
 
-  // Of whom a rank has values: a bit for itself, and one for each child, by which their numbers differ.
+  // A set of the ranks that give a value to this rank: a bit for itself, and for each child the bit by which
+  // their numbers differ.
   using givers = std::uint32_t;
   static constexpr givers itself = givers{1} << 31;
   [[nodiscard]] givers child(int rank) const noexcept {
@@ -82,7 +83,7 @@ class broadcast_state {
   broadcast_state(int rank, int ranks) noexcept : rank_(rank), ranks_(ranks) {}
 
   void passes_on(message<int, Arguments...> by) { by_.emplace(by); }
-  // To itself: it is passed on where it is handled.
+  // The message goes to this rank first, whose handler passes it on.
   void send(const Arguments&... arguments) const { by_->send(rank_, rank_, arguments...); }
   void pass_on(int root, const Arguments&... arguments) const {
     binomial_tree(rank_, ranks_, root).each_child([&](int child) { by_->send(child, root, arguments...); });
@@ -94,10 +95,10 @@ class broadcast_state {
   std::optional<message<int, Arguments...>> by_;
 };
 
-// Numbers of which most follow each other: each stretch takes the room of two.
+// A set of numbers, most of which are consecutive: it keeps the first and last of each stretch.
 class numbers_seen {
  public:
-  // False: it was there.
+  // Returns false if the number was there.
   bool add(std::uint64_t number) {
     auto after = last_of_.upper_bound(number);
     if (after != last_of_.begin()) {
@@ -129,7 +130,7 @@ class numbers_seen {
 template <class T>
 class reduction_state final : public kept_rounds, public std::enable_shared_from_this<reduction_state<T>> {
  public:
-  // `called`: what it is in errors.
+  // `called`: its name in errors.
   reduction_state(int rank, int ranks, int root, const char* called)
       : rank_(rank), called_(called), tree_(rank, ranks, root) {
     if (root < 0 || root >= ranks) refuse_index("teff::on_reduction", "rank", root, ranks);
@@ -146,7 +147,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
         }));
     access::source(comm).keep(this->shared_from_this());
   }
-  // To itself: a round ends in a handler.
+  // The value goes to this rank itself, so that a round ends in a handler.
   void give(std::uint64_t round, const T& value) const { part_->send(rank_, rank_, round, value); }
 
   std::uint64_t waiting(std::uint64_t epoch) override {
@@ -186,7 +187,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
         rounds_.clear();
         given_.clear();
       }
-      // What was passed on already is not kept: whether this rank has given is.
+      // A round that was passed on is forgotten, but not that this rank has given its value.
       if (from == rank_ && !given_.add(round))
         throw misuse(name() + ": rank " + std::to_string(rank_) + " gives a second value in round " +
                      std::to_string(round));
@@ -214,7 +215,7 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
   numbers_seen given_;  // rounds in which this rank has given its value
 };
 
-// What on_reduction() takes: `combine` of two values, and a handler of the round and its total.
+// `combine` takes two values, the handler takes a round and its total.
 template <class T, class Combine, class F>
 concept makes_reduction = std::is_invocable_r_v<T, Combine&, const T&, const T&> &&
                           std::is_invocable_v<F&, std::uint64_t, const T&>;

@@ -1,4 +1,4 @@
-// What a communicator does that does not depend on the types of its messages, and knows no workers
+// The part of a communicator that knows neither the types of its messages nor the workers
 // (src/message/README.md).
 #pragma once
 
@@ -25,27 +25,27 @@
 
 namespace teff::detail {
 
-// Who has the workers: the core tells it what happens.
+// The core's owner, which has the workers. The core reports events to it.
 class message_host {
  public:
   virtual ~message_host() = default;
-  // There is something to do that any worker may do: progress(), or handle().
+  // There is work for any worker: progress() or handle().
   virtual void work_came() noexcept = 0;
-  // There is room again, or the epoch has ended: whoever waits is to look.
+  // There is room again, or the epoch was cancelled or has ended: waiting threads look again.
   virtual void state_changed() noexcept = 0;
-  // Whether nothing goes on outside of handlers and the body that may send messages. Once true, it stays so
+  // Whether nothing outside of handlers and the body goes on that may send messages. Once true, it stays true
   // until a message is handled.
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
-  // What waits for messages that have not come; asked when the rank is passive.
+  // How many things wait for messages that have not come. The core asks when the rank is passive.
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
-  // Whose messages these are, in words; asked by the core's constructor too.
+  // The owner's name in texts. The core's constructor asks for it, too.
   [[nodiscard]] virtual std::string name() const { return "communicator"; }
 
   // ---- For a trace of all ranks ----
 
   [[nodiscard]] virtual bool is_traced() noexcept { return false; }
-  // What rank 0 is to be asked about its clock; empty: nothing. `begins`: an epoch begins or ends here; else
-  // it has just answered.
+  // The next question about rank 0's clock; empty: none. `begins` is true where this rank's part of an epoch
+  // begins or ends, and false where an answer has just come.
   [[nodiscard]] virtual std::string clock_question(bool begins) {
     static_cast<void>(begins);
     return {};
@@ -57,21 +57,21 @@ class message_host {
   virtual void take_clock_answer(std::string_view answer) { static_cast<void>(answer); }
 };
 
-// A message that was registered.
 struct registered_message {
-  std::string arguments;  // their types
+  std::string arguments;  // their types, in words
   bool ordered = false;
-  // Takes the arguments out of the bytes, and calls the handler. Throws what that throws.
+  // Takes the arguments out of the bytes, and calls the handler. Throws malformed_message, and what the
+  // handler throws.
   std::function<void(std::span<const std::byte>)> handle;
-  // Of a large message, instead of `handle`.
+  // The program's functions for a large message. add() then sets `handle`.
   std::shared_ptr<const large_functions> large = nullptr;
 };
 
 class communicator_core {
  public:
   // `window`: so many bytes of messages may be on their way to one rank before its senders wait. `patience`:
-  // a rank that has become passive gives its counts after so many looks of progress() in vain. What it has
-  // just sent is often answered, and a wave costs as much as a message.
+  // a passive rank gives its counts only after so many calls of progress() that find nothing. An answer to
+  // its last message often comes meanwhile, and a wave costs as much as a message.
   communicator_core(transport& through, message_host& host, std::size_t window, int patience = 0);
   ~communicator_core();
   communicator_core(const communicator_core&) = delete;
@@ -82,56 +82,55 @@ class communicator_core {
 
   // ---- Messages ----
 
-  // Returns its number. Throws misuse within an epoch.
+  // Registers a message, and returns its number. Throws misuse within an epoch.
   std::uint32_t add(registered_message added);
-  // Sends message `number`; fill(what, at) puts its arguments into so many bytes. False: there is no room
-  // now, and the caller may wait until has_room(). Within a handler there is always room.
+  // Sends message `number`; fill(what, at) writes its arguments, `size` bytes. Returns false if there is no
+  // room: the caller may wait until has_room(). Within a handler there is always room.
   [[nodiscard]] bool try_send(int to, std::uint32_t number, std::size_t size,
                               void (*fill)(const void* what, std::byte* at), const void* what);
   [[nodiscard]] bool has_room(int to) const noexcept;
-  // Whether the calling thread is in a handler of this communicator.
   [[nodiscard]] bool in_handler() const noexcept;
 
   [[nodiscard]] large_messages& large() noexcept { return large_; }
 
   // ---- Epochs ----
 
-  // The one that has begun last.
+  // The number of the epoch that began last.
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_relaxed); }
-  // A rank's part of an epoch begins. Throws misuse if one has begun and not ended.
+  // Begins this rank's part of an epoch. Throws misuse if the last epoch has not ended here.
   void begin();
-  // Its body has returned, or thrown this.
   void body_ended(std::exception_ptr thrown);
   [[nodiscard]] bool ended() const noexcept { return ended_.load(std::memory_order_seq_cst); }
-  // Of an epoch that has ended: what went wrong. The next may begin.
+  // Why the last epoch failed; null if it did not.
   [[nodiscard]] std::exception_ptr take_failure();
-  // What is left on all ranks, of the epoch that ended last.
+  // The sums over all ranks with which the last epoch ended.
   [[nodiscard]] const completion_counts& totals() const noexcept { return totals_; }
-  // As long as somebody holds, the epoch does not end.
+  // The epoch does not end before each hold() has had its release().
   void hold() noexcept { holds_.fetch_add(1, std::memory_order_seq_cst); }
   void release() noexcept;
-  // From now on nobody's hold keeps an epoch from ending: who holds goes on after the communicator's end.
+  // From now on no hold keeps an epoch from ending. A thread that holds may outlive the communicator.
   void leave() noexcept { leaves_.store(true, std::memory_order_relaxed); }
-  // Something on this rank has failed. The epoch ends on all ranks as soon as it can; the others are told
-  // `where`, and what the exception says.
+  // Something on this rank has failed. The epoch ends on all ranks as soon as it can. The other ranks get
+  // `where` and the exception's words.
   void fail(std::exception_ptr why, const std::string& where = {}) noexcept;
   [[nodiscard]] bool cancelled() const noexcept {
     return (marks_.load(std::memory_order_relaxed) & cancelled_mark) != 0;
   }
 
-  // As communicator::counters(), but for what waits.
+  // As communicator::counters(), but without the number of waits.
   [[nodiscard]] message_counters counters();
-  // In words: what an epoch that goes on waits for on this rank.
+  // Says in words why the epoch goes on, as far as this rank knows.
   [[nodiscard]] std::string state();
-  // The same: which handlers have begun and not returned. Known where TEFF_WATCHDOG was set.
+  // The part of state() that names handlers which have begun and not returned. The core counts them where
+  // TEFF_WATCHDOG is set.
   [[nodiscard]] std::string running_handlers() const;
 
   // ---- Work: called by workers ----
 
-  // What follows, both. A message that has come alone is handled without being put anywhere.
+  // progress(), then handle(). A message that comes alone is handled at once, and stored nowhere.
   bool work() noexcept;
-  // Receives packets, sends what has been gathered, looks whether the epoch has ended. Returns whether it did
-  // anything. One thread does it at a time; another one returns at once.
+  // Receives packets, sends gathered messages, and looks whether this rank is passive. Returns whether it did
+  // anything. One thread at a time does this; for any other it returns false at once.
   bool progress() noexcept { return progress(nullptr); }
   // Runs some handlers. Returns whether there were any.
   bool handle() noexcept;
@@ -142,31 +141,31 @@ class communicator_core {
     return channel_->listen(sleeper);
   }
   void rise(std::uint32_t sleeper) noexcept { channel_->rise(sleeper); }
-  // What was done outside may have made this rank passive.
+  // To be called after a change outside of the core that may have made this rank passive.
   void look_again() noexcept;
 
  private:
-  // One of the ranks.
   struct alignas(64) peer {
     spin_lock mutex;  // guards what follows
-    packet gathered;  // its header is written when it leaves
+    packet gathered;  // the packet that is being filled; its header comes last
     std::uint64_t gathered_epoch = 0;
     std::uint16_t gathered_records = 0;
-    std::uint64_t sent[2] = {};            // messages, in epochs of even and odd numbers
-    std::uint64_t sent_before = 0;         // in epochs that have ended
-    std::uint64_t packets_sent = 0;        // of messages
-    std::uint64_t before_last_packet = 0;  // of sent_bytes: what was sent before the last one of these
+    std::uint64_t sent[2] = {};            // messages of epochs with even and with odd numbers
+    std::uint64_t sent_before = 0;         // messages of epochs that have ended
+    std::uint64_t packets_sent = 0;        // with messages
+    std::uint64_t before_last_packet = 0;  // sent_bytes without the last packet
 
-    // Bytes of messages, since the beginning. Written under the lock.
+    // Bytes of messages to that rank since the beginning: sent (written under `mutex`), and known to be
+    // handled there (written under progress_).
     std::atomic<std::uint64_t> sent_bytes{0};
     std::atomic<std::uint64_t> acknowledged_bytes{0};
-    // The same from there to here.
+    // Bytes of messages from that rank: handled here, and reported to it as handled.
     std::atomic<std::uint64_t> handled_bytes{0};
     std::atomic<std::uint64_t> told_bytes{0};
-    // Of a child, under the lock progress_.
-    std::string words;          // its messages, from its last hello
+    // Of a child in the tree; guarded by progress_.
+    std::string words;          // its registered messages, from its last hello
     std::uint64_t begun = 0;    // the epoch of that hello
-    std::uint64_t counted = 0;  // the wave in which it has reported last
+    std::uint64_t counted = 0;  // the wave of its last report
   };
   struct failure {
     int rank;
@@ -202,7 +201,7 @@ class communicator_core {
   [[nodiscard]] bool is_passive() noexcept;
   bool give_counts();
   void end_epoch(const completion_counts& totals) noexcept;
-  // `lone`: where the caller takes a packet of one message, which it handles at once.
+  // `lone`, if not null, gets a packet of one message, which the caller then handles at once.
   bool progress(std::optional<channel::arrival>* lone) noexcept;
   class handling_here;
   void handle_one(const packet& bytes, std::size_t at) noexcept;
@@ -213,10 +212,10 @@ class communicator_core {
 
   // ---- For large messages ----
   friend class large_messages;
-  // Within a handler.
+  // Sends a step whether there is room or not, also after a failure.
   void send_step(int to, block_step step, const block_word& word);
-  // The same as a packet that the channel returns when something has happened. It counts as sent by whoever
-  // calls count_step().
+  // The same as a packet that the channel returns when the data have moved. The caller counts the step as
+  // sent, by count_step().
   [[nodiscard]] packet step_packet(block_step step, const block_word& word) const;
   void count_step(int to);
   void count_handled(int from, std::uint64_t messages, std::uint64_t bytes) noexcept;
@@ -229,39 +228,39 @@ class communicator_core {
   std::unique_ptr<channel> channel_;
 
   std::vector<registered_message> messages_;
-  // By message: handlers that have begun and not returned, if a watchdog may ask. The last: of large messages
-  // that go on.
+  // By message: how many of its handlers run, counted for the watchdog. The last entry counts steps of large
+  // messages.
   std::deque<std::atomic<unsigned>> running_;
-  std::string words_;  // all messages; changed outside of epochs only
+  std::string words_;  // all registered messages; changes outside of epochs only
   std::uint32_t digest_ = 0;
   bool words_changed_ = true;
 
-  std::atomic<std::uint64_t> epoch_{0};  // that has begun last
-  std::atomic<std::uint64_t> stamp_{1};  // of messages sent now: above epoch_ where this rank is sealed
+  std::atomic<std::uint64_t> epoch_{0};  // the one that began last
+  std::atomic<std::uint64_t> stamp_{1};  // epoch of messages sent now: epoch_ + 1 while this rank is sealed
   std::atomic<bool> ended_{true};
   std::atomic<bool> in_body_{false};
   std::atomic<std::uint64_t> holds_{0};
   std::atomic<bool> leaves_{false};
-  // What makes sending and handling take another way than usual: one look for all.
+  // Reasons why sending and handling leave their usual path, in one word so that one look suffices.
   static constexpr unsigned cancelled_mark = 1;
   static constexpr unsigned traced_mark = 2;
   static constexpr unsigned watched_mark = 4;
-  const unsigned own_marks_;  // of each epoch when it begins
+  const unsigned own_marks_;  // the marks with which each epoch begins
   std::atomic<unsigned> marks_{own_marks_};
 
-  std::atomic<bool> attention_{false};  // progress() has to look whether this rank is passive
-  std::atomic<bool> gathers_{false};    // some peer's messages have yet to leave
+  std::atomic<bool> attention_{false};  // whether this rank is passive has to be looked at
+  std::atomic<bool> gathers_{false};    // gathered messages have yet to leave
 
   spin_lock progress_;  // guards what follows
   completion completion_;
-  std::deque<channel::arrival> early_;               // of epochs that have not begun here
-  std::uint64_t received_ = 0;                       // messages, in this epoch
-  std::optional<channel::arrival>* lone_ = nullptr;  // of the caller of progress()
-  int quiet_looks_ = 0;  // of progress(), one after the other, at which this rank was passive
+  std::deque<channel::arrival> early_;               // packets of epochs that have not begun here
+  std::uint64_t received_ = 0;                       // messages of this epoch that have come
+  std::optional<channel::arrival>* lone_ = nullptr;  // see progress(lone)
+  int quiet_looks_ = 0;  // calls of progress() in a row that found this rank passive
   completion_counts totals_;
 
-  std::atomic<std::uint64_t> handled_{0};
-  std::atomic<std::uint64_t> handled_before_{0};  // in epochs that have ended
+  std::atomic<std::uint64_t> handled_{0};         // messages of this epoch
+  std::atomic<std::uint64_t> handled_before_{0};  // messages of epochs that have ended
   std::atomic<unsigned> workers_handling_{0};
   arrived_messages arrived_;
   ordered_messages ordered_;
@@ -270,7 +269,7 @@ class communicator_core {
 
   std::mutex failing_;  // guards what follows
   std::exception_ptr own_failure_;
-  std::optional<failure> first_failure_;  // of all ranks, as far as known here
+  std::optional<failure> first_failure_;  // the first failure of all ranks that this rank knows of
 };
 
 }  // namespace teff::detail

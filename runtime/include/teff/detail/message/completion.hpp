@@ -1,4 +1,5 @@
-// When a job of many ranks has nothing left: two counts, summed over a tree (src/message/completion.md).
+// Finds out when a job of many ranks has nothing left to do: two counts, summed over a tree
+// (src/message/completion.md).
 #pragma once
 
 #include <array>
@@ -8,11 +9,11 @@
 
 namespace teff::detail {
 
-// What one rank has counted in an epoch, or a part of the tree in a wave.
+// The counts of one rank in an epoch, or their sums over a part of the tree in a wave.
 struct completion_counts {
-  std::uint64_t sent = 0;     // messages, whether they have left or not
+  std::uint64_t sent = 0;     // messages, gathered ones too
   std::uint64_t handled = 0;  // messages whose handlers have ended
-  std::uint64_t left = 0;     // what waits for messages that have not come, as keys of a task graph
+  std::uint64_t left = 0;  // things that wait for messages which have not come, such as keys of a task graph
 
   completion_counts& operator+=(const completion_counts& other) noexcept {
     sent += other.sent;
@@ -23,7 +24,7 @@ struct completion_counts {
   bool operator==(const completion_counts&) const = default;
 };
 
-// The ranks as a binary tree: 2 r + 1 and 2 r + 2 are below r, rank 0 is the root.
+// The ranks as a binary tree: 2 r + 1 and 2 r + 2 are the children of r, rank 0 is the root.
 class rank_tree {
  public:
   rank_tree(int rank, int ranks) noexcept : rank_(rank), ranks_(ranks) {}
@@ -43,34 +44,34 @@ class rank_tree {
   int ranks_;
 };
 
-// What one rank knows of the waves of an epoch. It is told what happens and says what to do about it; it
-// sends nothing itself. Not thread-safe.
+// The waves of an epoch, as one rank sees them. The communicator reports each event and gets the action to
+// take. Sends nothing itself. Not thread-safe.
 class completion {
  public:
   enum class action : std::uint8_t {
     none,
-    report,  // the counts of this part of the tree to the parent
-    ask,     // the children for their counts again
-    end,     // the epoch, and tell the children
+    report,  // send the sums of this part of the tree to the parent
+    ask,     // ask the children for their counts again
+    end,     // end the epoch, and tell the children
   };
 
   completion(int rank, int ranks) noexcept : tree_(rank, ranks) {}
   [[nodiscard]] const rank_tree& tree() const noexcept { return tree_; }
 
-  // A new epoch: its first wave has begun, unasked.
+  // An epoch begins, and its first wave with it.
   void begin() noexcept;
-  // A child has reported.
   void reported(const completion_counts& part) noexcept;
-  // Whether all that is missing in this wave is that this rank is passive.
+  // Whether this wave lacks only this rank's own counts.
   [[nodiscard]] bool awaits_own() const noexcept { return !own_given_ && parts_ == tree_.children(); }
-  // This rank is passive, with these counts, and awaits_own(). The root asks or ends; another rank reports.
+  // This rank is passive, with these counts. To be called only while awaits_own(). The root's action is `ask`
+  // or `end`, any other rank's is `report`.
   [[nodiscard]] action passive(const completion_counts& own) noexcept;
-  // The parent asks: a new wave has begun. To be passed on to the children.
+  // The parent asks: a new wave begins, and the caller asks the children.
   void asked() noexcept;
-  // Sums of this wave, so far: what a report says.
+  // The sums of this wave so far, which a report contains.
   [[nodiscard]] const completion_counts& sums() const noexcept { return sums_; }
   [[nodiscard]] std::uint64_t wave() const noexcept { return wave_; }
-  // Whether passive() was called in this wave: all that is missing is an answer from above.
+  // Whether passive() was called in this wave, which then lacks only the parent's answer.
   [[nodiscard]] bool own_given() const noexcept { return own_given_; }
 
  private:
@@ -81,7 +82,7 @@ class completion {
   int parts_ = 0;  // children that have reported in this wave
   bool own_given_ = false;
   completion_counts sums_;
-  std::optional<completion_counts> last_;  // the root's: of the wave before
+  std::optional<completion_counts> last_;  // the root's only: sums of the wave before
 };
 
 }  // namespace teff::detail

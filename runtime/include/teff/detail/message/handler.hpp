@@ -59,12 +59,13 @@ struct handler_parameters {
 template <class F>
 using handler_parameters_t = typename handler_parameters<F>::type;
 
-// Nobody else has the argument: it can be moved from, but changing it would change nothing.
+// An argument belongs to its handler alone: the handler may move from it, but a change through a reference
+// would be lost.
 template <class Parameter>
 inline constexpr bool can_receive =
     !std::is_lvalue_reference_v<Parameter> || std::is_const_v<std::remove_reference_t<Parameter>>;
 
-// The name of a type in words, for errors; the same in every program of one compiler's ABI.
+// The name of a type, for errors; the same in all programs of one compiler's ABI.
 [[nodiscard]] std::string type_words(const std::type_info& type);
 
 template <class... Arguments>
@@ -80,7 +81,7 @@ registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, 
       (can_receive<Parameters> && ...),
       "teff: a handler takes its arguments by value or as const&: there is nobody who would see a change");
   (expect_to_travel<argument<Parameters>>(), ...);
-  // std::function wants to copy it.
+  // std::function requires that the handler can be copied.
   auto shared = std::make_shared<F>(std::move(handler));
   return {all_type_words<argument<Parameters>...>(), ordered, [shared](std::span<const std::byte> bytes) {
             auto all = take_arguments<argument<Parameters>...>(bytes);
@@ -91,8 +92,8 @@ registered_message make_message(parameters<Parameters...> /*of*/, bool ordered, 
 
 // ---- Large messages ----
 
-// What the first function of one says of it: its parameters but the last, which is a number of elements, and
-// what it returns.
+// The element and the arguments of a large message, from its first function: from the function's result, and
+// from its parameters but the last, the number of elements.
 template <class Landed, class Before, class... After>
 struct large_parameters {
   static constexpr bool fits = false;
@@ -124,7 +125,7 @@ registered_message make_large_message(parameters<Parameters...> /*of*/, Land lan
       std::is_invocable_v<Arrived&, Parameters..., std::span<T>>,
       "teff: the second function of a large message takes the arguments of the first one, with what "
       "that returns instead of the number of elements");
-  // std::function wants to copy them.
+  // std::function requires that both can be copied.
   auto functions = std::make_shared<large_functions>();
   functions->land = [shared = std::make_shared<Land>(std::move(land))](std::span<const std::byte> bytes,
                                                                        std::size_t size) {

@@ -1,5 +1,4 @@
-// Large messages: whose data they are on the sender, and where they go on the receiver
-// (src/message/large.md).
+// Large messages: the offers of the sender, and the slots of the receiver (src/message/large.md).
 #pragma once
 
 #include <teff/detail/message/packet.hpp>
@@ -20,11 +19,11 @@ namespace teff::detail {
 
 class communicator_core;
 
-// The program's functions on the receiver, for arguments as bytes.
+// The program's two functions on the receiver, for arguments as bytes.
 struct large_functions {
-  // Where so many bytes are to land. Throws what the program's function throws, and wrong_landing.
+  // Returns memory for so many bytes. Throws wrong_landing, and what the function of the program throws.
   std::function<std::span<std::byte>(std::span<const std::byte> arguments, std::size_t bytes)> land;
-  // They are there.
+  // The data are there.
   std::function<void(std::span<const std::byte> arguments, std::span<std::byte> data)> arrived;
 };
 
@@ -34,18 +33,18 @@ class large_messages {
 
   // ---- On the sender ----
 
-  // The offer of these data to a rank, to be sent before the arguments of a message.
+  // Makes the offer of these data to a rank; the caller sends it before the arguments of the message.
   [[nodiscard]] block_offer offer(int to, std::span<const std::byte> data, std::function<void()> may_reuse);
-  // It was sent.
+  // The offer was sent.
   void sent(const block_offer& offer);
-  // It was not.
+  // The offer was not sent.
   void take_back(const block_offer& offer) noexcept;
-  // Adds what was offered to this rank.
+  // Adds the number of large messages to rank `to`, and their bytes.
   void count_in(message_counts& sent, int to);
 
   // ---- Handlers ----
 
-  // An offer, with the arguments behind it.
+  // Handles an offer, with the arguments behind it.
   void take_offer(const large_functions& functions, std::span<const std::byte> bytes);
   void take_step(block_step step, std::span<const std::byte> bytes);
 
@@ -76,17 +75,18 @@ class large_messages {
   void next_for(int slot);
   void take_data(int slot);
 
-  // So many may be expected at one time: who offers more waits, and the program is not asked for memory.
+  // The data of so many large messages may be expected at one time. Further offers wait, and the program is
+  // not asked for their memory.
   static constexpr std::size_t slots = 4;
 
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
-  std::unordered_map<int, message_counts> sent_;  // by rank: what was offered and not taken back
+  std::unordered_map<int, message_counts> sent_;  // by rank: offers, without those taken back
   std::unordered_map<std::uint64_t, offered> offered_;
   std::array<bool, slots> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken
-  // Each by whoever has the slot.
+  // By slot. The handler that takes a slot fills its entry, the handler of `arrived` empties it.
   std::array<std::optional<expected>, slots> expected_;
 };
 

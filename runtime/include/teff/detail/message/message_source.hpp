@@ -3,16 +3,15 @@
 
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/waiters.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -123,10 +122,7 @@ class message_source final : public source, private message_host {
   std::atomic<poll_time::rep> found_{0};
 
   std::atomic<std::uint64_t> waits_for_room_{0};
-  std::atomic<unsigned> waiters_{0};
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::vector<unsigned> waiting_workers_;
+  waiters waiters_;
   communicator_core core_;  // the last: its channel tells the others
 };
 

@@ -13,7 +13,7 @@
 
 namespace teff::detail {
 
-// A buffer that grows, at an address where arguments may begin. Its bytes are not initialised.
+// A buffer that can grow, aligned for arguments. Its bytes are not initialised.
 class packet {
  public:
   packet() noexcept = default;
@@ -35,14 +35,13 @@ class packet {
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {memory_.get(), size_}; }
 
-  // Makes it longer by so many bytes, and returns where they are. Throws std::bad_alloc.
+  // Makes it longer by so many bytes, and returns where these are. Throws std::bad_alloc.
   std::byte* append(std::size_t more) {
     if (more > capacity_ - size_) grow(size_ + more);
     auto* const at = memory_.get() + size_;
     size_ += more;
     return at;
   }
-  // Makes it shorter.
   void cut(std::size_t size) noexcept { size_ = size; }
 
  private:
@@ -52,7 +51,7 @@ class packet {
   void grow(std::size_t needed) {
     constexpr std::size_t least = 256;
     const auto capacity = std::max({needed, 2 * capacity_, least});
-    // Not the operators for an alignment, which are slower in some C libraries.
+    // The operators for an alignment are slower in some C libraries.
     static_assert(argument_alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     std::unique_ptr<std::byte, freed> larger(static_cast<std::byte*>(::operator new(capacity)));
     if (size_ != 0) std::memcpy(larger.get(), memory_.get(), size_);

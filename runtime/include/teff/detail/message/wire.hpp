@@ -1,4 +1,4 @@
-// What lies in a packet of a communicator.
+// The layout of a packet of a communicator.
 #pragma once
 
 #include <teff/detail/message/argument_bytes.hpp>
@@ -17,28 +17,27 @@ enum class packet_kind : std::uint16_t {
   end,       // to the children: completion_counts follow, of all ranks
   fail,      // to the parent: a rank and words follow
   abort,     // to the children: the same
-  // From here on, of any epoch.
+  // The following kinds belong to no epoch.
   acknowledges,    // nothing but the header
-  clock_question,  // to rank 0, for a trace: what its trace has to answer follows
-  clock_answer,    // from rank 0: what it has answered
+  clock_question,  // to rank 0, for a trace: the question follows
+  clock_answer,    // from rank 0: the answer follows
 };
 
-// The headers are as short as can be: with them, a message of one number is a line of a ring
-// (src/mpi/rings.md).
+// Both headers are short: with them, a message of one number fits a line of a ring (src/mpi/rings.md).
 struct packet_header {
   packet_kind kind;
-  std::uint16_t records;  // so many messages
-  std::uint32_t digest;   // of the messages that the sender has registered
-  std::uint64_t epoch;    // of the sender; acknowledgements belong to any
-  std::uint64_t handled;  // bytes of messages from the receiver that the sender has handled, since it began
+  std::uint16_t records;  // their number
+  std::uint32_t digest;   // of the sender's registered messages
+  std::uint64_t epoch;    // of the sender
+  std::uint64_t handled;  // bytes of the receiver's messages that the sender has handled so far
 };
 
-// Before the arguments of a message. After them come as many bytes as let those of the next one be aligned.
+// Stands before the arguments of a message. Padding behind them aligns the next record.
 struct record_header {
-  std::uint64_t size : 40;  // of the arguments
+  std::uint64_t size : 40;  // of the arguments, and of the number below
   std::uint64_t message : 22;
   std::uint64_t ordered : 1;
-  std::uint64_t traced : 1;  // its number in the trace, of 64 bits, lies behind its arguments
+  std::uint64_t traced : 1;  // a number of 64 bits for the trace lies behind the arguments
 };
 inline constexpr std::size_t most_argument_bytes = (std::size_t{1} << 40) - 1;
 inline constexpr std::uint32_t most_messages = (std::uint32_t{1} << 22) - 16;
@@ -46,35 +45,35 @@ inline constexpr std::uint32_t most_messages = (std::uint32_t{1} << 22) - 16;
 static_assert(sizeof(packet_header) == 24 && sizeof(record_header) == 8);
 static_assert((sizeof(packet_header) + sizeof(record_header)) % argument_alignment == 0);
 
-// Before the arguments of a large message: where its data lie, and who has them.
+// Stands before the arguments of a large message: says where its data lie.
 struct block_offer {
   std::int32_t from;
-  std::uint32_t deposit;  // the channel's number of a copy; none: they are in the sender's memory
-  std::uint64_t number;   // among those that this rank has offered
-  std::uint64_t address;  // in its memory
+  std::uint32_t deposit;  // the channel's number of a copy; no_deposit: the data are in the sender's memory
+  std::uint64_t number;   // of the offer, counted by its sender
+  std::uint64_t address;  // in the sender's memory
   std::uint64_t bytes;
 
   static constexpr std::uint32_t no_deposit = ~std::uint32_t{0};
   [[nodiscard]] bool is_deposited() const noexcept { return deposit != no_deposit; }
 };
 
-// Messages of the communicator itself about offers, by numbers that no registered message has
-// (src/message/large.md).
+// Later steps of a large message. The communicator sends them as messages, with numbers that no registered
+// message has (src/message/large.md).
 enum class block_step : std::uint32_t {
-  done = most_messages,  // to who has offered: the data have been read, or are not wanted
-  ready,                 // to who has offered: supply them
-  arrived,               // to who has asked for them: the data
-  left,                  // to itself: the data that it has supplied may be changed
+  done = most_messages,  // to the sender of the data: they were read, or are not wanted
+  ready,                 // to the sender of the data: supply them
+  arrived,               // to the receiver: the data are there
+  left,                  // to the sender of the data, by itself: it may change them
 };
 [[nodiscard]] constexpr bool is_block_step(std::uint32_t message) noexcept {
   return message >= static_cast<std::uint32_t>(block_step::done);
 }
 
-// The arguments of all of them.
+// The arguments of each step.
 struct block_word {
-  std::uint64_t number;  // the offer's; not in `arrived`
-  std::int32_t slot;     // the receiver's number for it; not in `done` and `left`
-  std::int32_t from;     // who says it
+  std::uint64_t number;  // of the offer; unused in `arrived`
+  std::int32_t slot;     // the receiver's slot; unused in `done` and `left`
+  std::int32_t from;     // the rank that made the step
 };
 
 static_assert(sizeof(block_offer) % argument_alignment == 0);

@@ -24,21 +24,21 @@
 
 namespace teff::detail {
 
-// What a pipeline needs of the worker that calls.
+// The services of the calling worker that a pipeline uses.
 struct pipeline_worker {
   template <class T>
   using atomic = std::atomic<T>;
   template <class T>
   using plain = T;
-  using walks = scope;  // what further walks are spawned into
+  using walks = scope;  // holds the further walks
   using clock = processor_clock;
   static constexpr unsigned stages_between_looks = 32;
   static constexpr unsigned looks_before_end = 64;
   static constexpr int tokens_between_looks = 64;
 
-  // Whether another worker wants a share. Outside the workers nobody does.
+  // Whether another worker wants a share. False on a thread that is no worker.
   static bool asked() noexcept { return self.asked() && self.asked_to_share() && self.head() != nullptr; }
-  // asked() was true: runs a request that waits.
+  // To be called if asked() was true: runs a request that waits.
   static void look_outside() noexcept { detail::look_outside(); }
   // Between two looks at the same word.
   static void relax() noexcept {
@@ -50,8 +50,8 @@ struct pipeline_worker {
   }
 };
 
-// One worker begins, by run(), and carries token after token by itself. When another worker asks for a share,
-// and tokens take long enough, that one walks, too.
+// The worker that calls run() carries token after token by itself. When another worker asks for a share, and
+// tokens take long enough, the other worker walks, too.
 //
 // `Worker`: pipeline_worker, or the checker's stand-in.
 template <class Worker, class... Stages>
@@ -75,7 +75,7 @@ class running_pipeline {
   }
 
  private:
-  // A worker's walk, once other walks may be about.
+  // The pace of a walk that is not alone.
   using walk_pace = shared_pace<typename Worker::clock>;
 
   void walk() noexcept {
@@ -91,7 +91,7 @@ class running_pipeline {
         [this] { state_.fail(std::current_exception()); });
   }
 
-  // Does something. False: there was nothing to do.
+  // Does some of the pipeline's work. Returns false if it found no work.
   bool step(walk_pace& pace) {
     if (state_.failed()) return false;
     if (state_.is_alone()) {
@@ -99,7 +99,7 @@ class running_pipeline {
       return true;
     }
     if (Worker::asked()) [[unlikely]]
-      Worker::look_outside();  // before it takes a stage
+      Worker::look_outside();  // before the walk holds a stage
     const int found = state_.take_ready();
     if (found == state_.none) return finds_something_soon();
     share_if_asked();
@@ -107,8 +107,8 @@ class running_pipeline {
     return true;
   }
 
-  // As long as others walk, the next stage is often ready in a moment. To come back costs more than to look
-  // for so long: another walk has to offer one, and this worker to steal it.
+  // While other workers walk, the next stage is often ready in a moment. A new walk would cost more than
+  // these looks: another worker would have to offer it, and this worker to steal it.
   bool finds_something_soon() const noexcept {
     for (unsigned look = 0; look < Worker::looks_before_end && !state_.is_lonely(); ++look) {
       if (state_.any_ready()) return true;
@@ -122,7 +122,7 @@ class running_pipeline {
     static_cast<void>(((found == I && (resume<I>(pace), true)) || ...));
   }
 
-  // The calling worker has this serial stage: runs it on its next token, and carries that on.
+  // The calling walk holds this serial stage: runs it on its next token, and carries the token on.
   template <std::size_t I>
   void resume(walk_pace& pace) {
     if constexpr (I == 0) {
@@ -136,14 +136,14 @@ class running_pipeline {
   void make_token(walk_pace& pace) {
     pace.ran_stage();
     auto made = call<0>();
-    if (!made) return;  // the source is not ready any more
+    if (!made) return;  // the source never becomes ready again
     const std::uint64_t number = made_;
     made_ = number + 1;
     if (state_.begin_token()) state_.make_ready(0);
     carry<1>(*std::move(made), number, pace);
   }
 
-  // ---- With other walks about ----
+  // ---- Beside other walks ----
 
   template <std::size_t I>
   void carry(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
@@ -193,7 +193,7 @@ class running_pipeline {
     if (state_.end_token()) state_.make_ready(0);
   }
 
-  // If another worker asks, and there is something to do that this one does not do just now.
+  // Offers a walk if another worker asks and a stage is ready that this worker does not run just now.
   void share_if_asked() {
     if (Worker::asked() && state_.any_ready()) [[unlikely]]
       offer_walk();
@@ -209,10 +209,11 @@ class running_pipeline {
 
   // ---- Alone ----
 
-  // Carries token after token, until other walks may be about or the input has ended.
+  // Carries token after token, until the input has ended or the walk begins to share.
   void run_alone(walk_pace& pace) {
     end_turns(std::make_index_sequence<count>{});
-    // Where no walk can help, tokens may be long.
+    // With one token under way the walk never shares. It looks for requests after each token, which may be
+    // long.
     const int most = state_.most_tokens() > 1 ? Worker::tokens_between_looks : 1;
     while (run_tokens_alone(most, pace)) {
       if (Worker::asked()) [[unlikely]]
@@ -220,8 +221,8 @@ class running_pipeline {
     }
   }
 
-  // The same for so many tokens at most. Not inline, and without a call of its own: what it needs is in
-  // registers. False: that was all to be done alone.
+  // Carries `most` tokens at most. Returns false if the walk is not to go on alone. It is not inline and
+  // does not call look_outside(), so the compiler keeps its variables in registers.
   [[gnu::noinline]] bool run_tokens_alone(int most, walk_pace& pace) {
     lone_pace<typename Worker::clock> lone;
     lone.restart();
@@ -237,7 +238,7 @@ class running_pipeline {
     return true;
   }
 
-  // False: other walks may be about from now on.
+  // Returns false if the walk shares from now on.
   template <std::size_t I, class Lone>
   bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
     if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
@@ -254,7 +255,7 @@ class running_pipeline {
     }
   }
 
-  // The token in hand, which has come to stage `Come`, gets the number 0.
+  // The token in the walk's hands has come to stage `Come`. It gets the number 0.
   template <std::size_t Come, std::size_t... I>
   [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<I...>) {
     const auto begin = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
@@ -277,7 +278,7 @@ class running_pipeline {
 
   template <std::size_t I>
   static constexpr bool is_serial = stage<I>::mode != stage_mode::parallel;
-  // The source has its turns one after the other.
+  // The source has no turns: its bit of `ready` gives it one holder at a time.
   template <std::size_t I>
   static constexpr bool has_turns = I > 0 && is_serial<I>;
 
@@ -305,7 +306,7 @@ class running_pipeline {
       return call_function(std::as_const(function), std::forward<Value>(value)...);
     }
   }
-  // By value: what the stage was called with is gone when it has run.
+  // `value` is passed by value, so it is destroyed when the stage has run.
   template <class F, class... Value>
   static auto call_function(F& function, Value... value) {
     if (ring_here() != nullptr) [[unlikely]]
@@ -321,7 +322,7 @@ class running_pipeline {
 
   pipeline_state<Worker> state_;
   std::tuple<Stages&...> stages_;
-  std::uint64_t made_ = 0;  // tokens; the source's holder alone uses it
+  std::uint64_t made_ = 0;  // tokens; only the holder of the source uses it
   all_turns<std::make_index_sequence<count>> turns_;
   typename Worker::walks walks_;
 };

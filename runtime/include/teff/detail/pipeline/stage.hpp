@@ -1,4 +1,4 @@
-// A stage of a pipeline, and what one stage hands to the next.
+// A stage of a pipeline, and the type of token that it hands to the next stage.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ template <stage_mode Mode, class F>
 struct pipeline_stage {
   static constexpr stage_mode mode = Mode;
   using function_type = F;
-  // What is called: several workers may call a parallel stage at once.
+  // The type that workers call: const for a parallel stage, which several of them may call at once.
   using called_type = std::conditional_t<Mode == stage_mode::parallel, const F, F>;
 
   F function;
@@ -36,14 +36,14 @@ struct token_of_source<std::optional<T>> {
   using type = T;
 };
 
-// What the first stage makes; void if it is no source.
+// The type of token that the first stage makes; void if it is no source.
 template <class Stage>
 using source_token_t = typename token_of_source<std::remove_cvref_t<typename std::conditional_t<
     std::is_invocable_v<typename Stage::function_type&>, std::invoke_result<typename Stage::function_type&>,
     std::type_identity<void>>::type>>::type;
 
-// Whether stages that receive an `In` fit each other. Where they don't, a static_assert says why; nothing
-// more is looked at, so that it is the only message.
+// Whether stages fit each other, the first of which receives an `In`. A static_assert names the first misfit.
+// It is the only message, because the rest is not looked at.
 template <class In, class Stage, class... Rest>
 consteval bool stages_fit() {
   using function = typename Stage::function_type;
@@ -84,7 +84,7 @@ consteval bool stages_fit() {
   }
 }
 
-// The same for a whole pipeline.
+// Whether stages make a whole pipeline. Fails a static_assert as stages_fit() does.
 template <class Source, class... Rest>
 consteval bool is_pipeline() {
   constexpr bool stages = is_stage<Source> && (is_stage<Rest> && ...);
@@ -116,7 +116,7 @@ consteval bool is_pipeline() {
   }
 }
 
-// What stage I is called with. Stage 0 is the source.
+// The type of the argument of stage I. Stage 0 is the source.
 template <std::size_t I, class... Stages>
 struct stage_argument {
   using stage = std::tuple_element_t<I - 1, std::tuple<Stages...>>;

@@ -1,4 +1,4 @@
-// Whether tokens take so long that it pays if several workers carry them.
+// Whether tokens take long enough that several workers should carry them.
 #pragma once
 
 #include <teff/detail/scheduler/processor_clock.hpp>
@@ -7,12 +7,12 @@
 
 namespace teff::detail {
 
-// A token that takes less time, from the first stage to the last, is not worth a second worker: what the
-// stages use, and the turns themselves, then go from core to core with each token.
+// A token that takes less time from the first stage to the last is not worth a second worker. With a second
+// worker, the stages' data and the turns go from core to core with each token.
 inline constexpr std::int64_t token_nanoseconds_worth_sharing = 1000;
 
-// Kept by a worker that carries all tokens by itself. It reads the clock only if another worker asks for a
-// share, and then once in a few stages.
+// The pace of a worker that carries all tokens by itself. It reads the clock only if another worker asks for
+// a share. If tokens are short, it does so once in a few stages.
 template <class Clock = processor_clock>
 class lone_pace {
  public:
@@ -24,8 +24,8 @@ class lone_pace {
   }
   void ended_token() noexcept { ++tokens_; }
 
-  // Another worker asks, between two stages. One measurement is not believed if it may be that of a cold
-  // cache.
+  // Whether to share, between two stages, when another worker asks. A single long measurement may be due to a
+  // cold cache. So either two in a row are long, or one is very long.
   [[nodiscard]] bool worth_sharing() noexcept {
     if (--until_look_ != 0) return false;
     until_look_ = 1;
@@ -54,11 +54,12 @@ class lone_pace {
   bool was_long_ = false;
 };
 
-// Kept by each of several workers that carry tokens of one pipeline.
+// The pace of each of several workers that carry tokens of one pipeline.
 template <class Clock = processor_clock>
 class shared_pace {
  public:
-  // `stages`: of the pipeline. `between_looks`: after how many stages that this worker ran it looks.
+  // `stages`: the number of the pipeline's stages. `between_looks`: how many stages this worker runs between
+  // two looks at the clock.
   explicit shared_pace(unsigned stages, unsigned between_looks = 32) noexcept
       : stages_(stages), between_looks_(between_looks), helped_(Clock::now()), looked_(helped_) {}
 
@@ -68,8 +69,8 @@ class shared_pace {
   }
   void ran_stage() noexcept { ++ran_; }
 
-  // Whether this worker should carry no more tokens, as long as another one does: tokens are short, or
-  // nobody came to help (`lonely`) for some time.
+  // Whether this worker should quit if there is another walk: tokens are short, or no other worker has walked
+  // (`lonely`) for some time.
   [[nodiscard]] bool leaves(auto lonely) noexcept {
     if (ran_ < between_looks_) return false;
     const auto now = Clock::now();
@@ -83,13 +84,13 @@ class shared_pace {
   }
 
  private:
-  // Longer than a sleeping worker takes to come.
+  // In nanoseconds: longer than a sleeping worker takes to come.
   static constexpr std::int64_t patience = 200'000;
 
   std::int64_t stages_;
   unsigned between_looks_;
   unsigned ran_ = 0;
-  std::int64_t helped_;  // when somebody helped last
+  std::int64_t helped_;  // when another worker walked, as far as the last look knows
   std::int64_t looked_;
 };
 

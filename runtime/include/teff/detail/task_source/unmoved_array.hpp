@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/graph/recycled_memory.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
 
 #include <cstddef>
 #include <memory>
