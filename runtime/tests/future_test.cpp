@@ -532,7 +532,7 @@ TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {
   for (auto& each : sums) EXPECT_EQ(each.get(), 55);
 }
 
-TEST(this_worker, tells_workers_from_other_threads) {
+TEST(worker_index, tells_workers_from_other_threads) {
   runtime rt{{.workers = 3}};
   EXPECT_EQ(worker_index(), std::nullopt);
   const auto inside = rt.run([] { return worker_index(); });

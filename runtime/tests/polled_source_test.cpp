@@ -78,7 +78,7 @@ class attached_clock {
 };
 
 // The options of workers that park as soon as they find nothing.
-options parking(unsigned workers) {
+runtime_options parking(unsigned workers) {
   return {.workers = workers, .spin = 0us};
 }
 

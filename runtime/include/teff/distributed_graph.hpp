@@ -44,7 +44,7 @@ namespace teff {
 //   the same order on all ranks, as communicators are. They never take each other's keys.
 // - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
 //   on these. The destructor waits until the graph is destroyed on all ranks.
-// - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
+// - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts).
 // - For the rest as task_graph: a graph that runs on one rank runs on many.
 template <std::copyable Key, class... Data>
 class distributed_graph {

@@ -144,7 +144,7 @@ class large_message {
 //     for (int i = r; i < rows; i += comm.ranks()) row.send(owner(i), i, data[i]);
 //   });  // every message of every rank has been handled
 //
-// - The parameters of a handler give the types of its message; message_parts.hpp says which types can travel.
+// - The parameters of a handler give the types of its message; message_parts says which types can travel.
 //   A handler may use the elements of a std::span or std::string_view until it returns.
 // - Handlers run on the workers, several at once, in no order, unless the message is `ordered`. They may
 //   send, fork, and fulfil keys of task graphs. A handler that takes long delays no other handler while a

@@ -1,4 +1,4 @@
-// Arguments of a message, to bytes and back (message.hpp says which types there are).
+// Arguments of a message, to bytes and back (message_parts says which types there are).
 //
 // Sender and receiver are the same program on the same kind of machine: numbers travel as they lie in memory.
 // Each value takes one byte at least. So a spoilt count makes the reader allocate a multiple of the bytes
