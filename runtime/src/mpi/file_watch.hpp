@@ -1,8 +1,9 @@
 // Tells when files can be read: those of processes, which can be once the process has ended, and sockets.
 #pragma once
 
+#include "platform/own_thread.hpp"
+
 #include <functional>
-#include <thread>
 #include <vector>
 
 namespace teff::detail {
@@ -23,7 +24,7 @@ class file_watch {
   std::function<bool(std::size_t)> came_;
   std::vector<int> files_;
   int end_;  // readable when this is to end
-  std::thread thread_;
+  own_thread thread_;
 };
 
 }  // namespace teff::detail
