@@ -55,25 +55,25 @@ struct called_body<Body> {
   using type = body_with_state<state_of<Body>, decltype(std::declval<Body&>().body)>;
 };
 
-template <class Body, class I>
-concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, I>;
+template <class Body, class Index>
+concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, Index>;
 
-template <loop_index I, class Body>
-void run_loop_over(I first, I last, Body& body, const loop_options& options) {
-  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<I, B>{each}; });
+template <loop_index Index, class Body>
+void run_loop_over(Index first, Index last, Body& body, const loop_options& options) {
+  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<Index, B>{each}; });
   run_loop<std::remove_const_t<Body>>(first, last, blocks, options.grain);
 }
 
 // Iteration k is that of index `origin` + k * `step`.
-template <std::integral I, class Body>
+template <std::integral Index, class Body>
 struct stepping_blocks {
-  I origin;
+  Index origin;
   std::uint64_t step;
   Body& body;
 
   [[nodiscard]] stepping_blocks piece() const noexcept { return *this; }
   void operator()(std::uint64_t first, std::uint64_t last) const {
-    body_at_hand<Body, I> at_hand = body;
+    body_at_hand<Body, Index> at_hand = body;
     for (; first < last; ++first) std::invoke(at_hand, loop_advance(origin, first * step));
   }
 };
@@ -107,9 +107,10 @@ void parallel_for(First first, Last last, Body&& body, const loop_options& optio
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
   detail::run_loop_over(begin, end, body, options);
 }
-template <std::random_access_iterator I, class Body>
-  requires detail::body_of_loop<Body, I>
-void parallel_for(I first, std::type_identity_t<I> last, Body&& body, const loop_options& options = {}) {
+template <std::random_access_iterator Index, class Body>
+  requires detail::body_of_loop<Body, Index>
+void parallel_for(Index first, std::type_identity_t<Index> last, Body&& body,
+                  const loop_options& options = {}) {
   detail::run_loop_over(first, last, body, options);
 }
 template <std::ranges::random_access_range Range, class Body>

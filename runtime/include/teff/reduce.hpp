@@ -16,12 +16,12 @@ namespace teff {
 
 namespace detail {
 
-template <class T, loop_index I, class Map, class Combine>
-T reduce_over(I first, I last, T init, Map& map, Combine& combine, std::size_t block) {
+template <class T, loop_index Index, class Map, class Combine>
+T reduce_over(Index first, Index last, T init, Map& map, Combine& combine, std::size_t block) {
   if (first == last) return init;
   const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Map>>());
-  tree_reduction<T, I, Map, Combine> reduction(map, combine, block, count);
+  tree_reduction<T, Index, Map, Combine> reduction(map, combine, block, count);
   return std::invoke(combine, std::move(init), on_workers([&] { return reduction.run(first, count); }));
 }
 
@@ -53,10 +53,10 @@ template <std::integral First, std::integral Last, class T, class Map, class Com
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_reduce");
   return detail::reduce_over(begin, end, std::move(init), map, combine, block);
 }
-template <std::random_access_iterator I, class T, class Map, class Combine>
-  requires detail::loop_body<Map, I> && detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Map&& map, Combine&& combine,
-                                std::size_t block = 0) {
+template <std::random_access_iterator Index, class T, class Map, class Combine>
+  requires detail::loop_body<Map, Index> && detail::combines<Combine, T>
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Map&& map,
+                                Combine&& combine, std::size_t block = 0) {
   return detail::reduce_over(first, last, std::move(init), map, combine, block);
 }
 template <std::ranges::random_access_range Range, class T, class Map, class Combine>
@@ -70,9 +70,10 @@ template <std::ranges::random_access_range Range, class T, class Map, class Comb
 //
 //   double sum = teff::parallel_reduce(x, 0.0);
 //   int most = teff::parallel_reduce(x.begin(), x.end(), 0, [](int a, int b) { return std::max(a, b); });
-template <std::random_access_iterator I, class T, class Combine = std::plus<>>
+template <std::random_access_iterator Index, class T, class Combine = std::plus<>>
   requires detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Combine&& combine = {}) {
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init,
+                                Combine&& combine = {}) {
   std::identity map;
   return detail::reduce_over(first, last, std::move(init), map, combine, 0);
 }

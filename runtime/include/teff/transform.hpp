@@ -23,9 +23,9 @@ Out write_each(std::uint64_t count, Out out, const Value& value) {
   return out + static_cast<std::iter_difference_t<Out>>(count);
 }
 
-template <std::random_access_iterator I>
-decltype(auto) element_at(I first, std::uint64_t k) {
-  return first[static_cast<std::iter_difference_t<I>>(k)];
+template <std::random_access_iterator It>
+decltype(auto) element_at(It first, std::uint64_t k) {
+  return first[static_cast<std::iter_difference_t<It>>(k)];
 }
 
 }  // namespace detail
@@ -35,22 +35,22 @@ decltype(auto) element_at(I first, std::uint64_t k) {
 // is as in parallel_for.
 //
 //   teff::parallel_transform(x, y, z.begin(), [a](double x, double y) { return a * x + y; });
-template <std::random_access_iterator I, std::random_access_iterator Out, class Op>
-  requires std::invocable<Op&, std::iter_reference_t<I>>
-Out parallel_transform(I first, std::type_identity_t<I> last, Out out, Op&& op) {
+template <std::random_access_iterator It, std::random_access_iterator Out, class Op>
+  requires std::invocable<Op&, std::iter_reference_t<It>>
+Out parallel_transform(It first, std::type_identity_t<It> last, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, op = detail::to_have_at_hand<std::iter_reference_t<I>>(op)](std::uint64_t k) {
+      [first, op = detail::to_have_at_hand<std::iter_reference_t<It>>(op)](std::uint64_t k) {
         return std::invoke(op, detail::element_at(first, k));
       });
 }
-template <std::random_access_iterator I, std::random_access_iterator J, std::random_access_iterator Out,
+template <std::random_access_iterator It, std::random_access_iterator J, std::random_access_iterator Out,
           class Op>
-  requires std::invocable<Op&, std::iter_reference_t<I>, std::iter_reference_t<J>>
-Out parallel_transform(I first, std::type_identity_t<I> last, J second, Out out, Op&& op) {
+  requires std::invocable<Op&, std::iter_reference_t<It>, std::iter_reference_t<J>>
+Out parallel_transform(It first, std::type_identity_t<It> last, J second, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, second, op = detail::to_have_at_hand<std::iter_reference_t<I>, std::iter_reference_t<J>>(op)](
+      [first, second, op = detail::to_have_at_hand<std::iter_reference_t<It>, std::iter_reference_t<J>>(op)](
           std::uint64_t k) {
         return std::invoke(op, detail::element_at(first, k), detail::element_at(second, k));
       });

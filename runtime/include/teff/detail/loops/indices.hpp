@@ -21,31 +21,31 @@ namespace detail {
 
 // Whether the difference of two such iterators is wider than a count of iterations, as for std::views::iota
 // of long. It is __int128 then, or a class, which std::make_unsigned and older algorithms do not know.
-template <std::random_access_iterator I>
-inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<I>) > sizeof(std::uint64_t);
+template <std::random_access_iterator Index>
+inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<Index>) > sizeof(std::uint64_t);
 
-template <loop_index I>
-auto loop_distance(I first, I last) {
-  if constexpr (std::integral<I>) {
-    using unsigned_index = std::make_unsigned_t<std::common_type_t<I, int>>;
+template <loop_index Index>
+auto loop_distance(Index first, Index last) {
+  if constexpr (std::integral<Index>) {
+    using unsigned_index = std::make_unsigned_t<std::common_type_t<Index, int>>;
     return static_cast<unsigned_index>(static_cast<unsigned_index>(last) -
                                        static_cast<unsigned_index>(first));
-  } else if constexpr (has_wide_difference<I>) {
+  } else if constexpr (has_wide_difference<Index>) {
     return static_cast<std::uint64_t>(last - first);
   } else {
-    return static_cast<std::make_unsigned_t<std::iter_difference_t<I>>>(last - first);
+    return static_cast<std::make_unsigned_t<std::iter_difference_t<Index>>>(last - first);
   }
 }
 
 // `first` and `steps` more. For integers by way of the unsigned ones: half of a range may be more than its
 // type holds.
-template <loop_index I, std::unsigned_integral Steps>
-I loop_advance(I first, Steps steps) {
-  if constexpr (std::integral<I>) {
+template <loop_index Index, std::unsigned_integral Steps>
+Index loop_advance(Index first, Steps steps) {
+  if constexpr (std::integral<Index>) {
     using unsigned_index = decltype(loop_distance(first, first));
-    return static_cast<I>(static_cast<unsigned_index>(first) + static_cast<unsigned_index>(steps));
+    return static_cast<Index>(static_cast<unsigned_index>(first) + static_cast<unsigned_index>(steps));
   } else {
-    return first + static_cast<std::iter_difference_t<I>>(steps);
+    return first + static_cast<std::iter_difference_t<Index>>(steps);
   }
 }
 

@@ -77,17 +77,17 @@ class large_messages {
   void take_data(int slot);
 
   // So many may be expected at one time: who offers more waits, and the program is not asked for memory.
-  static constexpr std::size_t slots = 4;
+  static constexpr std::size_t most_expected = 4;
 
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
   std::unordered_map<int, message_counts> sent_;  // by rank: what was offered and not taken back
   std::unordered_map<std::uint64_t, offered> offered_;
-  std::array<bool, slots> taken_{};
+  std::array<bool, most_expected> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken
   // Each by whoever has the slot.
-  std::array<std::optional<expected>, slots> expected_;
+  std::array<std::optional<expected>, most_expected> expected_;
 };
 
 }  // namespace teff::detail
