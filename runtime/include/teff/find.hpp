@@ -27,7 +27,7 @@ concept loop_predicate = std::predicate<Predicate&, typename iteration_of<It>::t
 // those, the exception may be thrown although there is a match. The rest is as in parallel_for.
 //
 //   const int n = teff::parallel_find_if(2, limit, [](int i) { return is_perfect(i); });
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] std::common_type_t<First, Last> parallel_find_if(First first, Last last,
                                                                Predicate&& predicate) {
@@ -63,7 +63,7 @@ template <std::ranges::random_access_range Range, class T>
 // match.
 //
 //   if (teff::parallel_any_of(pixels, is_broken)) ...
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_any_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_any_of");
@@ -82,7 +82,7 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true nowhere, as std::none_of does: true for an empty loop.
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_none_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_none_of");
@@ -101,7 +101,7 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true everywhere, as std::all_of does: true for an empty loop.
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_all_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_all_of");

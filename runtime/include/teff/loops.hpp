@@ -65,7 +65,7 @@ void run_loop_over(Index first, Index last, Body& body, const loop_options& opti
 }
 
 // Iteration k is that of index `origin` + k * `step`.
-template <std::integral Index, class Body>
+template <loop_integer Index, class Body>
 struct stepping_blocks {
   Index origin;
   std::uint64_t step;
@@ -101,7 +101,7 @@ struct stepping_blocks {
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
 //   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});
-template <std::integral First, std::integral Last, class Body>
+template <loop_integer First, loop_integer Last, class Body>
   requires detail::body_of_loop<Body, std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Body&& body, const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
@@ -129,7 +129,7 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
 //
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });
-template <std::integral First, std::integral Last, std::integral Step, class Body>
+template <loop_integer First, loop_integer Last, loop_integer Step, class Body>
   requires detail::body_of_iterations<typename detail::called_body<std::remove_reference_t<Body>>::type,
                                       std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {

@@ -46,7 +46,7 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 // The type of an index is as in parallel_for, exceptions are as in join.
 //
 //   double dot = teff::parallel_reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; }, std::plus<>{});
-template <std::integral First, std::integral Last, class T, class Map, class Combine>
+template <loop_integer First, loop_integer Last, class T, class Map, class Combine>
   requires detail::loop_body<Map, std::common_type_t<First, Last>> && detail::combines<Combine, T>
 [[nodiscard]] T parallel_reduce(First first, Last last, T init, Map&& map, Combine&& combine,
                                 std::size_t block = 0) {

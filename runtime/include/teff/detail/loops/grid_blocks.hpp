@@ -4,6 +4,7 @@
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/loops/blocks.hpp>
+#include <teff/detail/loops/indices.hpp>
 #include <teff/error.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace teff::detail {
 
 // Throws misuse if they are 2^64 or more.
-template <std::integral Index, std::size_t Dimensions>
+template <loop_integer Index, std::size_t Dimensions>
 std::uint64_t points_in(const std::array<Index, Dimensions>& extents) {
   if (std::ranges::find(extents, Index{0}) != extents.end()) return 0;
   std::uint64_t count = 1;
@@ -29,7 +30,7 @@ std::uint64_t points_in(const std::array<Index, Dimensions>& extents) {
 }
 
 // How many indices there are from `first` to before `last`. Throws misuse if that is no Index.
-template <std::integral Index>
+template <loop_integer Index>
 constexpr Index extent_from(Index first, Index last) {
   if (first >= last) return 0;
   Index extent = 0;
@@ -39,7 +40,7 @@ constexpr Index extent_from(Index first, Index last) {
 }
 
 // The point of this number. The grid is not empty.
-template <std::integral Index, std::size_t Dimensions>
+template <loop_integer Index, std::size_t Dimensions>
 std::array<Index, Dimensions> point_of(std::uint64_t number,
                                        const std::array<Index, Dimensions>& extents) noexcept {
   std::array<Index, Dimensions> point{};
@@ -55,7 +56,7 @@ template <std::size_t, class T>
 using repeated = T;
 
 // The body at the points of one row, from its `first` to before `last`, where the grid begins at `origin`.
-template <std::integral Index, std::size_t Dimensions, class Body>
+template <loop_integer Index, std::size_t Dimensions, class Body>
 void run_row(Body& body, const std::array<Index, Dimensions>& origin,
              const std::array<Index, Dimensions>& row, Index first, Index last) {
   [&]<std::size_t... D>(std::index_sequence<D...>) {
@@ -67,7 +68,7 @@ void run_row(Body& body, const std::array<Index, Dimensions>& origin,
   }(std::make_index_sequence<Dimensions - 1>());
 }
 
-template <std::integral Index, std::size_t Dimensions, class Body>
+template <loop_integer Index, std::size_t Dimensions, class Body>
 struct grid_blocks {
   const std::array<Index, Dimensions>& origin;
   const std::array<Index, Dimensions>& extents;
@@ -98,7 +99,7 @@ struct grid_blocks {
 };
 
 // A grid and the extents of its tiles.
-template <std::integral Index, std::size_t Dimensions>
+template <loop_integer Index, std::size_t Dimensions>
 struct tiled_grid {
   std::array<Index, Dimensions> origin;
   std::array<Index, Dimensions> extents;
@@ -114,7 +115,7 @@ struct tiled_grid {
   }
 };
 
-template <std::integral Index, std::size_t Dimensions, class Body>
+template <loop_integer Index, std::size_t Dimensions, class Body>
 struct tile_blocks {
   const tiled_grid<Index, Dimensions>& points;
   Body& body;

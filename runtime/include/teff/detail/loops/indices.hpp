@@ -10,12 +10,24 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace teff {
 
-// What a loop may run over: integers, or random-access iterators.
+// An integer that a loop counts with. A bool has no next value, and a loop counts no more than 2^64
+// iterations.
 template <class T>
-concept loop_index = std::integral<T> || std::random_access_iterator<T>;
+concept loop_integer =
+    std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool> && sizeof(T) <= sizeof(std::uint64_t);
+
+// A position in a loop: an integer or a random-access iterator.
+template <class T>
+concept loop_index = loop_integer<T> || std::random_access_iterator<T>;
+
+// An iterator whose elements several workers may write at the same time. Elements of a std::vector<bool> are
+// bits of the same bytes.
+template <class T>
+concept loop_output = std::random_access_iterator<T> && !std::same_as<T, std::vector<bool>::iterator>;
 
 namespace detail {
 
@@ -58,7 +70,7 @@ Index loop_advance(Index first, Steps steps) {
 
 // The bounds of a loop as a pair of one type, compared by their values; equal if there is nothing to do.
 // `lower` and `upper` are what the caller calls them.
-template <std::integral First, std::integral Last>
+template <loop_integer First, loop_integer Last>
 auto loop_bounds(First first, Last last, const char* loop, const char* lower = "first",
                  const char* upper = "last") {
   using index = std::common_type_t<First, Last>;
