@@ -45,13 +45,15 @@ namespace teff {
 // - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
 //   on these. The destructor waits until the graph is destroyed on all ranks.
 // - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
-// - For the rest as task_graph: a graph that runs on one rank runs on many.
+// - The window of `comm` bounds the graph's messages, too.
+// - For the rest as task_graph, whose functions it has: a graph that runs on one rank runs on many. Only
+//   received() has no counterpart here, and record() takes graphs of one rank; distributed_replay
+//   (distributed_replay.hpp) is for many.
 template <std::copyable Key, class... Data>
 class distributed_graph {
  public:
   explicit distributed_graph(communicator& comm)
-      : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())),
-        part_(comm.workers(), comm.network()) {
+      : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())), part_(comm) {
     tasks_->looks_elsewhere = true;
     part_.tie(tasks_);
     number_ = part_.add(
@@ -68,7 +70,7 @@ class distributed_graph {
     rank_.set(std::forward<F>(f));
     return *this;
   }
-  // These four as for task_graph, for the tasks of this rank. If a body throws, tasks that have not begun
+  // These five as for task_graph, for the tasks of this rank. If a body throws, tasks that have not begun
   // are dropped on all ranks.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
@@ -102,6 +104,20 @@ class distributed_graph {
     tasks_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
+  // As for task_graph. Each rank has an array for all `count` numbers.
+  distributed_graph& dense(std::size_t count)
+    requires std::integral<Key>
+  {
+    tasks_->count_by_number(count);
+    return *this;
+  }
+  template <class F>
+    requires std::is_invocable_r_v<std::size_t, F&, const Key&>
+  distributed_graph& dense(std::size_t count, F&& number) {
+    tasks_->functions.number.set(std::forward<F>(number));
+    tasks_->count_by_number(count);
+    return *this;
+  }
   // Sets a function that receives each key that is fulfilled, with its data, on the rank of the key, before
   // the fulfilment counts: so the task sees what it has done. It is called on the thread that fulfils the key
   // if that is on the same rank, else on any worker; on several at once. What views show is there until it
@@ -109,7 +125,7 @@ class distributed_graph {
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
   // keys itself. So one message can tell a rank, with data, that a task has ended which many of its own tasks
-  // wait for, as task_graph::arrived() says.
+  // wait for, as task_graph::received() says.
   template <class F>
     requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {

@@ -10,7 +10,9 @@
 #include <teff/error.hpp>
 #include <teff/graph_key.hpp>
 #include <teff/message.hpp>
+#include <teff/task_graph.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -111,15 +113,18 @@ class distributed_replay {
     return *this;
   }
 
-  // Adds a task of this rank, to the end of the list of a worker. Throws misuse if there is such a task
-  // already, or no such worker, or if all is planned.
+  // Adds a task of this rank, to the end of the list of a worker. With `anywhere`, that is the worker with
+  // the fewest tasks so far, of several the first. Throws misuse if there is such a task already, or no such
+  // worker, or if all is planned.
   void add(const Key& key, std::size_t output_bytes, std::vector<replay_input<Key>> inputs,
-           unsigned worker = 0) {
+           unsigned worker = anywhere) {
     if (state_ != state::open)
       detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
+    if (worker == anywhere) worker = worker_with_fewest_tasks();
     if (worker >= own_.size())
-      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
-                                 std::to_string(own_.size()) + ": they are counted from 0"));
+      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) +
+                                 ", and the workers are 0 to " + std::to_string(own_.size() - 1) +
+                                 ": give one of these, or teff::anywhere"));
     auto& list = own_[worker];
     if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
       detail::throw_error(
@@ -196,6 +201,10 @@ class distributed_replay {
 
   static constexpr std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
+  [[nodiscard]] unsigned worker_with_fewest_tasks() const {
+    const auto fewest = std::ranges::min_element(own_, {}, [](const auto& list) { return list.size(); });
+    return static_cast<unsigned>(fewest - own_.begin());
+  }
   static std::vector<Key> keys_of(const std::vector<task>& list) {
     std::vector<Key> keys;
     for (const task& each : list) keys.push_back(each.key);

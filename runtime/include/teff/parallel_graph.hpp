@@ -58,8 +58,9 @@ class graph_release {
 //   priorities and fulfilments from outside.
 // - What a task's predecessors did before they released it happens before the task.
 // - Successors start when the body has ended: what it does after release() delays them.
-// - indegree() is called once for each task, before any of them runs. A task whose indegree is 0 is not
-//   released.
+// - indegree() is called once for each task, before any of them runs. The graph knows all tasks by `count`.
+// So
+//   a task whose indegree is 0 runs without a call. (A task_graph learns of it by one call of fulfill().)
 // - A task must not wait for another one to run: a worker may keep several that are ready to itself, as long
 //   as such tasks were short before.
 // - A body may call anything, also loops, joins and other graphs. The workers share it.

@@ -105,8 +105,10 @@ class held_task {
 //   for (int column = 0; column < width; ++column) g.fulfill({0, column});
 //   g.wait();
 //
-// - A task runs once fulfill() has been called for its key as often as indegree() says; one whose indegree is
-//   0 starts with one call, too. What callers did before these calls happens before the task.
+// - A task runs once fulfill() has been called for its key as often as indegree() says. The graph learns of a
+//   key by the first call. So a task whose indegree is 0 runs after one call, which only names it: without
+//   that call it does not run, and wait() does not miss it. What callers did before these calls happens
+//   before the task.
 // - The functions may be called on any worker, on several at once, and repeatedly. They return the same for
 //   the same key. Set them before the first fulfill().
 // - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
@@ -149,8 +151,9 @@ class task_graph {
     graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
-  // Sets which worker runs the task of a key, and no other does: the index of a worker, modulo the number of
-  // workers, or `anywhere`, as without place().
+  // Sets which worker runs the task of a key, and no other does: the index of a worker, or `anywhere`, as
+  // without place(). If there is no such worker, fulfill() throws misuse, or wait() does: as if the function
+  // had thrown it.
   //
   // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
   // table that all workers share.
@@ -200,15 +203,15 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Sets a function that receives each key that another worker or thread has fulfilled. It is called on the
-  // worker that the key is placed on, before the fulfilment counts, with the very key that was passed to
-  // fulfill(). So parts of the key that == and the hash ignore can carry a small result, on the cache line
-  // that crosses anyway.
+  // Sets a function for keys that are sent: a key with a place is sent to its worker by any other thread that
+  // fulfils it. (A key without a place is never sent, nor one that its own worker fulfils.) The worker calls
+  // it before the fulfilment counts, with the very key that was passed to fulfill(). So parts of the key that
+  // == and the hash ignore can carry a small result, on the cache line that crosses anyway.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
   // keys itself. So one message can tell a worker that a task has ended which many of its own tasks wait for:
   //
-  //    .arrived([&](key k) {
+  //    .received([&](key k) {
   //      if (!k.is_end_of_task) return true;
   //      for (key next : successors_of(k)) if (place(next) == teff::worker_index()) g.fulfill(next);
   //      return false;
@@ -217,14 +220,14 @@ class task_graph {
   // If it returns false while the graph is recorded, record() (replay.hpp) throws not_replayable.
   template <class F>
     requires detail::says_whether<F, const Key&>
-  task_graph& arrived(F&& f) {
+  task_graph& received(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
-      graph_->functions.arrived.set([each = std::forward<F>(f)](const Key& key) mutable {
+      graph_->functions.received.set([each = std::forward<F>(f)](const Key& key) mutable {
         std::invoke(each, key);
         return true;
       });
     } else {
-      graph_->functions.arrived.set(std::forward<F>(f));
+      graph_->functions.received.set(std::forward<F>(f));
     }
     return *this;
   }

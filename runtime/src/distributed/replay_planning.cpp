@@ -34,7 +34,7 @@ std::shared_ptr<std::byte> own_memory(std::size_t size) {
 replay_ranks::replay_ranks(communicator& like)
     : runtime_(like.workers()),
       transport_(like.network()),
-      messages_(runtime_, transport_, {}, "distributed_replay"),
+      messages_(runtime_, transport_, {.window = like.window()}, "distributed_replay"),
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
         if (!leaves_) expect_same_times(from, times);
       })),

@@ -3,8 +3,8 @@
 
 #include <teff/detail/message/message_source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
+#include <teff/message.hpp>
 #include <teff/runtime.hpp>
-#include <teff/transport.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace teff::detail {
 // rest. One epoch is open at all times: wait() ends it, and begins the next.
 class graph_part final : private epoch_part {
  public:
-  graph_part(runtime& rt, transport& through);
+  // `like`: whose workers, transport and window it uses.
+  explicit graph_part(communicator& like);
   ~graph_part();
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;

@@ -118,10 +118,9 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
       count_placed(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
-    } else if (const unsigned reader = place % this->workers(); reader == here.index) {
-      count_placed(here, key);
     } else {
-      send(here, reader, key);
+      expect_worker(key, place);
+      send(here, place, key);
     }
   }
   void fulfill_from_elsewhere(const Key& key);
@@ -148,7 +147,17 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   [[nodiscard]] unsigned place_of(const Key& key) {
     if (!functions.place) return any_worker;
     const unsigned place = functions.place(key);
-    return place < this->workers() || place == any_worker ? place : place % this->workers();
+    if (place != any_worker) expect_worker(key, place);
+    return place;
+  }
+  void expect_worker(const Key& key, unsigned place) const {
+    if (place >= this->workers()) [[unlikely]]
+      refuse_place(key, place);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_place(const Key& key, unsigned place) const {
+    throw_error(misuse("teff::task_graph: the place of the task " + key_text(key) + " is worker " +
+                       std::to_string(place) + ", and the workers are 0 to " +
+                       std::to_string(this->workers() - 1) + ": return one of these, or teff::anywhere"));
   }
 
   [[nodiscard]] int indegree_of(const Key& key) const {

@@ -67,7 +67,7 @@ class graph_recorder {
         const auto found = places.find(follows ? *follows : key);
         if (found == places.end() && !follows)
           throw_error(not_replayable("teff::record: the key " + key_text(key) +
-                                     " was fulfilled, but arrived() did not have it count"));
+                                     " was fulfilled, but received() did not have it count"));
         if (found == places.end())
           throw_error(not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
                                      " of the next iteration, which did not run in this one"));
