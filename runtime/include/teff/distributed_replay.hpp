@@ -28,14 +28,14 @@
 
 namespace teff {
 
-// Whose output a task reads: that which the task `from` has made `before` iterations ago. 0: in the same one.
+// An output that a task reads: the task `from` has made it `before` iterations ago. 0: in the same one.
 template <class Key>
 struct replay_input {
   Key from;
   unsigned before = 0;
 };
 
-// What the body of a task in a distributed_replay gets.
+// The second argument of a body in a distributed_replay.
 struct replayed_task {
   // Counted from 0 over all calls of replay().
   std::uint64_t iteration;
@@ -59,7 +59,7 @@ struct replayed_task {
 };
 
 namespace detail {
-// What can be called for a task: with its key and what it gets, both const. `auto&` will do.
+// A body can be called with a task's key and its replayed_task, both const. `auto&` will do.
 template <class Body, class Key>
 concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const replayed_task&>;
 }  // namespace detail
@@ -85,8 +85,8 @@ concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const rep
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
 // - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
 //   the same order. If it is destroyed on one rank while others use it, say by an exception, these get
-//   rank_failed; the destructor waits until it is destroyed on all ranks. Each rank has a runtime of its own.
-//   Runtime and transport outlive the replay.
+//   rank_failed; the destructor waits until it is destroyed on all ranks. Each rank has a runtime. Runtime
+//   and transport outlive the replay.
 // - `Key` can be the argument of a message.
 template <std::copyable Key>
 class distributed_replay {
@@ -132,10 +132,10 @@ class distributed_replay {
     list.push_back({key, output_bytes, std::move(inputs)});
   }
 
-  // Has all ranks agree on who waits for whom, and who writes where; replay() does it if nobody has. Throws
-  // misuse if a task reads the output of one that was not added, or that its worker runs later, and
-  // rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one iteration. Then
-  // this can't be used any more.
+  // Has all ranks agree on which task waits for which, and where each writes; replay() does it if the program
+  // has not. Throws misuse if a task reads the output of one that was not added, or that its worker runs
+  // later, and rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one
+  // iteration. Then this can't be used any more.
   void plan() {
     if (state_ == state::planned) return;
     if (state_ == state::broken)

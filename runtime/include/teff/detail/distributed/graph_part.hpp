@@ -1,4 +1,4 @@
-// What a rank has of a task graph over all ranks, as far as the types of keys and data do not matter.
+// A rank's part of a distributed graph, as far as the types of keys and data do not matter.
 #pragma once
 
 #include <teff/detail/message/message_source.hpp>
@@ -15,8 +15,8 @@
 
 namespace teff::detail {
 
-// Ties the epochs of a channel of its own to the rank's tasks: an epoch does not end before these are at
-// rest. One epoch is open at all times: wait() ends it, and begins the next.
+// It ties the epochs of one channel to the rank's tasks: an epoch does not end before the tasks are at rest.
+// One epoch is open at all times: wait() ends it, and begins the next.
 class graph_part final : private epoch_part {
  public:
   // `like`: whose workers, transport and window it uses.

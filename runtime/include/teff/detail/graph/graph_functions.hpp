@@ -1,4 +1,4 @@
-// What the user says of the tasks of a graph.
+// The functions by which the user describes the tasks of a graph.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>

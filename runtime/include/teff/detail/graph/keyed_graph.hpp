@@ -72,7 +72,8 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     }
   }
 
-  // As hold_end(). `call`: what calls it, in words. Throws misuse outside a body, not_replayable.
+  // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
+  // not_replayable.
   [[nodiscard]] held_end<>& hold_end_of_body(const char* call) {
     if (held_end<>* const held = this->hold_end()) return *held;
     if (observed.of == this || being_observed.load(std::memory_order_relaxed))
@@ -219,7 +220,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   std::vector<std::atomic<typename worker_state::ring*>> rings_;  // by reader, then by writer
   unmoved_array<worker_state> states_;
   key_inbox<Key> outside_;                      // keys without a place that no worker fulfilled
-  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first who needs it
+  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first thread that needs it
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
 };
 
