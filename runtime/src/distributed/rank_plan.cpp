@@ -7,7 +7,7 @@
 namespace teff::detail {
 
 std::uint32_t outputs_kept(std::size_t bytes, std::uint32_t most_before) noexcept {
-  // Twice as many of small ones: who overwrites them waits for a reader that is long done.
+  // Twice as many small outputs: a worker that overwrites one then waits for a reader that is long done.
   constexpr std::size_t small = 1024;
   const auto least = std::bit_ceil(most_before + 1);
   return bytes <= small ? 2 * least : least;
@@ -15,7 +15,7 @@ std::uint32_t outputs_kept(std::size_t bytes, std::uint32_t most_before) noexcep
 
 std::vector<rank_need> reduced(std::vector<rank_need> needs,
                                const std::map<rank_worker, std::uint32_t>& tasks) {
-  // Counted from the first task of the waiting iteration: those of earlier iterations are negative.
+  // Counted from the first task of the waiting iteration: positions in earlier iterations are negative.
   const auto position = [&](const rank_need& each) {
     return std::int64_t{each.on.index} - each.before * std::int64_t{tasks.at(each.on.on)};
   };
@@ -29,8 +29,8 @@ std::vector<rank_need> reduced(std::vector<rank_need> needs,
     const auto [at, added] = known.try_emplace({each.worker, each.on.on}, position(each));
     if (!added) at->second = std::max(at->second, position(each));
   }
-  // What it has waited for in the iteration before, as this one counts. Before the first one nothing was
-  // waited for; what is dropped then for that lies before the first one, too.
+  // The position that it has waited for in the iteration before, as this iteration counts. Before the first
+  // iteration no task has waited; a need that is dropped then lies before the first iteration, too.
   for (auto& [who, at] : known) at -= tasks.at(who.second);
   std::erase_if(needs, [&](const rank_need& each) {
     auto& knows = known.at({each.worker, each.on.on});

@@ -11,8 +11,8 @@ namespace teff::detail {
 
 namespace {
 
-// A task of one worker waits for one of another, which is counted from the first of the iteration: those of
-// the iteration before are negative.
+// A task of one worker waits for a task of another. The position is counted from the first task of the
+// iteration: positions in the iteration before are negative.
 struct need {
   std::uint32_t waiter;
   std::uint32_t waiting;
@@ -108,7 +108,7 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     auto& counted = counted_[found.flag];
     if (counted.worker != each.worker)
       throw not_replayable("teff::record: tasks of two workers have the same result_flag");
-    // Who else waits for the same task looks at the same raise.
+    // Every worker that waits for the same task looks at the same raise.
     const bool again = flag != nullptr && before != nullptr && before->same_task(each);
     found.rank = again ? counted.raises : ++counted.raises;
     before = &each;
