@@ -2,10 +2,12 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -301,6 +303,46 @@ TEST(runtime, serial_spawn_of_a_million_tasks_needs_little_memory) {
     EXPECT_EQ(ran, 1 << 20);
     EXPECT_LT(peak_kib() - before, 16 * 1024);
   }
+}
+
+// Calls exit() in a task of a runtime with static storage duration.
+template <class Run>
+[[noreturn]] void exit_within(Run run) {
+  static runtime rt{{.workers = 2}};
+  run(rt, [] { std::exit(7); });
+  for (;;) ::pause();
+}
+
+TEST(runtime, keeps_the_code_of_an_exit_that_one_of_its_tasks_calls) {
+  EXPECT_EXIT(exit_within([](runtime& rt, auto exits) { static_cast<void>(rt.submit(exits)); }),
+              testing::ExitedWithCode(7), "^$");
+  EXPECT_EXIT(exit_within([](runtime& rt, auto exits) { rt.run(exits); }), testing::ExitedWithCode(7), "^$");
+  EXPECT_EXIT(exit_within([](runtime& rt, auto exits) {
+                rt.run([&] {
+                  scope tasks;
+                  for (int i = 0; i < 100; ++i) {
+                    tasks.spawn([&, i] {
+                      if (i == 50) exits();
+                    });
+                  }
+                });
+              }),
+              testing::ExitedWithCode(7), "^$");
+  EXPECT_EXIT(exit_within([](runtime& rt, auto exits) { rt.run([&] { blocking(exits); }); }),
+              testing::ExitedWithCode(7), "^$");
+}
+
+TEST(runtime, lives_on_if_one_of_its_tasks_destroys_it) {
+  auto rt = std::make_unique<runtime>(options{.workers = 2});
+  std::atomic<bool> is_destroyed{false};
+  auto sum = rt->submit([&] {
+    rt.reset();
+    is_destroyed = true;
+    is_destroyed.notify_all();
+    return fib(15);
+  });
+  is_destroyed.wait(false);
+  EXPECT_EQ(sum.get(), 610);
 }
 
 }  // namespace

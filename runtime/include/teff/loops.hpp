@@ -55,25 +55,25 @@ struct called_body<Body> {
   using type = body_with_state<state_of<Body>, decltype(std::declval<Body&>().body)>;
 };
 
-template <class Body, class I>
-concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, I>;
+template <class Body, class Index>
+concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, Index>;
 
-template <loop_index I, class Body>
-void run_loop_over(I first, I last, Body& body, const loop_options& options) {
-  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<I, B>{each}; });
+template <loop_index Index, class Body>
+void run_loop_over(Index first, Index last, Body& body, const loop_options& options) {
+  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<Index, B>{each}; });
   run_loop<std::remove_const_t<Body>>(first, last, blocks, options.grain);
 }
 
 // Iteration k is that of index `origin` + k * `step`.
-template <std::integral I, class Body>
+template <loop_integer Index, class Body>
 struct stepping_blocks {
-  I origin;
+  Index origin;
   std::uint64_t step;
   Body& body;
 
   [[nodiscard]] stepping_blocks piece() const noexcept { return *this; }
   void operator()(std::uint64_t first, std::uint64_t last) const {
-    body_at_hand<Body, I> at_hand = body;
+    body_at_hand<Body, Index> at_hand = body;
     for (; first < last; ++first) std::invoke(at_hand, loop_advance(origin, first * step));
   }
 };
@@ -101,15 +101,16 @@ struct stepping_blocks {
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
 //   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});
-template <std::integral First, std::integral Last, class Body>
+template <loop_integer First, loop_integer Last, class Body>
   requires detail::body_of_loop<Body, std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Body&& body, const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
   detail::run_loop_over(begin, end, body, options);
 }
-template <std::random_access_iterator I, class Body>
-  requires detail::body_of_loop<Body, I>
-void parallel_for(I first, std::type_identity_t<I> last, Body&& body, const loop_options& options = {}) {
+template <std::random_access_iterator Index, class Body>
+  requires detail::body_of_loop<Body, Index>
+void parallel_for(Index first, std::type_identity_t<Index> last, Body&& body,
+                  const loop_options& options = {}) {
   detail::run_loop_over(first, last, body, options);
 }
 template <std::ranges::random_access_range Range, class Body>
@@ -127,7 +128,7 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
 //
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });
-template <std::integral First, std::integral Last, std::integral Step, class Body>
+template <loop_integer First, loop_integer Last, loop_integer Step, class Body>
   requires detail::body_of_iterations<typename detail::called_body<std::remove_reference_t<Body>>::type,
                                       std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {

@@ -3,6 +3,7 @@
 
 #include <teff/detail/graph/missing_predecessors.hpp>
 #include <teff/detail/graph/numbered_tasks.hpp>
+#include <teff/detail/loops/indices.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
 
 #include <concepts>
@@ -16,7 +17,7 @@ namespace teff {
 // What a task of a parallel_graph is called with beside its number: release(next) says that a predecessor of
 // `next` has ended. To be used by the task, on its thread, as long as the call lasts. Throws misuse if there
 // is no such task, over_fulfilled if that has been ready before.
-template <std::integral Task>
+template <loop_integer Task>
 class graph_release {
  public:
   [[gnu::always_inline]] void operator()(Task next) const {
@@ -67,7 +68,7 @@ class graph_release {
 // - On a thread that is no worker, the graph runs within default_runtime().
 //
 // Throws negative_indegree; never_satisfied if tasks are left that nobody releases; std::bad_alloc.
-template <std::integral Task, class Indegree, class Body>
+template <loop_integer Task, class Indegree, class Body>
   requires std::is_invocable_r_v<int, Indegree&, Task> &&
            std::is_invocable_v<Body&, Task, const graph_release<Task>&>
 void parallel_graph(Task count, Indegree&& indegree, Body&& body) {

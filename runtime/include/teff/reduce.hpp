@@ -17,12 +17,12 @@ namespace teff {
 
 namespace detail {
 
-template <class T, loop_index I, class Combine, class Map>
-T reduce_over(I first, I last, T init, Combine& combine, Map& map, const loop_options& options) {
+template <class T, loop_index Index, class Combine, class Map>
+T reduce_over(Index first, Index last, T init, Combine& combine, Map& map, const loop_options& options) {
   if (first == last) return init;
   const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Map>>());
-  tree_reduction<T, I, Map, Combine> reduction(map, combine, options.grain, count);
+  tree_reduction<T, Index, Map, Combine> reduction(map, combine, options.grain, count);
   return std::invoke(combine, std::move(init), on_workers([&] { return reduction.run(first, count); }));
 }
 
@@ -50,16 +50,16 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 // join.
 //
 //   double dot = teff::parallel_reduce(0, n, 0.0, std::plus<>{}, [&](int i) { return x[i] * y[i]; });
-template <std::integral First, std::integral Last, class T, class Reduce, class Transform>
+template <loop_integer First, loop_integer Last, class T, class Reduce, class Transform>
   requires detail::loop_body<Transform, std::common_type_t<First, Last>> && detail::combines<Reduce, T>
 [[nodiscard]] T parallel_reduce(First first, Last last, T init, Reduce&& reduce, Transform&& transform,
                                 const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_reduce");
   return detail::reduce_over(begin, end, std::move(init), reduce, transform, options);
 }
-template <std::random_access_iterator I, class T, class Reduce, class Transform>
-  requires detail::loop_body<Transform, I> && detail::combines<Reduce, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Reduce&& reduce,
+template <std::random_access_iterator Index, class T, class Reduce, class Transform>
+  requires detail::loop_body<Transform, Index> && detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Reduce&& reduce,
                                 Transform&& transform, const loop_options& options = {}) {
   return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
@@ -75,9 +75,9 @@ template <std::ranges::random_access_range Range, class T, class Reduce, class T
 //
 //   double sum = teff::parallel_reduce(x, 0.0);
 //   int most = teff::parallel_reduce(x.begin(), x.end(), 0, [](int a, int b) { return std::max(a, b); });
-template <std::random_access_iterator I, class T, class Reduce = std::plus<>>
+template <std::random_access_iterator Index, class T, class Reduce = std::plus<>>
   requires detail::combines<Reduce, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Reduce&& reduce = {},
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Reduce&& reduce = {},
                                 const loop_options& options = {}) {
   std::identity transform;
   return detail::reduce_over(first, last, std::move(init), reduce, transform, options);

@@ -103,8 +103,8 @@ class runtime {
  public:
   // Starts the workers. Throws invalid_option, std::system_error if a thread can't be had.
   explicit runtime(const runtime_options& = {});
-  // As shutdown(); but called by one of the workers, as by a task that deletes its runtime, it ends the
-  // program by std::terminate.
+  // As shutdown(). If one of the workers calls it, the workers live on until the process ends, and write no
+  // trace: a task that calls exit() destroys a static runtime so, and the exit code stays.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;

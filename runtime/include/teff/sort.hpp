@@ -16,14 +16,14 @@ namespace teff {
 namespace detail {
 
 // Calls sort(first, last), with iterators that the algorithms of namespace std take.
-template <std::random_access_iterator I, class Sort>
-void sort_on_workers(I first, I last, Sort sort) {
+template <std::random_access_iterator It, class Sort>
+void sort_on_workers(It first, It last, Sort sort) {
   on_workers([&] {
-    if constexpr (classic_iterator<I>) {
+    if constexpr (classic_iterator<It>) {
       sort(first, last);
     } else {
-      sort(numbered_iterator<I>{first, 0},
-           numbered_iterator<I>{first, static_cast<std::ptrdiff_t>(last - first)});
+      sort(numbered_iterator<It>{first, 0},
+           numbered_iterator<It>{first, static_cast<std::ptrdiff_t>(last - first)});
     }
   });
 }
@@ -42,9 +42,9 @@ void sort_on_workers(I first, I last, Sort sort) {
 //
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
-template <std::random_access_iterator I, class Less = std::less<>>
-  requires std::sortable<I, Less>
-void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+template <std::random_access_iterator It, class Less = std::less<>>
+  requires std::sortable<It, Less>
+void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&]<class Each>(Each begin, Each end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::quicksort<Each, Less>(less).sort(begin, end);
   });
@@ -58,9 +58,9 @@ void parallel_sort(Range&& range, Less less = {}) {
 
 // The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
 // again, unless they are sorted already, and throws std::bad_alloc if there is none.
-template <std::random_access_iterator I, class Less = std::less<>>
-  requires std::sortable<I, Less>
-void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+template <std::random_access_iterator It, class Less = std::less<>>
+  requires std::sortable<It, Less>
+void parallel_stable_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&](auto begin, auto end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::stable_sort_over(begin, end, less);
   });

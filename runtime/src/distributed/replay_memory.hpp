@@ -70,7 +70,7 @@ struct replay_ranks::long_wait {
 };
 
 // Who is told when a task has ended.
-struct replay_ranks::signals {
+struct replay_ranks::part_signals {
   struct far_rank {
     int rank;
     std::uint32_t entry;

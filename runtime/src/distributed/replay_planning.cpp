@@ -224,7 +224,7 @@ replay_ranks::planned::planned(communicator& messages, int ranks)
 void replay_ranks::compile(planned& all) {
   meet_peers(all);
   const int own_rank = transport_.rank();
-  std::vector<signals> told(all.lists.size());
+  std::vector<part_signals> told(all.lists.size());
   for (std::size_t worker = 0; worker < told.size(); ++worker)
     told[worker].steps.resize(all.lists[worker].size());
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
@@ -293,7 +293,7 @@ void replay_ranks::meet_peers(planned& all) {
   polls_ = has_far_ && (channel_->is_polled() || channel_->rings());
 }
 
-void replay_ranks::tell_far(planned& all, int rank, std::vector<signals>& told) const {
+void replay_ranks::tell_far(planned& all, int rank, std::vector<part_signals>& told) const {
   const auto& there = all.at(rank);
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> with_output;
   for (const auto& each : there.waited_for) with_output[{each.of_worker, each.of_index}] = false;

@@ -129,11 +129,11 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
       const replay_flag<>* raised_before = nullptr;
       for (; raise != raises.end() && raise->first.worker == worker && raise->first.index == index; ++raise) {
         replay_flag<>* const flag = counted_[raise->second.flag].flag;
-        part.signals.push_back({flag == raised_before ? nullptr : flag, raise->first.reader});
+        part.signals_sent.push_back({flag == raised_before ? nullptr : flag, raise->first.reader});
         raised_before = flag;
       }
-      part.tasks.push_back(
-          {static_cast<std::uint32_t>(part.waits.size()), static_cast<std::uint32_t>(part.signals.size())});
+      part.tasks.push_back({static_cast<std::uint32_t>(part.waits.size()),
+                            static_cast<std::uint32_t>(part.signals_sent.size())});
     }
   }
 }

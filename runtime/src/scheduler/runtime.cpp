@@ -25,10 +25,12 @@ runtime_was_shut_down::runtime_was_shut_down()
 forked_process::forked_process()
     : misuse("teff: a child process of fork() used a runtime of its parent, whose workers it has not") {}
 
-// The child of a fork() leaves the parent's runtimes as they are: their workers are not there to be ended.
+// The child of a fork() leaves the parent's runtimes as they are, because their workers are not there to be
+// ended. So does a worker: it would wait for itself. It comes here when its task calls exit(), which destroys
+// a static runtime.
 runtime::runtime(const runtime_options& given)
     : scheduler_(new detail::scheduler(given), [](detail::scheduler* owned) noexcept {
-        if (!owned->is_of_parent()) delete owned;
+        if (!owned->is_of_parent() && !detail::works_for(*owned)) delete owned;
       }) {
   detail::warn_of_false_races();
 }

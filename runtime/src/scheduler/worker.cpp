@@ -49,21 +49,11 @@ worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_rin
       ring_(ring) {}
 
 void worker::start(std::size_t stack_size) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  int failed = pthread_attr_setstacksize(&attributes, stack_size);
-  if (failed == 0) failed = pthread_create(&thread_, &attributes, &thread_main, this);
-  pthread_attr_destroy(&attributes);
-  if (failed != 0) throw std::system_error(failed, std::generic_category(), "libteff: starting a worker");
+  thread_.start([this] { main(); }, stack_size);
 }
 
 void worker::join() noexcept {
-  pthread_join(thread_, nullptr);
-}
-
-void* worker::thread_main(void* self) noexcept {
-  static_cast<worker*>(self)->main();
-  return nullptr;
+  thread_.join();
 }
 
 void worker::main() noexcept {

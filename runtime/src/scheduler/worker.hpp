@@ -9,6 +9,7 @@
 
 #include "platform/call_stack.hpp"
 #include "platform/futex.hpp"
+#include "platform/own_thread.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/activities.hpp"
 #include "scheduler/dozing.hpp"
@@ -21,8 +22,6 @@
 #include "scheduler/stolen_tasks.hpp"
 #include "scheduler/worker_counters.hpp"
 #include "trace/trace.hpp"
-
-#include <pthread.h>
 
 #include <atomic>
 #include <cstddef>
@@ -180,7 +179,6 @@ class worker {
   // What the calling thread's deque says of this worker, while the thread mans it; and nothing any more.
   void man_deque() noexcept;
   static void leave_deque() noexcept;
-  static void* thread_main(void* self) noexcept;
   void main() noexcept;
   void work_until_stopped() noexcept;
   template <class Done>
@@ -269,7 +267,7 @@ class worker {
   bool request_is_due_ = false;
   bool served_waiter_ = false;
   bool dozes_ = false;  // its own thread has told the dozers so, and it alone uses this
-  pthread_t thread_{};
+  own_thread thread_;
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;
   worker_stopwatch idle_, parked_;  // what is parked is idle, too

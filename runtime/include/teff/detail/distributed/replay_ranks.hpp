@@ -94,7 +94,7 @@ class replay_ranks {
   struct shared_head;
   struct table_entry;
   struct peer;
-  struct signals;
+  struct part_signals;
   struct planned;
   struct long_wait;
 
@@ -105,7 +105,7 @@ class replay_ranks {
   void exchange_needs(planned& all);
   void compile(planned& all);
   void meet_peers(planned& all);
-  void tell_far(planned& all, int rank, std::vector<signals>& told) const;
+  void tell_far(planned& all, int rank, std::vector<part_signals>& told) const;
   [[nodiscard]] rank_part waits_of(const planned& all, std::uint32_t worker) const;
   void list_inputs(const planned& all, rank_part& part) const;
   [[nodiscard]] kept_slots slots_of(const rank_task& task, const planned& all) const;
@@ -137,7 +137,7 @@ class replay_ranks {
 
   std::optional<replay_core> core_;  // how the parts begin and end
   std::vector<rank_part> parts_;
-  std::vector<signals> signals_;  // by part, then step
+  std::vector<part_signals> signals_;  // by part, then step
   std::uint64_t phase_mask_ = 0;
   std::uint64_t most_before_ = 0;
   std::shared_ptr<std::byte> memory_;  // the outputs of this rank

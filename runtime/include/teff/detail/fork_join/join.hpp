@@ -34,12 +34,12 @@ joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_
     return undo_if_thrown([&]() -> decltype(auto) { return value_of<F>(f); },
                           [&] { others.template abandon_from<0>(oldest); });
   };
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<F, G...> {
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) -> joined_t<F, G...> {
     if constexpr (std::is_void_v<joined_t<F, G...>>) {
       first();
-      (others.template get<I, Traced>(oldest), ...);
+      (others.template get<Index, Traced>(oldest), ...);
     } else {
-      return {first(), others.template get<I, Traced>(oldest)...};
+      return {first(), others.template get<Index, Traced>(oldest)...};
     }
   }(std::index_sequence_for<G...>{});
 }

@@ -58,7 +58,7 @@ struct replay_part {
   unsigned worker;
   std::vector<task> tasks;
   std::vector<replay_wait> waits;
-  std::vector<replay_signal> signals;
+  std::vector<replay_signal> signals_sent;
 };
 
 // A dependence becomes a wait only if nothing else ensures it: not if both tasks are of one worker, nor if
