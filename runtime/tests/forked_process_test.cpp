@@ -570,6 +570,27 @@ TEST(forked_process, makes_a_default_runtime_of_its_own) {
   EXPECT_TRUE(loop());
 }
 
+TEST(forked_process, gets_a_named_error_from_scopes_and_forks_of_its_parents_main_thread) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> may_end{false};
+  const auto task = [&] {
+    ++begun;
+    while (!may_end) std::this_thread::yield();
+  };
+  scope s;
+  s.spawn(task);
+  while (begun != 1) std::this_thread::yield();
+  auto queued = fork([&] { return ++begun; });  // no worker need have begun it
+  EXPECT_EQ(in_child([&]() -> std::string {
+              if (!throws<forked_process>([&] { queued.get(); })) return "fork";
+              return throws<forked_process>([&] { s.wait(); }) ? "" : "scope";
+            }),
+            0);
+  may_end = true;
+  EXPECT_EQ(queued.get(), 2);
+  s.wait();
+}
+
 // ---- Futures ----
 
 TEST(forked_process, gets_a_named_error_from_a_future_that_its_parent_has_not_ended) {

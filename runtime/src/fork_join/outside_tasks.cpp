@@ -4,6 +4,8 @@
 #include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/source.hpp>
 
+#include "scheduler/scheduler.hpp"
+
 #include <utility>
 
 namespace teff::detail {
@@ -27,7 +29,7 @@ void outside_task::submit() noexcept {
 }
 
 bool outside_task::withdraw() noexcept {
-  return withdraw_request(*runtime_, *this);
+  return !runtime_->is_of_parent() && withdraw_request(*runtime_, *this);
 }
 
 bool outside_task::has_ended() const noexcept {

@@ -21,7 +21,7 @@ sigset_t signals_of_the_program() noexcept {
 constinit thread_local const sigset_t* blocked_by_the_program = nullptr;
 
 // The only thread of a child process is the program's: the child must be able to end by a signal.
-[[maybe_unused]] const int watches_forks = ::pthread_atfork(nullptr, nullptr, [] {
+[[maybe_unused]] const int unblocks_in_children = ::pthread_atfork(nullptr, nullptr, [] {
   if (blocked_by_the_program != nullptr) ::pthread_sigmask(SIG_SETMASK, blocked_by_the_program, nullptr);
 });
 
