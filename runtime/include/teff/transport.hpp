@@ -6,6 +6,7 @@
 
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/standard_library.hpp>
 
 #include <cstddef>
 #include <cstdint>
