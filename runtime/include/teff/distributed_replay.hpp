@@ -144,7 +144,7 @@ class distributed_replay {
     detail::rank_lists lists;
     for (const auto& list : own_) {
       auto& planned = lists.emplace_back();
-      for (const task& each : list) {
+      for (const own_task& each : list) {
         auto& reads = planned.emplace_back(detail::rank_planned_task{each.bytes, {}}).reads;
         for (const auto& [key, before] : each.inputs) reads.push_back({read_from_.at(key), before});
       }
@@ -190,7 +190,7 @@ class distributed_replay {
   enum class state : std::uint8_t { open, planned, broken };
   using place = std::array<std::uint32_t, 2>;  // worker, index in its list
   using input_views = std::span<const std::span<const std::byte>>;
-  struct task {
+  struct own_task {
     Key key;
     std::size_t bytes;
     std::vector<replay_input<Key>> inputs;
@@ -204,9 +204,9 @@ class distributed_replay {
     const auto fewest = std::ranges::min_element(own_, {}, [](const auto& list) { return list.size(); });
     return static_cast<unsigned>(fewest - own_.begin());
   }
-  static std::vector<Key> keys_of(const std::vector<task>& list) {
+  static std::vector<Key> keys_of(const std::vector<own_task>& list) {
     std::vector<Key> keys;
-    for (const task& each : list) keys.push_back(each.key);
+    for (const own_task& each : list) keys.push_back(each.key);
     return keys;
   }
   // Of tasks of this rank, which rank `from` reads. Throws misuse.
@@ -237,7 +237,7 @@ class distributed_replay {
     std::vector<std::vector<Key>> asked(found_.size());
     ranks_.messages().run([&] {
       for (const auto& list : own_) {
-        for (const task& each : list) {
+        for (const own_task& each : list) {
           for (const auto& [key, before] : each.inputs) {
             if (!read_from_.try_emplace(key).second) continue;
             asked[at(checked_rank(key))].push_back(key);
@@ -324,7 +324,7 @@ class distributed_replay {
   }
 
   state state_ = state::open;
-  std::vector<std::vector<task>> own_;  // by worker, in their order
+  std::vector<std::vector<own_task>> own_;  // by worker, in their order
   by_key<place> places_;                // of these
   detail::function_of<int, Key> rank_;
   by_key<detail::rank_task> read_from_;

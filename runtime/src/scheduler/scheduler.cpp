@@ -130,12 +130,13 @@ void scheduler::stop_workers(std::size_t started) noexcept {
 }
 
 void scheduler::arrive(unsigned index) noexcept {
-  if (bound_) machine_.bind_this_thread((*bound_)[index]);
+  if (bound_) machine_.free_this_thread();
+  move_this_thread_to(index);
   arrived_.arrive_and_wait();
 }
 
 void scheduler::move_this_thread_to(unsigned index) const noexcept {
-  if (bound_) machine_.move_this_thread((*bound_)[index]);
+  if (bound_) topology::move_this_thread((*bound_)[index]);
 }
 
 void scheduler::run_and_wait(awaited_job& job) {
@@ -180,10 +181,6 @@ worker* scheduler::worker_of_this_processor() const noexcept {
 
 void scheduler::expect_own_process() const {
   if (is_of_parent()) throw forked_process();
-}
-
-void scheduler::unbind_forked_worker() const noexcept {
-  if (bound_) machine_.free_this_thread();
 }
 
 // What runs during a shutdown may still begin something; when nothing runs any more, nobody may.

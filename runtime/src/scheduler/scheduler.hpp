@@ -70,8 +70,6 @@ class scheduler {
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
   // Throws forked_process.
   void expect_own_process() const;
-  // A worker's thread is the only one of a child process.
-  void unbind_forked_worker() const noexcept;
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
@@ -139,8 +137,8 @@ class scheduler {
   // longer after the last time.
   [[nodiscard]] bool exposure_is_due() noexcept;
 
-  // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
-  // look at its deque any more.
+  // A worker's thread: goes to its processor, then waits until all deques are open; and at its end, until
+  // nobody can look at its deque any more.
   void arrive(unsigned index) noexcept;
   void leave() noexcept { left_.arrive_and_wait(); }
 

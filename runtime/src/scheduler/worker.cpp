@@ -200,7 +200,6 @@ bool worker::begin_child() noexcept {
         state != slot_state::ended && state != slot_state::failed)
       each->state.store(slot_state::moved_out, std::memory_order_relaxed);
   }
-  if (me->own_deque_ == &self) me->all_.unbind_forked_worker();
   return true;
 }
 

@@ -261,11 +261,10 @@ bool worker::sees_requests_run_by_others(const waiting& mine) const noexcept {
   return mine.where == waits::at_top && all_.requests().queue().taken() - mine.requests_taken >= many;
 }
 
-// A guest is not bound. Where another program wants this core, the system moves the guest to one whose worker
-// sleeps for a moment, and the two share that from then on, while this one is the other program's. Each waits
-// for the other's turn to end, some milliseconds a time.
+// A worker is not bound by its affinity mask, which threads and processes that a task begins would inherit.
+// So the system may wake or move the worker to the processor of another one. The two would share that from
+// then on: each would wait for the other's turn to end, some milliseconds a time.
 void worker::keep_to_own_processor() const noexcept {
-  if (own_deque_ == &self) return;
   const auto* const here = all_.worker_of_this_processor();
   if (here != nullptr && here != this && !all_.gate().is_vacant(here->index()))
     all_.move_this_thread_to(index_);

@@ -57,6 +57,7 @@ void worker::park(waiting& mine) noexcept {
   constexpr auto none = search_pace::clock::duration::zero();
   mine.pace.begin(by == woken_by::another ? patience_.least() : none,
                   by == woken_by::time_or_bell ? none : patience_.now());
+  keep_to_own_processor();
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.

@@ -46,7 +46,7 @@ class graph_recorder {
   // Calls start(), whose keys depend on nothing.
   template <class Start>
   void run_start(Start& start) {
-    struct final : release_observer<Key> {
+    struct any_key final : release_observer<Key> {
       bool passes_on(const Key&) override { return true; }
     } anything;
     const observed_here here({&graph_, static_cast<release_observer<Key>*>(&anything)});
