@@ -6,5 +6,8 @@ __version__ = "0.1.0"
 
 
 def project_root() -> Path:
-    """The checkout this package is installed from (it is always installed as editable)."""
-    return Path(__file__).resolve().parents[3]
+    """Where `bench/`, `runtime/` and `experiments/` are: the clone that holds this package, or the sources that a wheel
+    carries, unpacked."""
+    from tefflab import carried
+
+    return carried.unpacked() if carried.ARCHIVE.is_file() else Path(__file__).resolve().parents[3]

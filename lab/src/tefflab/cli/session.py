@@ -21,7 +21,7 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.store import Store, results_folder
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
@@ -134,7 +134,7 @@ def _measure(
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
-    folder = root / RESULTS_FOLDER / name
+    folder = results_folder(root) / name
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
