@@ -143,3 +143,9 @@ def test_library_lab_and_papers_name_one_version() -> None:
     assert said("runtime/CMakeLists.txt", r"project\(libteff VERSION (\S+)") == __version__
     assert said("CITATION.cff", r"^version: (\S+)") == __version__
     assert said("CHANGELOG.md", r"^## (\d\S+)") == __version__
+
+
+def test_an_installed_teff_names_commands_as_its_user_types_them(site: Path, tmp_path: Path) -> None:
+    said = teff(site, tmp_path, "report", "nothing").stderr + teff(site, tmp_path, "systems", "--as-is").stdout
+    assert "teff install NAME..." in said
+    assert "./teff" not in said

@@ -14,6 +14,7 @@ from pathlib import Path
 from tefflab.errors import BAD_INPUT, TeffError
 
 ARCHIVE = Path(__file__).with_name("sources.tar.gz")  # only in a wheel
+TYPED = "teff" if ARCHIVE.is_file() else "./teff"  # what the user types to start a command
 REVISION = "revision.json"  # at the top of the archive: the commit that the wheel was made from
 _IN_A_CLONE = ("teff", "lab/src/tefflab", "bench/systems", "runtime")
 _DIGITS = 12  # of the archive's digest, in the name of a folder

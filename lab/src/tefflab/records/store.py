@@ -30,7 +30,7 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 import polars
 from pydantic import BaseModel, ValidationError
 
-from tefflab.carried import is_unpacked
+from tefflab.carried import TYPED, is_unpacked
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
@@ -200,7 +200,7 @@ class Store:
         chosen = [sitting for sitting in known if name in (None, sitting.sitting)]
         if not chosen:
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            names = ", ".join(sitting.sitting for sitting in known) or "none; begin with ./teff metg"
+            names = ", ".join(sitting.sitting for sitting in known) or f"none; begin with {TYPED} metg"
             raise self.no_sitting(f"{what}{f' {name}' if name else ''}", f"there is {names}")
         return chosen[-1]
 
