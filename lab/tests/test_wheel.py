@@ -54,6 +54,8 @@ def test_an_installed_teff_knows_its_systems_and_its_revision_outside_a_clone(si
     assert teff(site, tmp_path, "--version").stdout.rstrip("+)\n") == f"teff {__version__} ({commit}"
     assert "stencil_1d" in teff(site, tmp_path, "graph", "--help").stdout
     assert not list(tmp_path.iterdir())
+    assert '"teff install ' in listed.stdout
+    assert "./teff" not in listed.stdout
 
 
 def test_help_unpacks_nothing(site: Path, tmp_path: Path) -> None:
@@ -143,9 +145,3 @@ def test_library_lab_and_papers_name_one_version() -> None:
     assert said("runtime/CMakeLists.txt", r"project\(libteff VERSION (\S+)") == __version__
     assert said("CITATION.cff", r"^version: (\S+)") == __version__
     assert said("CHANGELOG.md", r"^## (\d\S+)") == __version__
-
-
-def test_an_installed_teff_names_commands_as_its_user_types_them(site: Path, tmp_path: Path) -> None:
-    said = teff(site, tmp_path, "report", "nothing").stderr + teff(site, tmp_path, "systems", "--as-is").stdout
-    assert "teff install NAME..." in said
-    assert "./teff" not in said
