@@ -16,6 +16,7 @@ fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE
 "$cmake" --install "$folder/library" --prefix "$installed"
 PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
 export PKG_CONFIG_PATH
+grep -q "The Teff authors" "$installed/share/doc/libteff/LICENSE"
 
 # configure FOLDER WAY OPTION...: the project that finds the library in this way.
 configure() {

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from tefflab import __version__
 from tefflab.benchmarks import graph_flags
+from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import (
     compare,
@@ -166,6 +167,7 @@ def main() -> None:
     # program is left behind, stopped between two of its runs.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        give_way_to_a_clone()
         sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
     except _BAD_COMMAND_LINE as error:
         _say(_in_one_line(error))
