@@ -14,7 +14,7 @@
 
 namespace teff::apps {
 
-/// What a rank found in a run. It crosses as its bytes.
+/// The results of a rank in a run. Ranks send it as its bytes.
 struct outcome {
   counts counted;
   double elapsed_seconds = 0;
@@ -32,7 +32,7 @@ class company {
   [[nodiscard]] virtual bench::ranks& protocol() { return alone_; }
   [[nodiscard]] virtual int rank() const { return 0; }
   [[nodiscard]] virtual int size() const { return 1; }
-  /// What a system says of itself, and what only the ranks know.
+  /// Adds to a system's identity the facts that only the ranks know.
   [[nodiscard]] virtual bench::identity identify(bench::identity who) const { return who; }
   /// Returns when all are here.
   virtual void meet() const {}

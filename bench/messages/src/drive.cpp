@@ -24,8 +24,8 @@ constexpr int ranks_needed = 2;
 constexpr double idle_unit = 10;            // seconds: what idle CPU time is said of
 constexpr double least_cpu_seconds = 1e-6;  // the kernel's resolution
 
-/// The ranks of the job, as the adapters of task graphs have them: the protocol of a batch, and how a failure
-/// on one rank ends it on all. There is no graph to run.
+/// The ranks of the job, with the batch protocol of the task-graph adapters. A failure on one rank ends the
+/// batch on all. There is no graph to run.
 class job final : public graphs::mpi_adapter {
  public:
   explicit job(const peer_name& who) : who_(who) {}

@@ -26,7 +26,7 @@ bool answered_without_system(const benchmark& kind, const request& asked) {
   } else {
     return false;
   }
-  std::fflush(stdout);  // a caller's language has a buffer of its own
+  std::fflush(stdout);  // the caller's language has another buffer
   return true;
 }
 

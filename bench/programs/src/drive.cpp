@@ -20,8 +20,8 @@ namespace {
 
 using bench::json;
 
-/// Memory that was given back stays with the process, whatever the system: else what a program frees and
-/// allocates again would be page faults, more of them where more threads have arenas of their own.
+/// The process keeps freed memory under every system. Otherwise memory that a program frees and allocates
+/// again would cause page faults, the more the more threads have their own arenas.
 void keep_freed_memory() {
   constexpr int largest_threshold = 32 << 20;
   mallopt(M_MMAP_THRESHOLD, largest_threshold);

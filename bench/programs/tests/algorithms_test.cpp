@@ -1,4 +1,4 @@
-// What the programs compute, compared with other ways to compute it.
+// The results of the programs, compared with other ways to compute them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -19,8 +19,7 @@ class measured_run {
   /// UTC, ISO 8601 with milliseconds.
   [[nodiscard]] const std::string& started_at() const { return started_at_; }
 
-  /// What this process has to say, once the region has stopped. `error` is what stopped the adapter, or
-  /// empty.
+  /// The results of this process, once the region has stopped. `error` is what stopped the adapter, or empty.
   [[nodiscard]] outcome finish(std::string error) const;
 
  private:

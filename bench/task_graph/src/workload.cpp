@@ -52,7 +52,7 @@ void fill(std::byte* output, std::size_t bytes, payload name) {
     std::memcpy(output + at, &name, sizeof(payload));
 }
 
-/// What is not right about a task that is not.
+/// The reason why a task is not right.
 std::string explain(const dependence_table& table, std::int64_t timestep, std::int64_t point,
                     std::size_t output_bytes, std::span<const input> inputs) {
   const task_graph& graph = table.graph();
@@ -81,7 +81,7 @@ std::string explain(const dependence_table& table, std::int64_t timestep, std::i
   return fmt::format("{}: the output has room for {} bytes in the place of {}", here, output_bytes, bytes);
 }
 
-/// What is not right about what a kernel has left, or nothing.
+/// The reason why a kernel's output is not right; empty if it is.
 std::string explain_output(const dependence_table& table, std::int64_t timestep, std::int64_t point,
                            input output, bool computed) {
   const task_graph& graph = table.graph();
@@ -130,12 +130,13 @@ void worker::execute(const prepared_graph& graph, std::int64_t timestep, std::in
     note(graph, timestep, point, output_bytes, inputs, count);
   }
   compute(graph, timestep, point);
-  // Last, next to what the adapter tells others: who waits on the same line has not fetched it since.
+  // Last, next to the counter that the adapter tells others: a thread that waits on the same line has not
+  // fetched it since.
   fill(output, output_bytes, {timestep, point});
 }
 
-// What it costs is paid by every task of every system, the smallest ones too: it only finds out whether
-// anything is wrong, and leaves what that is to explain().
+// Every task of every system pays for this check, the smallest ones too. So it only finds out whether
+// anything is wrong; explain() finds the reason.
 inline bool worker::validate(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
                              const input* inputs, std::size_t count) {
   const input_checks::row* const due = graph.checks->find(timestep, point);

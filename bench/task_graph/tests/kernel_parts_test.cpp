@@ -1,4 +1,4 @@
-// What the kernels are made of, beside naive loops.
+// The parts of the kernels, beside naive loops.
 
 #include <gtest/gtest.h>
 

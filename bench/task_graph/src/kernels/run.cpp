@@ -60,8 +60,8 @@ void run_compute_bound2(const kernel&, std::int64_t iterations, std::int64_t, st
   asm volatile("" : : "r"(c.data()) : "memory");
 }
 
-/// A scratch within the cache is copied by memcpy, whose authors know each processor's best way; one that
-/// doesn't fit is streamed past the cache, where memcpy, seeing one window only, would not.
+/// memcpy copies a scratch that fits the cache, since its authors know each processor's best way. A larger
+/// scratch is streamed past the cache; memcpy sees only one window and would not stream it.
 template <isa I>
 void run_memory_bound(const kernel& kernel, std::int64_t iterations, std::int64_t timestep,
                       std::span<std::byte> scratch) {

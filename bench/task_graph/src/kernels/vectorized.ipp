@@ -31,10 +31,10 @@ constexpr std::size_t square_vectors = compute_bound_values / lanes<I>;
 /// One step of vector J of a block.
 ///
 /// AVX-512 has 8 chains for its 64 values, which is what the units need if no start is ever late. Zen 5
-/// starts a fused multiply-add late, one in 10 to 15, where what it adds was just computed: the literal a * a
-/// + a got to 0.90 to 0.93 of its peak. So b = b * b + 1/4 is computed there, the same thing for b = a + 1/2
-/// and as many operations, because what is added is no result then: 1.00. On Zen 4, whose AVX-512 needs 4
-/// chains, both get to 1.00.
+/// starts a fused multiply-add late, one in 10 to 15, if its addend was just computed: the literal a * a + a
+/// got to 0.90 to 0.93 of its peak. So b = b * b + 1/4 is computed there, the same thing for b = a + 1/2 and
+/// as many operations, because what is added is no result then: 1.00. On Zen 4, whose AVX-512 needs 4 chains,
+/// both get to 1.00.
 template <isa I, std::size_t J>
 [[gnu::always_inline]] inline void square_and_add_once(vector<I>& a) {
   if constexpr (I != isa::avx512) {
@@ -87,8 +87,8 @@ template <std::size_t Lanes, std::size_t... J>
   }
 }
 
-/// All 64 multiplications are done, that by 1 too, in a tree: nothing retires while they wait for each other,
-/// and the next task's start is kept out of the core as long.
+/// All 64 multiplications, also by 1, form a tree. Nothing retires while they wait for each other, and the
+/// next task's start waits as long.
 template <isa I, std::size_t... J>
 double product(const double* values, std::index_sequence<J...>) {
   constexpr std::size_t half = sizeof...(J) / 2;
@@ -138,9 +138,9 @@ template <isa I>
 }  // namespace
 
 // Two fused multiply-adds start in each cycle and take 4: 8 chains of dependent ones keep the units busy if
-// none is ever late. The registers of AVX-512 and AVX2 hold all 64 values, in 8 and 16 chains. Those of SSE2
-// don't, and separate instructions take 7 cycles and a copy of a: 12 chains, which divide three rounds of the
-// 32 vectors. The fewer iterations left over go in blocks of 8.
+// none is ever late. The registers of AVX-512 and AVX2 hold all 64 values, in 8 and 16 chains. SSE2's
+// registers don't, and separate instructions take 7 cycles and a copy of a. So there are 12 chains, which
+// divide three rounds of the 32 vectors. The fewer iterations left over go in blocks of 8.
 template <isa I>
 double vectorized<I>::square_and_add(double* values, const double* start, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;

@@ -8,7 +8,7 @@
 #include "teff/apps/tiled_matrix.hpp"
 #include "teff/apps/values.hpp"
 
-/// What a result is checked with: products with a vector take N^2 operations where the result took N^3.
+/// The check of a result: products with a vector take N^2 operations where the result took N^3.
 namespace teff::apps {
 
 using vector = std::vector<double>;

@@ -8,8 +8,8 @@
 
 namespace teff::messages {
 
-/// One of two ranks of a system that sends messages. Each function runs one pattern (work.hpp), on both ranks
-/// at once; MPI is initialised, and nobody else uses it meanwhile. Rank 0 asks trial::begins() before each
+/// The part of a system on each of the two ranks. Each function runs one pattern (work.hpp), on both ranks at
+/// once. MPI is initialised, and no other code uses it meanwhile. Rank 0 asks trial::begins() before each
 /// turn, rank 1 starts and stops its clock itself, and both tell the trial what arrives.
 class peer {
  public:

@@ -32,7 +32,7 @@ class trial {
 
   /// A message that is only a number has come.
   void arrived(std::uint64_t number) { seen_.add(number); }
-  /// Any other. That of the last turn is looked at in full.
+  /// Any other. The trial reads the last turn's message in full.
   void arrived(std::span<const std::byte> message);
 
   [[nodiscard]] const tally& seen() const { return seen_; }
@@ -44,8 +44,9 @@ class trial {
   tally seen_;
 };
 
-/// What has to arrive at a rank: of `one_way` messages numbered by their turn (of a chain, by their task), of
-/// `burst` messages numbered from 0 on and, at rank 0, each turn's answer with the turn's number.
+/// The messages that have to arrive at a rank: `one_way` messages numbered by their turn (of a chain, by
+/// their task) and `burst` messages numbered from 0 on. Rank 0 also gets each turn's answer, with the turn's
+/// number.
 [[nodiscard]] tally expected(const work& asked, int rank);
 
 }  // namespace teff::messages

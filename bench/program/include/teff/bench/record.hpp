@@ -13,7 +13,7 @@ namespace teff::bench {
 
 using json = nlohmann::ordered_json;
 
-/// What is measured of every run, of whatever kind.
+/// The measurements of every run, of any kind.
 struct measurement {
   std::string started_at;      ///< as time_now()
   double elapsed_seconds = 0;  ///< from all workers ready to all tasks done
@@ -22,8 +22,8 @@ struct measurement {
   std::optional<std::int64_t> peak_resident_bytes;
 };
 
-/// The record of one run. record.schema.json describes the head of its JSON, which is the same for all kinds
-/// of benchmarks; each kind has a schema of its own for the rest.
+/// The record of one run. record.schema.json describes the head of its JSON, which all kinds of benchmarks
+/// share. Each kind has a schema for the rest.
 struct record {
   identity who;
   std::optional<measurement> measured;  ///< nothing if nothing ran

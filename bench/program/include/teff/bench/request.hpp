@@ -10,7 +10,7 @@
 
 namespace teff::bench {
 
-/// What a command line asks of a program, of whatever kind.
+/// The request of a command line to a program of any kind.
 struct request {
   enum class mode : std::uint8_t { run, batch, cases, identity, help };
   mode what = mode::run;

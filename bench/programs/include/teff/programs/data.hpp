@@ -10,8 +10,8 @@
 
 namespace teff::programs {
 
-/// What programs compute on: so many elements on cache lines of their own, each written once before anything
-/// is timed.
+/// The memory that programs compute on: elements on separate cache lines, each written once before the timed
+/// region.
 template <class T>
 class buffer {
   static_assert(std::is_trivially_copyable_v<T>);

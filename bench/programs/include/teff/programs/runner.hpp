@@ -94,7 +94,7 @@ class program_runner {
   [[nodiscard]] virtual std::uint64_t checksum() const = 0;
 };
 
-/// The same of a system as ways.hpp describes it.
+/// The runner of a system that ways.hpp describes.
 template <class System>
 class program_runner_of final : public program_runner {
  public:

@@ -11,8 +11,8 @@
 #include "teff/spawn/work.hpp"
 
 /// The four spawn patterns, each written once for every system (task_system.hpp). A system whose tasks are no
-/// plain calls has functions of its own in the place of these: serial_spawn(n), parallel_spawn(n),
-/// fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). If it has one, that one is used.
+/// plain calls has functions in the place of these: serial_spawn(n), parallel_spawn(n), fibonacci_both(n),
+/// fibonacci_one(n), search_tree(tree, root). If it has such a function, the benchmark calls it.
 namespace teff::spawn {
 
 template <class System>

@@ -23,8 +23,8 @@ struct interval {
   friend constexpr bool operator==(interval, interval) = default;
 };
 
-/// Takes the intervals that a pattern answers with, one by one: a non-owning reference to a callable, so
-/// that a dependence query allocates nothing and has no limit on its radix.
+/// Takes the intervals of a pattern's answer, one by one. It is a non-owning reference to a callable, so a
+/// dependence query allocates nothing and has no limit on its radix.
 class interval_sink {
  public:
   template <class Function>

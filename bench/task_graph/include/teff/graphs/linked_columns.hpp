@@ -51,7 +51,7 @@ class linked_columns {
  private:
   static constexpr std::int64_t kept = 2;  ///< timesteps whose outputs are kept
 
-  /// Whom a task waits for, and who waits for it.
+  /// The tasks that a task waits for, and the tasks that wait for it.
   struct row {
     std::vector<Link*> before;
     std::vector<Link*> after;

@@ -31,7 +31,7 @@ struct record {
 
 /// The published Task Bench's report, in its wording.
 [[nodiscard]] std::string to_report(const record& run);
-/// What the flags describe, in its wording too; verbosity as configuration::verbosity.
+/// Describes the configuration in the flags' wording; verbosity as configuration::verbosity.
 [[nodiscard]] std::string describe(const configuration& work);
 /// The tasks and their dependencies, as a list of {"timestep", "point", "dependencies"}, each task a line.
 [[nodiscard]] std::string graph_json(const configuration& work);

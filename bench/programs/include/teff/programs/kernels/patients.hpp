@@ -32,9 +32,9 @@ struct hospital {
   std::vector<patient> sent_on;  ///< to the hospital above
 };
 
-/// What happens in a step of time.
+/// Runs one step of time.
 void step(hospital& in);
-/// Takes up whom the hospital below has sent on.
+/// Takes up the patients that the hospital below has sent on.
 void take_up(hospital& above, hospital& below);
 
 }  // namespace teff::programs
