@@ -21,7 +21,7 @@ namespace {
 using bench::json;
 
 constexpr int ranks_needed = 2;
-constexpr double idle_unit = 10;            // seconds: what idle CPU time is said of
+constexpr double idle_unit = 10;            // seconds: idle CPU time is given for so long
 constexpr double least_cpu_seconds = 1e-6;  // the kernel's resolution
 
 /// The ranks of the job, with the batch protocol of the task-graph adapters. A failure on one rank ends the

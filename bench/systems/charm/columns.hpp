@@ -29,7 +29,7 @@ class output : public CMessage_output {
   std::byte* bytes;
 };
 
-/// What runs now: all chares of this process read it.
+/// The workload that runs now: all chares of this process read it.
 inline workload* running = nullptr;
 
 /// Outputs that no message holds are refused: it counts its bytes as int, with what stands before the output.

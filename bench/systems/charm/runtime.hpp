@@ -38,7 +38,7 @@ class runtime {
   static void run() { StartCharmScheduler(); }
 
  private:
-  /// Charm++ ends a program itself, with an exit code of its own, and takes any other end for a mistake.
+  /// Charm++ ends a program itself, with its own exit code, and takes any other end for a mistake.
   static void leave(int code, void* /*unused*/) {
     std::cout.flush();
     std::fflush(nullptr);

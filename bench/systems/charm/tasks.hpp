@@ -1,7 +1,7 @@
-// Tasks as chares that are created, one each; the seed balancer sends half of them to other workers, and what
-// a chare has found goes to the one that created it in a message. The newest goes first: by default the
-// oldest does, which would search a tree breadth first. Null tasks answer nobody: that all have run is found
-// by quiescence detection.
+// Tasks as chares that are created, one each. The seed balancer sends half of them to other workers. A chare
+// sends its result to its creator in a message. The newest goes first: by default the oldest does, which
+// would search a tree breadth first. Null tasks answer nobody: that all have run is found by quiescence
+// detection.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ PUPbytes(teff::spawn::tree_counts);
 
 namespace {
 
-/// What runs in the threaded method that spawns the first task, and waits for it.
+/// Runs in the threaded method that spawns the first task and waits for it.
 std::function<void()> body;
 
 /// Has the newest message go first.
@@ -33,7 +33,7 @@ void create(Arguments... arguments) {
   Proxy::ckNew(arguments..., CK_PE_ANY, &options);
 }
 
-/// Who asked for a result: a chare, or the thread that waits for the first.
+/// Sends a result to the chare that asked for it, or to the thread that waits for the first chare.
 template <class Proxy, class Result>
 void answer(std::variant<CkFuture, Proxy>& asked, const Result& result) {
   if (auto* chare = std::get_if<Proxy>(&asked)) {

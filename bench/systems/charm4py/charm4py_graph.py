@@ -19,7 +19,7 @@ from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
 
 class Here:
-    """What this process executes tasks of; the chares outlive it, as nothing removes them."""
+    """The workload of this process; the chares outlive it, as nothing removes them."""
 
     work: Workload
 
@@ -123,7 +123,7 @@ class Chares(Adapter):
 def main(words: list[str]) -> None:
     for number, given in enumerate(STREAMS):
         os.dup2(given, number)
-    sys.argv = words  # without those of Charm++
+    sys.argv = words  # without Charm++'s flags
     charm.exit(drive(Chares))
 
 

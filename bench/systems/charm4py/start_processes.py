@@ -7,7 +7,7 @@ import subprocess
 import sys
 from signal import SIGKILL
 
-LOST = "error on request socket"  # what charmrun says of a process that has ended amid a run, whatever ended it
+LOST = "error on request socket"  # charmrun's message for a process that has ended amid a run, for any reason
 
 
 def main() -> int:

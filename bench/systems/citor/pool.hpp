@@ -21,7 +21,7 @@ class pool {
             .workers = static_cast<int>(pool_.participants())};
   }
 
-  /// Whoever slept is awake.
+  /// Every worker that slept is awake.
   void wake_all() {
     pool_.parallelFor<citor::StaticHints>(0, pool_.participants(), [](std::size_t, std::size_t) {});
   }

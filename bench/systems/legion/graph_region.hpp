@@ -62,7 +62,7 @@ class graph_region {
   }
 
  private:
-  /// What the task of each point reads if a timestep has this set of dependences.
+  /// The inputs of each point's task if a timestep has this set of dependences.
   [[nodiscard]] Legion::IndexPartition partition_by(std::int64_t set) const {
     const teff::graphs::task_graph& graph = table_.graph();
     std::map<Legion::DomainPoint, Legion::Domain> inputs;

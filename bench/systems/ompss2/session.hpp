@@ -25,8 +25,8 @@ inline int this_worker() {
   return nosv_get_current_logical_cpu();
 }
 
-/// While it lives, the thread that made it may use only the first of its cores. nOS-V has a worker, bound,
-/// for each core of the thread that initializes it.
+/// While it lives, its thread may use only the first of its cores: nOS-V has a worker, bound, for each core
+/// of the thread that initializes it.
 class first_cores {
  public:
   explicit first_cores(int workers) {

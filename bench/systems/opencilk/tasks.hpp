@@ -33,7 +33,7 @@ std::int64_t fib_one(std::int32_t n) {
 
 tree_counts search_below(const tree& of, const node& from);
 
-/// Makes the child, too: what an argument of a spawn costs is the parent's.
+/// Makes the child, too: the parent pays for an argument of a spawn.
 void search_child(const tree& of, const node& from, std::int32_t index, tree_counts& found) {
   found = search_below(of, tree::child(from, index));
 }

@@ -78,7 +78,7 @@ class tasks final : public adapter {
     execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
   }
 
-  /// Executes tasks until those of the timestep have ended, whose outputs are not overwritten yet.
+  /// Executes tasks until the tasks of the timestep have ended, whose outputs are not overwritten yet.
   static void wait(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep) {
     const interval points = work.table(index).points(timestep);
     const std::int64_t first = points.first;

@@ -24,7 +24,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// Whom a task waits for, and who waits for it.
+/// The tasks that a task waits for, and the tasks that wait for it.
 struct neighbours {
   std::vector<int> before;
   std::vector<int> after;
@@ -67,7 +67,7 @@ class graph_order {
   task_rows<neighbours> rows_;
 };
 
-/// What runs now: PaRSEC's generated code is C, and asks for it by no pointer.
+/// The running workload: PaRSEC's generated code is C, and has no pointer to it.
 workload* running = nullptr;
 std::deque<graph_order> orders;
 int due = 0;  ///< tasks
@@ -105,7 +105,7 @@ class ptg final : public mpi_adapter {
  public:
   explicit ptg(int workers) : mpi_adapter(workers) {
     if (ranks() > 1) throw usage_error("it is for one rank: control alone passes from task to task");
-    char name[] = "parsec";  // its own flags: those of this program are not for PaRSEC
+    char name[] = "parsec";  // flags for PaRSEC: it must not read this program's flags
     char* flags[] = {name, nullptr};
     char** arguments = flags;
     int count = 1;

@@ -27,7 +27,7 @@ AHEAD = 100  # timesteps that are submitted before the first of them is waited f
 
 @ray.remote(num_cpus=1)
 class Executor:
-    """Executes tasks, in a process of its own."""
+    """Executes tasks, in a separate process."""
 
     def __init__(self, number: int) -> None:
         cores = sorted(os.sched_getaffinity(0))

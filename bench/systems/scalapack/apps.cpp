@@ -37,7 +37,7 @@ class blacs_grid {
   blacs_grid(const blacs_grid&) = delete;
   blacs_grid& operator=(const blacs_grid&) = delete;
 
-  /// What the library calls a matrix's descriptor.
+  /// A matrix's descriptor, in the library's term.
   [[nodiscard]] std::array<int, 9> describe(const tiled_matrix& matrix) const {
     constexpr int dense = 1;
     const int size = matrix.blocks().size();

@@ -20,7 +20,7 @@ class pinned final : public tf::WorkerInterface {
   void scheduler_epilogue(tf::Worker&, std::exception_ptr) override {}
 };
 
-/// A waiting task takes others on top of its own stack, siblings too: the tree T3 nests 80 MB of them.
+/// A waiting task runs others on top of its stack, siblings too: the tree T3 nests 80 MB of them.
 inline void let_stacks_grow() {
   constexpr std::size_t stack_bytes = std::size_t{1} << 30;  // only what is used is resident
   pthread_attr_t attributes;

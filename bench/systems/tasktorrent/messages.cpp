@@ -1,5 +1,5 @@
-// TaskTorrent's active messages. Where there are no tasks, the main thread makes progress until all is done;
-// a chain of tasks runs in a pool of one thread a rank, and waits in the pool's join().
+// TaskTorrent's active messages. If there are no tasks, the main thread makes progress until all is done. A
+// chain of tasks runs in a pool of one thread a rank, and waits in the pool's join().
 #include <tasktorrent/tasktorrent.hpp>
 
 #include <chrono>

@@ -53,7 +53,7 @@ class planned_graph {
     return std::ranges::any_of(points(timestep + 1, point, &pattern::reverse_dependencies),
                                [&](std::int64_t each) { return !own.contains(each); });
   }
-  /// What is read at a timestep, of all that the planned task reads.
+  /// The inputs at a timestep, of all that the planned task reads.
   [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
                                               std::span<const input> planned,
                                               std::vector<input>& scratch) const {

@@ -148,7 +148,7 @@ struct cost {
   double bare;                ///< seconds a task without validation
   double ratio, low, high;    ///< with to without, and the 95 % interval of its median
   double added;               ///< seconds a task
-  double least, least_added;  ///< the same of the least times
+  double least, least_added;  ///< as bare and added, from the least times
 };
 
 cost measure(team& team, std::int64_t width, std::int64_t steps, std::int64_t iterations, int pairs) {

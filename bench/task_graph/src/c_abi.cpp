@@ -71,7 +71,7 @@ struct teff_session {
   request asked;
   bool over = false;
   identity who;
-  std::optional<session> program;  //set once the identity is known
+  std::optional<session> program;  // set once the identity is known
   std::optional<teff_workload> now;
 };
 

@@ -63,8 +63,8 @@ class tiled_matrix {
   process_grid grid_;
   int rank_;
   layout layout_;
-  std::vector<int> rows_before_;     ///< each block of rows, of those that this rank has tiles in
-  std::vector<int> columns_before_;  ///< the same of columns
+  std::vector<int> rows_before_;     ///< each block of rows, counting only rows of this rank's tiles
+  std::vector<int> columns_before_;  ///< the same for columns
   std::unique_ptr<double[], release> elements_;
 };
 

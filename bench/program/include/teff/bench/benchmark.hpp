@@ -17,7 +17,7 @@ struct benchmark_case {
   std::string flags;
   bool by_default = true;       ///< run if the user names no cases
   std::string group;            ///< of cases that belong together
-  std::string workers = "any";  ///< the numbers of workers that it makes sense for
+  std::string workers = "any";  ///< the numbers of workers for which it makes sense
   json own = json::object();    ///< keys that the kind adds
 };
 

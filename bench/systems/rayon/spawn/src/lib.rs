@@ -1,5 +1,5 @@
-//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope where both of Fibonacci's
-//! calls are tasks, and a parallel iterator down to single indices.
+//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope if both of
+//! Fibonacci's calls are tasks, or a parallel iterator down to single indices.
 
 use rayon::prelude::*;
 use spawn_patterns::{null_task, pin, Body, Counts, Node, Patterns, Tree};

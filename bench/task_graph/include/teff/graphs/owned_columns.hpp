@@ -24,7 +24,7 @@ class owned_columns {
       std::uint32_t count;
     };
     std::vector<std::int32_t> points;
-    std::vector<group> groups;  //the other workers' groups first: they wait for a message
+    std::vector<group> groups;  // the other workers' groups first: they wait for a message
 
     [[nodiscard]] std::span<const std::int32_t> of(const group& one) const {
       return {points.data() + one.first, one.count};

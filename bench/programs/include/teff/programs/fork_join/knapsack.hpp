@@ -76,7 +76,7 @@ class knapsack {
     return {std::max(left.value, taken.value), left.nodes + taken.nodes + 1};
   }
 
-  std::vector<knapsack_item> items_;  //the items of the most value for their weight first
+  std::vector<knapsack_item> items_;  // the items of the most value for their weight first
   std::int64_t capacity_ = 0;
   std::int64_t greedy_ = 0;
   found best_{};

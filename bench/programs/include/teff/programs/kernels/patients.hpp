@@ -6,8 +6,8 @@
 namespace teff::programs {
 
 struct patient {
-  std::uint64_t draws;  ///< of random numbers, his own
-  std::int32_t left;    ///< steps of what is done to him
+  std::uint64_t draws;  ///< of the patient's random numbers
+  std::int32_t left;    ///< steps of the examination or treatment
   std::int32_t waited;  ///< steps
 };
 
@@ -25,7 +25,7 @@ struct hospital {
   std::int64_t steps = 0;
   std::int64_t fell_ill = 0;
   std::int64_t treated = 0;
-  std::int64_t waited = 0;  ///< steps, of those who were treated
+  std::int64_t waited = 0;  ///< steps, of the treated patients
   std::vector<patient> waiting;
   std::vector<patient> examined;
   std::vector<patient> inside;
