@@ -1,4 +1,4 @@
-"""What several tests need: a checkout with programs that only simulate, and whether a real one is here."""
+"""Fixtures of several tests: a checkout with simulated programs, and whether a real program is here."""
 
 import json
 import os

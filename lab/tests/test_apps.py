@@ -1,5 +1,5 @@
-"""Mini-apps against systems that only simulate: the tables, the share of the cores' rate, and the command as a whole;
-and every system that is built runs them validated."""
+"""Mini-apps against simulated systems: the tables, the share of the cores' rate, and the command as a whole. Every
+system that is built also runs them validated."""
 
 import json
 import sys

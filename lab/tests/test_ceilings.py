@@ -22,7 +22,7 @@ SPEED = "SIMULATED_SECONDS=1.28e-11"  # a hundred times as fast as a core
 
 @pytest.fixture
 def two(laboratory: Callable[..., Path]) -> Path:
-    """A checkout with a system on the cores, `near`, and one elsewhere, `far`, with a ceiling of its own."""
+    """A checkout with a system on the cores, `near`, and a system elsewhere, `far`, with a separate ceiling."""
     root = laboratory(near=(NEAR, "fine"), far=(FAR, "fine"))
     toml = root / "bench" / "systems" / "far" / "system.toml"
     elsewhere = f'ceiling = "far_ceiling"\ncommand = ["env", "{SPEED}", '

@@ -1,4 +1,4 @@
-"""What the programs print, `record.schema.json` and the lab's model of a record agree on what a record is."""
+"""The programs' output, `record.schema.json` and the lab's model agree on the definition of a record."""
 
 import copy
 import json

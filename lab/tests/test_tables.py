@@ -438,7 +438,7 @@ def test_a_speed_that_is_hardly_known_is_said_so() -> None:
 
 
 def test_runs_at_another_distance_of_the_cores_never_count() -> None:
-    """Those of long tasks neither: they feel it, too."""
+    """Runs of long tasks don't count, either: the distance of the cores changes them, too."""
     moved = replace(with_rows(case(0), []), curves=(), round_trip=55e-9, share=0.57)
     (said,) = caveats(moved)
     assert said.text == (

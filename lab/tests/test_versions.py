@@ -380,7 +380,7 @@ def library(folder: Path, version: str) -> Path:
 
 
 def brought(root: Path, version: str) -> str:
-    """What the program of this version says; TeffError where it can't be had."""
+    """The output of this version's program; TeffError if it can't be had."""
     usual, system = load_systems(root, [f"pond@{version}"])
     bringing.bring_version(root, usual, system, system.programs, Console(file=io.StringIO()))
     return subprocess.run([system.programs[0].program_path(root)], capture_output=True, text=True, check=True).stdout

@@ -23,8 +23,8 @@ from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from test_json_reference import ENDS, paths, said
 
-# What the launches of three systems measured in three sittings on a virtual machine, its cores near to each other:
-# by system and round, (iterations, granularity, efficiency) of each run.
+# Launches of three systems, measured in three sittings on a virtual machine with its cores near to each other. By
+# system and round: (iterations, granularity, efficiency) of each run.
 LAUNCHES = Path(__file__).parent / "data" / "launches.json"
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 THRESHOLD = 0.05
@@ -64,7 +64,7 @@ def side(name: str, seen: Sequence[Observation]) -> Side:
 
 
 def watched(seed: int, factor: float) -> Verdict:
-    """What a watch of a system against one of which it is so many times as slow ends with."""
+    """The verdict of a watch on a system that is `factor` times as slow as its baseline."""
     random = np.random.default_rng(seed)
     every = noises()
     pairs = every[seed % len(every)]

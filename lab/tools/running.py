@@ -1,6 +1,6 @@
 """Runs the steps of `teff test`, two side by side where there are cores, and closes with one line that counts them all.
 
-Nothing that the steps check is a time, so they may slow each other down. Each writes to a log of its own; a person sees
+Nothing that the steps check is a time, so they may slow each other down. Each writes to a separate log; the user sees
 its output in one piece, when it has ended.
 """
 
@@ -46,7 +46,7 @@ _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a step, and how long it took [s]; `remark` says why it was skipped."""
+    """The result of a step, and how long it took [s]; `remark` says why it was skipped."""
 
     check: Check
     count: Count

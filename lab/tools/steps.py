@@ -1,4 +1,4 @@
-"""The steps of `teff test`: what each checks, and by which command."""
+"""The steps of `teff test`: the purpose and the command of each."""
 
 import io
 import sys
