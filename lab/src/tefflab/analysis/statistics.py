@@ -3,16 +3,12 @@
 How METG is made (docs/explanation/metg.md has the formulas and the reasons):
 
 1. ideal = efficiency * granularity is a task's time at the ceiling's rate. It is affine in the iterations, so it is
-   fitted once over all rounds; the machine's speed at the moment of a run is left in no efficiency and cancels.
+   fitted once over all rounds. The machine's speed at the moment of a run is left in no efficiency and cancels.
 2. Near the crossing 1 / efficiency = level + slope / ideal, a straight line. One robust line is fitted over all runs
    near the crossing, which is where it meets 1 / threshold; METG = ideal / threshold there.
-3. Rounds - whole curves, each of its own launches - are drawn with replacement and the line is fitted again, then
-   single runs. The lines' spread, widened by Student's t for few rounds, is a band; the interval is where it meets
-   1 / threshold.
-
-Why so: in 400 simulated sittings of five rounds (3 % noise, 7 % spikes of x2-x100, launches 2.5 % apart, 10 % drift)
-it missed the truth by 1.7 % (root mean square), a curve of medians by 2.6 %, a line for each round by 3.7 %; its
-half-width was 5.3 %, that of the expanded percentile interval of the medians 10.2 %; both held the truth in >= 96 %.
+3. Rounds (whole curves, each from separate launches) are drawn with replacement and the line is fitted again, then
+   single runs. The lines' spread, widened by Student's t for few rounds, is a band. The interval is where the band
+   meets 1 / threshold.
 """
 
 import math
@@ -25,13 +21,13 @@ from scipy import special
 
 from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
 
-FEWEST_ROUNDS = 3  # without which no interval is believed, nor two systems said to differ: two may agree by chance
-LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+FEWEST_ROUNDS = 3  # for an interval, and for a difference of two systems: two rounds may agree by chance
+LEAST_ROUNDS = 4  # for a narrow interval
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
-_CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
-_CEILING_SHARE = 0.10  # of METG that this may be at most
-_ABOUT_ONE_LINE = math.log(1.2)  # how far apart METG of two systems may be whose runs lie about one line
-_VAGUE = 100.0  # the factor between two ends from which on they say nothing
+_CEILING_ERROR = 0.005  # the common error of a sitting's efficiencies, from their ceilings
+_CEILING_SHARE = 0.10  # the largest effect of that error on METG
+_ABOUT_ONE_LINE = math.log(1.2)  # the largest distance of METG of two systems whose runs lie about one line
+_VAGUE = 100.0  # an interval whose ends differ by this factor says nothing
 
 
 def is_told(low: float, high: float) -> bool:
@@ -149,9 +145,9 @@ def metg(
 ) -> MetgEstimate:
     """METG(threshold) with its interval, from all runs of one system and configuration in one sitting.
 
-    Of a curve that crosses the threshold more than once, the crossing above which efficiency stays at or above the
-    threshold is taken; a point under it counts as a crossing only where too many of its runs lie under it for
-    noise to explain. Raises ValueError without an observation with iterations and a positive efficiency.
+    If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
+    it. A point under it counts as a crossing only if noise can't explain so many runs under it. Raises ValueError
+    without an observation with iterations and a positive efficiency.
     """
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")
@@ -170,9 +166,9 @@ def metg(
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:
-    """The half-width that METG's 95 % interval would have if the curve went on beyond what was measured as it does at
-    the crossing: how many more rounds an open interval needs. Infinite where nothing says it, NEVER where the curve
-    crosses the threshold so slowly that rounds are not what is missing. ValueError as of `metg`.
+    """The half-width that METG's 95 % interval would have if the curve went on beyond the measured part as it does at
+    the crossing. It tells how many more rounds an open interval needs. Infinite if nothing tells it; NEVER if the curve
+    crosses the threshold so slowly that more rounds do not help. ValueError as of `metg`.
     """
     crossing = find_crossing(as_runs(observations), threshold)
     error = crossing.error(0.95, 0)

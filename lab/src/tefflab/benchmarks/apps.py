@@ -46,7 +46,7 @@ class Parameters(Strict):
 class AppsValidation(Validation):
     model_config = ConfigDict(extra="forbid")
 
-    residual: Annotated[float, Field(ge=0)] | None = None  # None where it is no number
+    residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
     bound: Annotated[float, Field(gt=0)]
 
 
@@ -61,7 +61,7 @@ class AppsRecord(Record):
     parameters: Parameters | None = None
     flops: Annotated[float, Field(gt=0)] | None = None
     core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
-    tasks: Annotated[int, Field(ge=1)] | None = None  # None of libraries, which have none or do not tell
+    tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
     bytes_sent: Count | None = None
     validation: AppsValidation | None = None
 

@@ -109,8 +109,8 @@ class ProgramEstimates(CaseEstimates):
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: as asked; or, of those that have most cases, that with the smallest mean of
-        its ratios to the first ones. In a row that the measure lacks nobody would have a ratio."""
+        """The system that is the measure: the requested one. By default it is one of the systems with most cases, since
+        a row that the measure lacks has no ratios. Of these it has the smallest mean ratio to the first systems."""
         plan = self.plan
         asked = plan.against if isinstance(plan, ProgramsPlan) else ""
         ratios: dict[str, list[Interval]] = {}
@@ -176,7 +176,7 @@ class ProgramEstimates(CaseEstimates):
         ]
 
     def _others(self, group: Group, to: Variant) -> list[Variant]:
-        """Those that have a ratio, the quickest first."""
+        """The variants that have a ratio, the quickest first."""
         means = _means(group, to)
         return sorted((each for each in self.plan.variants if each.id in means), key=lambda each: means[each.id].value)
 

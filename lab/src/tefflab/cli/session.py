@@ -1,4 +1,5 @@
-"""What all measuring commands do: set up, ask systems who they are, measure with a live display, show the results."""
+"""The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
+the results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -128,8 +129,8 @@ def _measure(
     named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
-    """`again` is the command that goes on with the sitting; `named` are the systems that the user asks for by name:
-    TeffError where one of them was not measured, after all that was is shown."""
+    """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
+    TeffError if one of them was not measured, after the results are shown."""
     name = checked_name(options.store)
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
@@ -172,7 +173,7 @@ def _measure(
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
-    """Those that were cut off among them: a run counts, whatever became of its launch."""
+    """Launches that were cut off count too: a run counts, even if its launch did not end."""
     return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
 
 
@@ -231,8 +232,9 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
-    """Of those asked for, each in all of its ways; who was named and is not here is said, and why, and so is who stands
-    in for the best of its system unless `all_ways` are measured. Nobody else is started to be asked."""
+    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
+    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
+    for this."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
@@ -254,9 +256,9 @@ def _missed(
     *,
     all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
-    """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
-    named, the best of a system, and whatever nothing builds. The set-up has said what does not compile, but not who is
-    measured in the place of a best."""
+    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
+    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
+    not the stand-in for a best one."""
     for system in asked:
         programs = kind.programs(system)
         here = [each for each in programs if probes[each.id].found]
@@ -348,7 +350,7 @@ def experiment_list(root: Path) -> Table:
 
 
 def experiment_objects(root: Path) -> list[dict[str, object]]:
-    """What `experiment_list` shows, and all else that the files say."""
+    """The content of `experiment_list`, and all other keys of the files."""
     return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
 
 

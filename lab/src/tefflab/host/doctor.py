@@ -33,7 +33,7 @@ def examine() -> list[Finding]:
 
 
 def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | None) -> list[Finding]:
-    """What the kernel's files below `root` say; `others` and `stolen` have been measured."""
+    """The findings in the kernel's files below `root`; `others` and `stolen` have been measured."""
     cpu = root / "sys/devices/system/cpu"
     virtual = findings.hypervisor(text(root / "proc/cpuinfo") or "", text(root / "sys/class/dmi/id/sys_vendor"))
     return [
@@ -74,7 +74,7 @@ def _cpu_times(without: Iterable[int]) -> dict[tuple[int, str], float]:
 
 
 def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
-    """Lost part of a spin of `seconds` on every core at once, each by a process of its own."""
+    """Lost part of a spin of `seconds` on every core at once, each in a separate process."""
     command = [sys.executable, "-I", "-S", str(Path(spin.__file__))]
     spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}

@@ -156,7 +156,7 @@ def _version_line(program: str) -> str | None:
 
 
 def _output(command: list[str]) -> str | None:
-    """What `command` printed, or None where it is not there, fails or hangs."""
+    """The output of `command`; None if it is not there, fails or hangs."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=_PLAIN)
     except (OSError, subprocess.TimeoutExpired):

@@ -5,7 +5,7 @@ from tefflab.analysis.results import BEYOND
 from tefflab.records.record import Record
 
 GAPS = 0.10  # of the spins beside a run that may be lost in gaps
-SLOW = 0.95  # of the sitting's usual ceiling: where both beside a run are under it, somebody else had a part
+SLOW = 0.95  # of the sitting's usual ceiling: if both ceilings beside a run are under it, another load had a part
 
 
 def has_gaps(run: Record) -> bool:

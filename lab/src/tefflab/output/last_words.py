@@ -1,4 +1,4 @@
-"""What stands below tables: remarks, then what the numbers mean to the reader and what to try next."""
+"""The text below tables: remarks, then the meaning of the numbers for the reader and the next command to try."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice

@@ -57,8 +57,9 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None = None) -> Group:
-    """A row for each variant that is here; then who is not, a line each, by how one gets it. `unbuilt`: programs of
-    other kinds of benchmark that are not here without a reason of their system's, and what is said of them."""
+    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
+    `unbuilt`: programs of other kinds of benchmark that are missing without a reason of their system, and their
+    messages."""
     here = [
         (system, each)
         for system in systems

@@ -1,4 +1,4 @@
-"""The record: what one program says of one run (schema `teff-record-2`, `bench/program/record.schema.json`).
+"""The record: the facts of one run from one program (schema `teff-record-2`, `bench/program/record.schema.json`).
 
 Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
 kind's file. The program counts; the lab reads what it counted. A record is either *good* - all numbers are there, and
@@ -48,10 +48,10 @@ class Noise(Strict):
 
 
 class Record(Strict):
-    """The head of a record. Where `error` is set the run is no measurement, whatever else is known.
+    """The head of a record. If `error` is set, the run is no measurement, even with numbers.
 
-    A kind's subclass refuses keys that it does not know, and names in `needed` those of its own without which a record
-    that has no error means nothing.
+    A kind's subclass refuses keys that it does not know. `needed` names its keys without which a record that has no
+    error means nothing.
     """
 
     model_config = ConfigDict(populate_by_name=True, extra="ignore")
@@ -97,7 +97,7 @@ class Record(Strict):
         return self
 
     def fault(self) -> str:
-        """What is wrong with a record that has all its numbers; empty where nothing is."""
+        """The fault of a record that has all its numbers; empty if there is none."""
         passed = self.validation is not None and self.validation.passed
         return "" if passed else "validation did not pass"
 

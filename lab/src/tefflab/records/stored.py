@@ -28,7 +28,7 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
 
 
 def store_name(root: Path, store: Store) -> str:
-    """What `--store` takes: of a folder in `results/` its name, of another its path."""
+    """The name of a store for `--store`: the folder's name in `results/`, else the path."""
     return store.folder.name if store.folder.parent == root / RESULTS_FOLDER else str(store.folder)
 
 

@@ -1,4 +1,4 @@
-"""Asking a program who it is: `PROGRAM --identity` answers with one JSON line."""
+"""Asks a program for its identity: `PROGRAM --identity` answers with one JSON line."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from tefflab.host.processes import end, how_it_ended
 
 
 class Identity(BaseModel):
-    """What a program says of itself. What else it says is not looked at."""
+    """A program's identity. The lab ignores all other keys."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -20,7 +20,7 @@ class Identity(BaseModel):
 
 
 class IdentityError(Exception):
-    """The program did not say who it is; the message is the reason in one line."""
+    """The program did not give its identity; the message is the reason in one line."""
 
 
 def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:

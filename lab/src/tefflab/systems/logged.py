@@ -114,7 +114,7 @@ def run_logged(
 def run_apart(command: Sequence[str], log: Path, on_line: Callable[[str], None]) -> int:
     """As `run_logged`, for what must not be broken off: after Ctrl-C the command goes on by itself.
 
-    It stands in a process group of its own, which a terminal does not interrupt, and writes to the log itself.
+    It stands in a separate process group, which a terminal does not interrupt, and writes to the log itself.
     """
     with log.open("a", encoding="utf-8") as out, log.open(encoding="utf-8", errors="replace") as said:
         out.write(f"$ {' '.join(command)}\n")

@@ -20,7 +20,7 @@ from tefflab.systems.packages import sudo
 from tefflab.systems.provision import provide_apt, provide_pip
 from tefflab.systems.systems import System
 
-CORE = "core"  # who is named where something every program needs is missing
+CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
     "cmake",
     "g++",
@@ -40,7 +40,8 @@ CORE_APT = (
 
 @dataclass(frozen=True)
 class SetupReport:
-    """What could not be set up: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by `core`."""
+    """The failed parts of the setup: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by
+    `core`."""
 
     problems: dict[str, str]
 

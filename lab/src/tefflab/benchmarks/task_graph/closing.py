@@ -1,4 +1,4 @@
-"""The last words after a METG table: what it means to the reader in one sentence, and what to try next."""
+"""The last words after a METG table: its meaning for the reader in one sentence, and the next command to try."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -30,8 +30,8 @@ class Closing:
 
 
 def sentence(case: MeasuredCase, ratio: Ratio) -> str:
-    """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
-    There is no ratio where one of their intervals is open."""
+    """The best system beside the median of all systems of which enough is known: the spread between which a choice of
+    system decides. There is no ratio where one of their intervals is open."""
     if not any(row.metg for row in case.rows):
         return "No system has a value yet."
     if not (crossed := _crossed(case.rows)):
@@ -86,7 +86,8 @@ def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str
 
 
 def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
-    """Who reaches the threshold, and with which granularity at least, of those measured; the smallest first."""
+    """The systems that reach the threshold, each with the smallest measured granularity that does; the smallest
+    first."""
     sizes = (
         (curve.variant.id, [each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold])
         for curve in case.curves

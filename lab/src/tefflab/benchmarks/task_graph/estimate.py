@@ -86,8 +86,8 @@ def estimate_case(
 ) -> MeasuredCase:
     """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
 
-    `failures` are by system's id. One that failed at this configuration has shown that it can't be trusted with it: it
-    has neither value nor curve. Where it failed at another its row says so.
+    `failures` are by system's id. A system that failed at this configuration can't be trusted with it: it has neither
+    value nor curve. Where it failed at another its row says so.
     """
     by_system: dict[str, list[GraphRun]] = defaultdict(list)
     for run in runs:
@@ -135,8 +135,8 @@ def _efficiency(run: GraphRun) -> float:
 
 
 def _yardstick(before: float, after: float) -> float:
-    """The ceiling that a run is held against. Noise can only lower one, so the better counts where they differ; where
-    they agree both count, for the better of two that are equally good is too good by half of their spread."""
+    """The ceiling that a run is held against. Noise can only lower a ceiling, so the better counts if they differ. If
+    they agree both count: the better of two equally good ones is too good by half of their spread."""
     better = max(before, after)
     return (before + after) / 2 if min(before, after) > _AGREED * better else better
 

@@ -1,4 +1,4 @@
-"""Experiments of task graphs: what is varied, what is asked of which systems, and how it is drawn.
+"""Experiments of task graphs: the varied parameters, the questions, the systems, and the pictures.
 
 `experiments/README.md` says what the keys mean.
 """
@@ -33,7 +33,7 @@ class _Setting(Frozen):
 
 
 class Vary(Frozen):
-    """What is varied: numbers, which a picture may have as its axis, or named cases."""
+    """A varied parameter: numbers, which a picture may have as its axis, or named cases."""
 
     name: NonEmpty
     values: Annotated[list[float], Field(min_length=1)] | None = None  # rising
@@ -77,7 +77,7 @@ class Vary(Frozen):
 
 
 class GraphExperiment(Experiment):
-    """A figure of task graphs: what is asked of which systems, how long, and how it is drawn."""
+    """A figure of task graphs: its questions and systems, its time, and its pictures."""
 
     kind: Literal["curve", "metg"]
     flags: str = ""
@@ -161,7 +161,7 @@ class GraphExperiment(Experiment):
 
 
 def one_number_of_workers(request: Request) -> int:
-    """All cores where nothing is said. TeffError for several: each would need a ceiling of its own."""
+    """All cores where nothing is said. TeffError for several: each would need a separate ceiling."""
     if len(request.workers) > 1:
         said = ",".join(map(str, request.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)

@@ -18,7 +18,7 @@ _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches
 
 
 def series_table(cases: Sequence[MeasuredCase]) -> Group:
-    """METG of every system under each configuration, a row each, then who could not be measured."""
+    """METG of every system under each configuration, a row each, then the systems that could not be measured."""
     rows = [row for case in cases for row in case.rows]
     headings: dict[int, str] = {}
     for case in cases:

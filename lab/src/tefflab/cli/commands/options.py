@@ -11,7 +11,7 @@ from tefflab.cli import completion
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
-    """What is given and names nothing, as where a shell's variable is not set, is no wish for the usual."""
+    """A given but empty value, as from an unset shell variable, does not mean the default."""
     source = context.get_parameter_source(parameter.name or "")
     if not value.strip(", ") and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter(
@@ -23,8 +23,8 @@ def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str
 def number(
     flag: str, help_: str, example: float, least: float, most: float | None = None, *, metavar: str = "N"
 ) -> Any:
-    """An option that takes a number: whole ones alone where the example is one. What is wrong is told with the value,
-    the rule and the example."""
+    """An option that takes a number: whole ones alone where the example is one. An error gives the value, the rule and
+    the example."""
     kind = int if isinstance(example, int) else float
     rule = f"a {'whole ' if kind is int else ''}number from {least:g} {'on' if most is None else f'to {most:g}'}"
 
@@ -59,7 +59,7 @@ Systems = Annotated[
     ),
 ]
 Minutes = Annotated[float, _MINUTES]
-OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
+OwnMinutes = Annotated[float | None, _MINUTES]  # None: the measurement has a default
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
 Workers = Annotated[int | None, number("--workers", "Workers. [the cores that are here]", 2, 1, MOST_WORKERS)]

@@ -1,4 +1,4 @@
-"""The line at the foot of a picture: what was measured on, when, of which source, and how noisy it was."""
+"""The line at the foot of a picture: machine, date, source and noise of the measurement."""
 
 from collections.abc import Sequence
 from datetime import UTC

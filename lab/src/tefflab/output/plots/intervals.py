@@ -68,7 +68,7 @@ def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, si
 
 
 def hollow(look: Look) -> dict[str, Any]:
-    """What makes a mark of this look a hollow one."""
+    """The settings that make a mark of this look hollow."""
     return {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
 
 

@@ -45,8 +45,8 @@ def looks(variants: Iterable[Variant]) -> dict[str, Look]:
 
 
 def _shapes(ids: Sequence[str]) -> dict[str, Shape]:
-    """A shape for each, which hangs on its id, so that it is the same in most pictures; but none is used twice as long
-    as another is free."""
+    """A shape for each, which depends on its id, so that it is the same in most pictures. No shape is used twice as
+    long as another is free."""
     shape_of: dict[str, Shape] = {}
     used = Counter[Shape]()
     for name in ids:

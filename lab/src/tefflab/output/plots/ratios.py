@@ -65,5 +65,6 @@ def ratios_chart(
 
 
 def _held(ratio: Interval) -> list[float]:
-    """What the axis holds of it: an interval that says nothing has no line, and would press all others together."""
+    """The ends that the axis must hold: an interval that says nothing has no line, and would press all others
+    together."""
     return ends(ratio) if ratio.is_told else [ratio.value]
