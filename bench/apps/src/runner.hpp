@@ -68,7 +68,7 @@ class runner final : public bench::runner {
   work asked_;
   bench::flags flags_;  ///< of what is loaded
   std::optional<problem> problem_;
-  std::string lacks_;     ///< what the system does not have, of what is asked; then nothing is loaded
+  std::string lacks_;     ///< the missing part of the system; if there is one, nothing is loaded
   double core_rate_ = 0;  ///< FLOP/s, on rank 0
   std::chrono::steady_clock::time_point core_rate_until_;
 };

@@ -42,7 +42,7 @@ class job final : public graphs::mpi_adapter {
   peer_name who_;
 };
 
-/// What a rank found. It crosses as its bytes.
+/// The results of a rank. Ranks send it as its bytes.
 struct outcome {
   tally seen;
   double elapsed_seconds;
@@ -94,7 +94,7 @@ void run_pattern(peer& system, trial& at) {
   }
 }
 
-/// Says in the record of rank 0 what came of a run on both ranks.
+/// Puts the results of a run on both ranks into the record of rank 0.
 void conclude(const work& asked, bench::measurement measured, const std::array<outcome, ranks_needed>& ranks,
               bench::record& run) {
   json arrived = json::array();

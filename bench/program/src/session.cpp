@@ -75,7 +75,7 @@ flags session::read_batch_line(const std::string& line) const {
 void session::answer(const bench::answer& run) {
   const bool one = asked_.what != request::mode::batch;
   print(one && !run.text.empty() ? run.text : to_json(run.said, kind_.name()));
-  // A batch goes on: its records say what was wrong.
+  // A batch goes on: its records tell the faults.
   if (one && !run.said.error.empty()) fail(run.said.error);
 }
 

@@ -32,7 +32,7 @@ std::string hexadecimal(std::uint64_t value) {
   return fmt::format("0x{:016x}", value);
 }
 
-/// Runs what is loaded, and says in the record what came of it.
+/// Runs the loaded program, and puts the results into the record.
 void measure(program_runner& system, std::uint64_t expected, bench::record& run) {
   std::int64_t peak_bytes = 0;
   bench::measurement measured = bench::measure([&](bench::region_meter& region) {
@@ -87,7 +87,7 @@ class runner_of_programs final : public bench::runner {
 
  private:
   std::unique_ptr<program_runner> system_;
-  std::optional<work> asked_;  ///< what is loaded
+  std::optional<work> asked_;  // the loaded work
   std::uint64_t expected_ = 0;
   bool is_there_ = false;
   bench::ranks this_one_;

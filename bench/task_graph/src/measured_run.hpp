@@ -7,8 +7,8 @@
 
 namespace teff::graphs {
 
-/// One run of a configuration in one process, from before its timed region to its outcome: all that is
-/// measured around what an adapter does.
+/// One run of a configuration in one process, from before its timed region to its outcome: all measurements
+/// around the adapter's work.
 class measured_run {
  public:
   /// Notes the time, makes the workload, and looks how noisy the machine is.

@@ -1,4 +1,4 @@
-"""The one kind of error a user is meant to see: a clear line that quotes what is wrong, and an exit code."""
+"""The one kind of error a user is meant to see: a clear line that quotes the fault, and an exit code."""
 
 from typing import TYPE_CHECKING
 

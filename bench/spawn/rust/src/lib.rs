@@ -104,7 +104,7 @@ pub struct Node {
     pub children: i32,
 }
 
-/// What a search has seen: teff_spawn_counts.
+/// The counts of a search: teff_spawn_counts.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Counts {

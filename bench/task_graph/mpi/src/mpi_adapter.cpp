@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto first_nap = 10us;
-constexpr auto longest_nap = 1ms;  // what a line of a batch may wait, at most
+constexpr auto longest_nap = 1ms;  // the longest wait of a batch's line
 constexpr int failed = 1;
 
 /// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n...".
@@ -123,7 +123,7 @@ outcome unpack(const std::string& bytes) {
   std::abort();  // MPI_Abort does not come back
 }
 
-/// TEFF_RANKS says how many start_ranks asked for. A launcher that does not fit the library, as that of
+/// TEFF_RANKS is the number that start_ranks asked for. A launcher that does not fit the library, as that of
 /// Ubuntu 24.04's MPICH, starts many programs of one rank each. Each of them would measure alone.
 void check_ranks() {
   const char* const asked = std::getenv("TEFF_RANKS");

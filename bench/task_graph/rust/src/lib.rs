@@ -164,8 +164,7 @@ impl Workload {
     /// Executes a task as a worker. No other thread may act as this worker meanwhile. The inputs lie where
     /// `inputs` says; all of them are as long as the output.
     ///
-    /// # Safety
-    /// The inputs are alive, and nobody writes to them.
+    /// # Safety The inputs are alive, and no thread writes to them.
     pub unsafe fn execute(
         self,
         task: Task,

@@ -27,7 +27,7 @@ constexpr std::array<double, Count> progression(double first, double step) {
   return values;
 }
 
-// a * a + a takes what lies in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
+// a * a + a takes a value in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
 // about 1 each. So the values meet no infinity and none of the tiny numbers that slow processors down.
 alignas(64) constexpr auto compute_bound_start = progression<compute_bound_values>(-63.5 / 64, 1.0 / 64);
 alignas(64) constexpr auto compute_bound2_start = progression<compute_bound2_values>(0, 0);

@@ -10,9 +10,8 @@ namespace teff::graphs::kernels {
 inline constexpr std::size_t compute_bound_values = 64;
 inline constexpr std::size_t compute_bound2_values = 32;
 
-/// The parts of the kernels whose speed is a matter of the instruction set. A file for each set
-/// (baseline.cpp, avx2.cpp, avx512.cpp) compiles its functions from vectorized.ipp; call only a set that is
-/// supported().
+/// The parts of the kernels whose speed depends on the instruction set. A file for each set (baseline.cpp,
+/// avx2.cpp, avx512.cpp) compiles its functions from vectorized.ipp; call only a set that is supported().
 ///
 /// The start of values is read, not copied first. A wide load of bytes that narrower stores have just written
 /// waits until these stores have left the store buffer. All stores before them must leave it too, such as

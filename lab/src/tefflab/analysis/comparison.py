@@ -1,6 +1,6 @@
 """Two sides of a measurement as ratios with intervals: two systems of a sitting, or a system in two sittings. Pure.
 
-Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
+Sides of one sitting are compared round by round, so the machine's effect on both cancels. Between sittings nothing
 cancels: the intervals are combined, and widened by each sitting's known drift. If enough other systems were measured in
 both, their rows tell the machine's effect (`shift`). This holds for any quantity, METG or a task's time in a spawn
 pattern: a kind of benchmark gives the quantities of a sitting.
@@ -222,7 +222,7 @@ def compare_sittings(a: Sequence[Side], b: Sequence[Side], *, one_sitting: bool)
 
 
 def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift | None]:
-    """Comparisons of two sittings, each judged by the rows of other systems; and what the machine did to all rows."""
+    """Comparisons of two sittings, each judged by the rows of other systems; and the machine's effect on all rows."""
     moves = [_move(each, each.a.quantity, each.b.quantity) for each in found]
     overheads = [
         _move(each, each.a.overhead, each.b.overhead) if each.a.overhead and each.b.overhead else None for each in found
@@ -236,8 +236,8 @@ def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift 
 
 
 def _move(of: Comparison, a: Quantity, b: Quantity) -> Move:
-    """By the rounds of either side: how the sittings' speeds drifted is what the other rows say. A program whose
-    version changed says nothing of the machine."""
+    """By the rounds of either side: the other rows tell the drift of the sittings' speeds. A program whose version
+    changed tells nothing about the machine."""
     ratio = _between_sittings(replace(a, drift=None), replace(b, drift=None))
     is_known = (a.relation, b.relation) == ("=", "=") and _known(ratio, a, b) is not None and ratio.is_bounded
     same = of.a.row.variant.version == of.b.row.variant.version

@@ -60,7 +60,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = level + slope * x, and what is needed to fit it again to resampled runs with the same weights."""
+    """y = level + slope * x, and the data to fit it again to resampled runs with the same weights."""
 
     level: float
     slope: float
@@ -285,8 +285,8 @@ class Crossing:
         return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
 
     def error(self, confidence: float, seed: int) -> float:
-        """Half-width of log METG, to first order, as the band has it at the crossing: finite where the interval is
-        open since the band leaves what was measured. Infinite where nothing is known."""
+        """Half-width of log METG, to first order, as the band has it at the crossing. It is finite also for an interval
+        that is open because the band leaves the measured part. Infinite where nothing is known."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         factor = widening(self.effective_rounds, confidence)
         if np.isinf(factor) or self.relation != "=" or self.undecided:

@@ -1,6 +1,6 @@
 """Whether one of two sides is slower than the other, from launches that were made in pairs. Pure.
 
-Two launches of a round are made one after the other, so what the machine did to both cancels in their ratio. The ratios
+Two launches of a round are made one after the other, so the machine's effect on both cancels in their ratio. The ratios
 of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test. It only
 assumes that noise strikes both sides alike, and a few launches far out hardly move it.
 """
@@ -25,7 +25,7 @@ _EXACT = 60  # pairs up to which the signed ranks are counted; beyond, their sum
 
 @runtime_checkable
 class Pairing(Protocol):
-    """A quantity that is not measured directly, and knows what each round says of its ratio to another."""
+    """A quantity that is not measured directly, and gives its ratio to another in each round."""
 
     def ratios_to(self, other: Self) -> Sequence[float]: ...
 
@@ -46,7 +46,7 @@ class Pair:
     @property
     def verdict(self) -> Verdict:
         """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
-        interval excludes a slowdown twice the threshold. Else nothing can be said."""
+        interval excludes a slowdown twice the threshold. Else the verdict is unknown."""
         if self.pairs < FEWEST_PAIRS:
             return "unknown"
         if self.ratio.low > 1 and self.ratio.value > 1 + self.threshold:
@@ -85,7 +85,7 @@ class Pair:
 
 
 def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pair]:
-    """Two systems of a sitting, wherever it knows both. Where the host moved the cores, each place is compared at the
+    """Two systems of a sitting, wherever it knows both. If the host moved the cores, each place is compared at the
     distance at which most rounds were made."""
     most: dict[object, Pair] = {}
     for each in compare_systems(sides, a, b):

@@ -6,8 +6,8 @@ measures twice and half the predicted iterations, and is done where those lie on
 about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
 
 A noisy run looks less efficient than it is (or more, if the ceiling was noisy). So it disagrees with the other end of
-the bracket about the overhead. A point in doubt is measured again, up to five times, and its median counts. Of a curve
-that crosses more than once, the highest crossing among the points measured is taken.
+the bracket about the overhead. A point in doubt is measured again, up to five times, and its median counts. If a curve
+crosses more than once, the highest crossing among the measured points counts.
 """
 
 import math
@@ -37,7 +37,7 @@ class Bracket:
 
 
 class MetgSearch:
-    """The scout. Measure what `next_iterations` names, `add` what came of it, until it names None.
+    """The scout. Measure at the iterations that `next_iterations` gives, and `add` the run, until it gives None.
 
     `seconds_per_iteration`: ideal time of one iteration of one task on one core, from the ceiling's rate.
     `longest_task`: granularity in seconds beyond which no run is asked for. ValueError for impossible limits.

@@ -1,7 +1,7 @@
 """The common part of two sittings: how far the machine itself moved all rows, and which rows moved beside it. Pure.
 
-An interval is made of one sitting's rounds, so it knows nothing of what was the same for all of them. The rows of
-programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
+An interval is made of one sitting's rounds, so it does not contain an effect that was the same for all of them. The
+rows of programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
 
     y = shift + u + e,    u ~ N(0, spread^2) from row to row,    e ~ N(0, s^2), s from the row's own two intervals.
 
@@ -120,7 +120,7 @@ def _pooled(moves: Sequence[Move]) -> tuple[float, float, float]:
 
 
 def _paule_mandel(size: Floats, variance: Floats) -> float:
-    """The variance between rows with which their squared distances from the mean are what is expected."""
+    """The variance between rows with which their squared distances from the mean have the expected sum."""
 
     def excess(between: float) -> float:
         weight = 1 / (variance + between)

@@ -58,7 +58,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the interval that holds it with the confidence asked for, in the unit of what was given."""
+    """A value and the interval that holds it with the wanted confidence, in the unit of the samples."""
 
     value: float
     low: float
@@ -95,14 +95,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class MetgEstimate:
-    """METG in seconds, at the machine's mean speed over the sitting; its interval is that of this speed, too.
+    """METG in seconds, at the machine's mean speed over the sitting; its interval is for this speed, too.
 
     `drift` is how far that mean is uncertain, as the half-width of an interval in relation to it. It moves all systems
     of a sitting alike, so it is no part of `low` and `high`; None where one round cannot tell.
 
     relation '=': the crossing was measured. '<': efficiency reaches the threshold at every granularity measured,
-    down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, `high` infinite where
-    the interval leaves what was measured. One round says nothing of another launch: its interval is open.
+    down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, or `high` infinite, if
+    the interval leaves the measured part. One round says nothing of another launch: its interval is open.
     """
 
     value: float
@@ -125,11 +125,12 @@ class MetgEstimate:
 
     @property
     def is_told(self) -> bool:
-        """Whether its interval says anything: that of fewer than FEWEST_ROUNDS does not, however narrow it is."""
+        """Whether its interval says anything: an interval of fewer than FEWEST_ROUNDS does not, even if it is
+        narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
 
     def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
-        """Whether what is known of it leaves that open. A lower end that is unknown says nothing, except of '<'."""
+        """Whether the estimates leave that open. A lower end that is unknown says nothing, except of '<'."""
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
 
 
@@ -208,8 +209,8 @@ def metg_ratio(
 def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> list[float]:
     """METG of `a` / METG of `b` in each round that both have, of two systems of one sitting; none where one is a bound.
 
-    Each round's runs are held against one line through the runs of both, so that what is uncertain of the line is so of
-    both alike. Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
+    Each round's runs are compared with one line through the runs of both, so the line's uncertainty affects both alike.
+    Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
     """
     left, right = as_runs(a), as_runs(b)
     crossings = [find_crossing(side, threshold) for side in (left, right)]
@@ -260,8 +261,8 @@ def ratio_interval(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have
-    (what a round did to both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
+    """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have (a
+    round's effect on both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
     generator = np.random.default_rng(seed)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         common = sorted(a.keys() & b.keys())

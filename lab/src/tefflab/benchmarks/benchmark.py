@@ -189,7 +189,7 @@ class Estimates(ABC):
     @property
     @abstractmethod
     def has_values(self) -> bool:
-        """Whether anything is known of anybody."""
+        """Whether there is any value."""
 
     @abstractmethod
     def tables(self) -> Sequence[RenderableType]:
@@ -221,7 +221,7 @@ class Estimates(ABC):
 
 
 class Experiment(Frozen):
-    """A TOML file below `experiments/`, as all kinds have it; a kind adds what it asks and how that is drawn."""
+    """A TOML file below `experiments/`, with the keys of all kinds; a kind adds its questions and its pictures."""
 
     title: NonEmpty
     description: NonEmpty  # one line
@@ -266,7 +266,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
-        """All that is to be launched, round after round."""
+        """All launches, round after round."""
 
     def launch_of(self, run: Run[AnyRecord]) -> Hashable:
         """Equal of the runs that one launch made."""

@@ -1,8 +1,8 @@
 """Kinds of benchmark that ask the same question of every case in their programs' lists, in launch after launch.
 
 A run yields one time, of which the median over launches is estimated. For each case and number of workers, the lab
-ranks the variants: first, level or behind. A kind that derives from this says how to read that time, and what else,
-from a record.
+ranks the variants: first, level or behind. A kind that derives from this reads that time, and other facts, from a
+record.
 """
 
 import json
@@ -79,7 +79,7 @@ class ListedCase(BaseModel):
 class Fact(Generic[AnyRecord]):
     """A further number of a record: its key in JSON, and its column, where it has one.
 
-    A rate is made of the row's time, lest the two disagree: the median of rates need not be that of the times.
+    A rate is made of the row's time, so that both agree: the median of rates need not be the rate of the median time.
     """
 
     key: str
@@ -227,7 +227,8 @@ class CaseEstimates(Estimates):
         return LastWords(said, case_closing.suggestions(groups, f"./teff {again}", kept))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table, as terminal and report show them; then what there was no time for."""
+        """Title, columns and notes of each table, as terminal and report show them; then the cases for which there was
+        no time."""
         groups = [(case, rows) for case, rows in self.groups.items() if rows]
         reached = [(case, rows) for case, rows in groups if any(row.note != NO_TURN for row in rows)]
         for case, rows in reached:

@@ -35,7 +35,7 @@ _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 
 @dataclass
 class RankProfile:
-    """A rank, or a process that is none: seconds of its workers by what they did, and its messages."""
+    """A rank, or a process without ranks: seconds of its workers by activity, and its messages."""
 
     name: str
     workers: int = 0

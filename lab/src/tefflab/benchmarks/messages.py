@@ -1,8 +1,8 @@
 """Messages between two ranks of one node: latency and bandwidth by size, rate by window, and a chain of tasks that
 alternates between the ranks. Also the CPU time of waiting ranks.
 
-One system is the measure, that of plain message passing: the times of the others are divided by its times, round by
-round.
+One system is the measure, the system of plain message passing: the times of the others are divided by its times, round
+by round.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class Parameters(Strict):
 
 
 class Arrived(Strict):
-    """What a rank received."""
+    """The messages that a rank received."""
 
     messages: Count
     checksum: Hex64

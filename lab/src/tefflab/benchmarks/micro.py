@@ -36,7 +36,7 @@ class Parameters(Strict):
 
 
 class MicroValidation(Validation):
-    """The checksum of all tasks' values beside that of one thread."""
+    """The checksum of all tasks' values beside the checksum of one thread."""
 
     model_config = ConfigDict(extra="forbid")
 

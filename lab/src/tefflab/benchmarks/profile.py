@@ -165,7 +165,7 @@ def take_profile(root: Path, program: Program, name: str, flags: str, workers: i
 
 
 def parse_profile(program: str, line: str) -> SpawnProfile:
-    """The program's answer. TeffError with its own reason where it is an error, or what is wrong with it."""
+    """The program's answer. TeffError with the program's reason if it is an error, or with the fault of the line."""
     try:
         told = json.loads(line)
         if isinstance(told, dict) and "error" in told:

@@ -33,7 +33,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class ProgramValidation(Validation):
-    """The checksum of the result beside that of one thread."""
+    """The checksum of the result beside the checksum of one thread."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +82,7 @@ class Group:
     rounds: Mapping[tuple[str, str], ByRound]  # by program and system
 
     def ratios(self, program: str, to: str) -> dict[str, Interval]:
-        """The times of the other systems divided by that of the system `to`; empty where that has none."""
+        """The times of the other systems divided by the time of the system `to`; empty if that has none."""
         if to not in self.rows[program]:
             return {}
         one = self.rounds[program, to]

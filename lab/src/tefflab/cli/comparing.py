@@ -46,7 +46,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One sitting, and what it has to be compared."""
+    """One sitting, and its comparable quantities."""
 
     name: str
     sitting: str

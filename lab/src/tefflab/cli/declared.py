@@ -17,7 +17,7 @@ _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes
 
 
 def declared() -> list[Any]:
-    """As `Command`s with their `Option`s, without what they do."""
+    """As `Command`s with their `Option`s, without their functions."""
     file = project_root() / ".teff" / "stamps" / "commands.json"
     current = _fingerprint()
     kept: dict[str, Any] = {}

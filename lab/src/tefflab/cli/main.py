@@ -1,8 +1,8 @@
 """The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`; those that measure are
 declared by the kinds of benchmark.
 
-A command's module imports only the standard library and typer at its top, and what it works with inside
-its function, so that `teff --help` stays quick.
+A command's module imports only the standard library and typer at its top. It imports its other modules inside its
+function, so that `teff --help` stays quick.
 """
 
 import os

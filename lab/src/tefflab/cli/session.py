@@ -48,7 +48,7 @@ _BUSY = 0.2  # cores that they may use
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a measuring command's options say."""
+    """The values of a measuring command's options."""
 
     seconds: float
     rounds: int
@@ -64,7 +64,7 @@ class Options:
 
 
 def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
+    """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise TeffError(
             f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}", exit_code=BAD_INPUT
@@ -84,7 +84,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
-    """The options, and the words of flags, that say what is measured."""
+    """The options, and the words of flags, that define the measurement."""
     shared = {"--systems": options.systems, "--workers": options.workers, _ALL_VARIANTS: options.all_variants}
     own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
@@ -197,7 +197,7 @@ def _unmeasured(
 
 
 def checked_name(store: str) -> str:
-    """Raises TeffError for what is neither one folder's name nor an absolute path."""
+    """Raises TeffError for a name that is neither one folder's name nor an absolute path."""
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise TeffError(
             f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
@@ -408,7 +408,7 @@ def measured_live(
 
 
 def warn_of_others(console: Console) -> None:
-    """Says so before an hour is wasted: other programs take part of the cores."""
+    """Warns before an hour is wasted: other programs take part of the cores."""
     busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
     if busy > _BUSY:
         console.print(

@@ -97,8 +97,8 @@ def run_each(
 def command_of(
     root: Path, program: Program, flags: Sequence[str], ranks: int | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run. The number of workers is that of the flags, else all cores that
-    are here, or one a rank if there are more ranks.
+    """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
+    that are here, or one a rank if there are more ranks.
 
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.

@@ -54,7 +54,7 @@ def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | No
 
 
 def cpu_of_others(seconds: float) -> dict[str, float]:
-    """CPU that processes other than ours used within `seconds` [cores], by name."""
+    """CPU that other programs used within `seconds` [cores], by name."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_times(ours)
     time.sleep(seconds)
@@ -87,7 +87,7 @@ def to_json(found: Sequence[Finding]) -> str:
 
 
 def to_table(found: Sequence[Finding]) -> Table:
-    """A row a finding; why it matters and what to do stand below it where something is to be done."""
+    """A row a finding; the effect and the remedy stand below it if there is a remedy."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in found:
         table.add_row(_SIGNS[finding.status], finding.name, escape(finding.value))

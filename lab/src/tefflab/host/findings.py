@@ -174,7 +174,7 @@ def huge_pages(enabled: str | None) -> Finding:
 
 
 def address_layout(randomize: str | None) -> Finding:
-    """`randomize_va_space`; told for those who compare, never a warning."""
+    """`randomize_va_space`: a fact for comparisons, never a warning."""
     on = randomize is not None and randomize.strip() != "0"
     return Finding(
         "address layout",

@@ -31,7 +31,7 @@ class ProgramError(TeffError):
 
 
 class LackingError(ProgramError):
-    """A program whose system does not have what it was asked for, and says so."""
+    """A program whose system lacks the requested part, and says so."""
 
 
 class LateError(ProgramError):

@@ -119,8 +119,9 @@ def measure(
     enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, bool]:
     """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
-    estimating: whether it did is said, too. With `enough` the variants are launched in turns, round after round, until
-    it returns true for the estimates. Without it, each is launched as often as its place in the table needs it."""
+    estimating; the second result tells whether it did. With `enough` the variants are launched in turns, round after
+    round, until it returns true for the estimates. Without it, each is launched as often as its place in the table
+    needs it."""
     plan = kind.plan_of(head)
     runner = Runner(root, store, head.sitting, kind, budget)
     interrupted = False
@@ -159,7 +160,7 @@ def _in_turns(launch: Launch[Any]) -> Launch[Any]:
 def _asked(
     kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry], enough: Callable[[Estimates], bool] | None
 ) -> Callable[[], bool] | None:
-    """Whether what the runs so far say is enough."""
+    """Whether the estimates so far are enough."""
     if enough is None:
         return None
 

@@ -51,7 +51,7 @@ def wanted_half_widths(estimates: Mapping[str, Estimate | None]) -> dict[str, fl
     """The wanted half-width of each row of one table: NARROW for the first rows and for rows that a neighbour may
     overtake.
 
-    A neighbour is taken for as well known as WIDE: where only its own rounds are missing, this row's are no help.
+    A neighbour is taken for as well known as WIDE: if only the neighbour lacks rounds, rounds of this row do not help.
     """
     known = {name: each for name, each in estimates.items() if each is not None}
     order = sorted(known, key=lambda name: known[name].value)
@@ -89,7 +89,7 @@ def _arm(rounds: int) -> float:
 
 def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
     """The variant to launch next; None when nothing is missing. `latest` is the variant that was launched before.
-    Nobody narrows an interval while another, whose rounds may be a hundred times as long, has too few rounds for
+    No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few rounds for
     one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     waiting = {name: rounds for name, rounds in targets.items() if name != latest} or targets

@@ -15,8 +15,8 @@ def has_gaps(run: Record) -> bool:
 def is_noisy(run: Record, before: Record, after: Record, usual: float) -> bool:
     """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
 
-    One low ceiling alone says that the ceiling was measured badly, not the run: efficiency is held against the other.
-    Both were, where the run is beyond them.
+    One low ceiling alone means that the ceiling was measured badly, not the run: efficiency then uses the other. Both
+    were measured badly if the run is beyond them.
     """
     ceiling = max(before.rate or 0.0, after.rate or 0.0)
     is_slow = ceiling < SLOW * usual or (run.rate or 0.0) > BEYOND * ceiling

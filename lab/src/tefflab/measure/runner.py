@@ -1,4 +1,5 @@
-"""Runs what a sitting asks: calls programs, with a ceiling just before and after if the kind of benchmark wants it.
+"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind of benchmark wants
+it.
 
 Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the same
 order, and takes the answers that the store has. It starts programs only for the missing answers.
@@ -29,7 +30,7 @@ _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling befo
 
 
 class Runner(Generic[AnyRecord]):
-    """The program at hand and the store of one sitting. Close it when done."""
+    """The current program and the store of one sitting. Close it when done."""
 
     def __init__(
         self, root: Path, store: Store, sitting: str, kind: Benchmark[AnyRecord], budget: float = math.inf
@@ -72,7 +73,7 @@ class Runner(Generic[AnyRecord]):
         self, question: Question[AnyRecord], number: int, is_over: Callable[[float], bool]
     ) -> tuple[list[Run[AnyRecord]], bool]:
         """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
-        `is_over` for the next, of which it is told how long it takes."""
+        `is_over` for the next, whose time it passes."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
@@ -256,7 +257,7 @@ class Runner(Generic[AnyRecord]):
 
 
 class _Ceiling(Generic[AnyRecord]):
-    """The program that measures the ceiling, and what it last said."""
+    """The program that measures the ceiling, and its last answer."""
 
     def __init__(self, program: BatchProgram, kind: Benchmark[AnyRecord]) -> None:
         self.program = program

@@ -3,7 +3,7 @@
 Each round launches them in another order, so that the machine's drift hits all alike. If the host moves the cores apart
 or together, each variant is measured until it is known at either distance. A first round that takes much longer than
 others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
-on, with its reason; the others go on, and what was measured stays. A sitting that is resumed tries it once more.
+on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
 """
 
 import math
@@ -171,7 +171,7 @@ class Sitting:
             )
 
     def _next(self) -> list[Entry] | None:
-        """A company that is in the midst of a round. Where all are launched alike, the one that has had least. Else the
+        """A company in the middle of a round. If all are launched alike, the company with the fewest launches. Else the
         company that is furthest from its wanted precision at the present distance of the cores. At a rare distance no
         precision is wanted: until the host moves the cores back, the company with the least time is launched. (At a
         distance that is not rare, precision is wanted even if the tables are about another distance. It may be the main
@@ -316,7 +316,7 @@ class Sitting:
         """A round is lost; the variant is out unless it was merely late, and that is its first failure. Of one that has
         never answered that is all that is known, until it does."""
         launch = entry.launch
-        reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # whose it is stands beside it
+        reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # the owner of the time stands beside it
         entry.late += isinstance(failure, LateError)
         is_out = not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before is not None
         if is_out:

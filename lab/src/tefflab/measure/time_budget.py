@@ -32,7 +32,7 @@ class TimeBudget:
         return self._clock() - self._started
 
     def is_spent(self, rounds: int) -> bool:
-        """Whether measuring ends now; `rounds` is what the system with the fewest has had."""
+        """Whether measuring ends now; `rounds` is the number of rounds of the system with the fewest."""
         return self.spent > self.seconds * (1 if rounds >= ENOUGH else GRACE)
 
     @property

@@ -1,4 +1,4 @@
-"""Tables of comparisons, one each for METG, overheads and times of a task, and what they say together."""
+"""Tables of comparisons, one each for METG, overheads and times of a task, and their common result."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,8 +28,8 @@ _LONG = 24  # a longer name of a place has no room beside the numbers
 
 
 def to_tables(answers: Sequence[Answer]) -> Group:
-    """Each of them: of systems a row a place; of stores places or systems, of which there are fewer, have a table each
-    with the others as rows. Then how to read it."""
+    """The tables of each answer. For systems, a row a place. For stores, the fewer of places and systems have a table
+    each, with the others as rows. Then how to read it."""
     parts: list[RenderableType] = []
     for each in answers:
         parts += [Text(f"A  {each.a}"), Text(f"B  {each.b}")]
@@ -63,7 +63,7 @@ def _machine(shift: Shift) -> str:
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:
-    """Of two sittings: whether each found what the other did."""
+    """Of two sittings: whether each found the other's values."""
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
     places = dict.fromkeys(each.place for each in comparisons)

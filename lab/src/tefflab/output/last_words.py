@@ -20,7 +20,7 @@ def remarks(lines: Sequence[str], beside: int = 0) -> Sequence[str]:
 
 
 class LastWords:
-    """As rich prints them. Suggestions are commands, each with what it does, the most needed first: two are shown."""
+    """As rich prints them. Suggestions are commands, each with its effect, the most needed first: two are shown."""
 
     def __init__(self, sentence: str, suggestions: Iterable[tuple[str, str]]) -> None:
         self.sentence = sentence

@@ -1,4 +1,4 @@
-"""The table of `teff watch`, and what it says in a sentence."""
+"""The table of `teff watch`, and its result in a sentence."""
 
 import math
 from collections.abc import Sequence
@@ -75,7 +75,7 @@ def _reason(pair: Pair, a: str, b: str) -> str:
 
 
 def _way_out(pair: Pair, effort: Effort) -> str:
-    """The watch begins anew, so what it has had counts for its pace alone."""
+    """The watch begins anew, so its rounds so far only tell its pace."""
     if effort.interrupted:
         return "It was interrupted: let it go on to its end."
     if pair.rounds_wanted is None:

@@ -158,7 +158,7 @@ def rate_unit(case: MeasuredCase) -> str:
 
 def ceiling_of(case: MeasuredCase) -> Interval | None:
     """The ceiling over all rows, or all curves where there are no rows, in the unit of the curves; None without one.
-    Where some are held against that of the cores, it is that one."""
+    If some rows use the cores' ceiling, it is that one."""
     if case.rows:
         return ceiling_over([row for row in case.rows if not row.variant.ceiling] or case.rows, rate_unit(case))
     of_cores = [curve for curve in case.curves if not curve.variant.ceiling]

@@ -120,7 +120,7 @@ def _groups(
 
 
 def _rows(names: Sequence[str], ways: Sequence[str]) -> Grid:
-    """Names, and beside each what may take several lines of a narrow terminal."""
+    """Names, and beside each a text that may take several lines of a narrow terminal."""
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")

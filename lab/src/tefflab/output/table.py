@@ -16,7 +16,7 @@ _GAP = 2  # blanks between two columns, or 1 where that makes them fit
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A title, which may have several lines, and a cell a row. Priority 0 stays whatever the width."""
+    """A title, which may have several lines, and a cell a row. Priority 0 stays at any width."""
 
     title: str
     cells: Sequence[str | Text]

@@ -1,7 +1,7 @@
 """The record: the facts of one run from one program (schema `teff-record-2`, `bench/program/record.schema.json`).
 
 Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
-kind's file. The program counts; the lab reads what it counted. A record is either *good* - all numbers are there, and
+kind's file. The program counts; the lab reads its counters. A record is either *good* - all numbers are there, and
 validation passed or was switched off on purpose - or it carries an `error`. A record in between is refused, so no
 unproven number gets further than this module.
 """
@@ -29,7 +29,7 @@ class Strict(BaseModel):
 
 
 class Validation(Strict):
-    """Whether the run did what it should have, as the program checked itself. A kind says what it compared."""
+    """Whether the run did all its work, as the program checked itself. A kind adds the compared values."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -137,7 +137,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 def parse_record(line: str, kind: type[AnyRecord]) -> AnyRecord:
     """The record, of this `kind` of benchmark, that a program printed as `line`.
 
-    Raises RecordError with one line that names the first field at fault and what was there.
+    Raises RecordError with one line that names the first field at fault and its value.
     """
     text = line.strip()
     if not text:

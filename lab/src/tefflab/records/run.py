@@ -68,7 +68,7 @@ class Run(Line, Generic[AnyRecord]):
 
 
 class Failure(Line):
-    """A system that failed, and is left out of its sitting until that is resumed; of one case only where that is said.
+    """A failed system, which is left out of its sitting until the sitting is resumed; with a case, of that case only.
 
     A later line of the same system and case counts instead of this one.
     """

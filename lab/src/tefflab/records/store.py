@@ -149,7 +149,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Forces what was appended to disk and lets the files go. Appending opens them again."""
+        """Forces the appended lines to disk and lets the files go. Appending opens them again."""
         while self._appenders:
             self._appenders.popitem()[1].close()
 
@@ -205,8 +205,8 @@ class Store:
         return chosen[-1]
 
     def no_sitting(self, what: str, otherwise: str) -> StoreError:
-        """That this sitting is not there or, where lines of sittings.jsonl can't be read, that one of them may be it.
-        `otherwise` is what to do, or what is there instead."""
+        """The error that this sitting is not there or, if lines of sittings.jsonl can't be read, that one of them may
+        be it. `otherwise` is the remedy, or the list of existing sittings."""
         damage = [line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)]
         if damage:
             last = damage[-1]
@@ -299,7 +299,7 @@ def file_of(folder: Path, kind: str) -> Path:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether anything was measured into it: an empty file of sittings is what a command that failed has left."""
+    """Whether there are runs in it: a command that failed leaves an empty file of sittings."""
     files = [file_of(folder, kind) for kind in get_args(Kind)]
     return any(file.is_file() and file.stat().st_size > 0 for file in files) or earlier.is_earlier(folder)
 

@@ -1,4 +1,4 @@
-"""Finding what was measured: the stores below `results/`, by the names a user gives them."""
+"""Finds measurements: the stores below `results/`, by the names a user gives them."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from tefflab.systems.systems import load_systems
 
 
 def open_sitting(root: Path, name: str) -> tuple[Store, Sitting]:
-    """`STORE`, whose last sitting is meant, or `STORE:SITTING`. StoreError, naming those there are, for another."""
+    """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
     store, _, sitting = name.partition(":")
     opened = Store.open(root / RESULTS_FOLDER / store)
     return opened, _with_floors(root, opened.sitting(sitting or None))

@@ -1,7 +1,7 @@
 """Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries.
 
 The usual build is left alone. A version's programs stand in a separate build folder, `.teff/versions/ID/build`, whose
-CMake sees the version first. A version that the usual build has anyway is taken from there.
+CMake sees the version first. A version that the usual build has anyway comes from that build.
 """
 
 import json
@@ -44,8 +44,8 @@ _OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|l
 
 
 def bring_version(root: Path, usual: System, system: System, programs: Sequence[Program], console: Console) -> None:
-    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError where it can't be
-    had, or where what was linked is another."""
+    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError if it can't be had,
+    or if the linked version is another."""
     asked = system.asked
     assert asked is not None
     with alone(root, console):

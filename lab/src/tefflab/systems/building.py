@@ -139,7 +139,7 @@ class Build:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system and kind. Their old programs go, lest what no longer compiles be measured."""
+        """Reasons by system and kind. Their old programs go, so that code that no longer compiles is not measured."""
         programs = self._programs()
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         if not found:

@@ -24,7 +24,7 @@ class IdentityError(Exception):
 
 
 def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
-    """Runs `command` with `environment` added to ours, for at most `timeout` seconds.
+    """Runs `command` with `environment` added to the lab's, for at most `timeout` seconds.
 
     Raises IdentityError where it can't be started, fails, hangs, or answers something else.
     """

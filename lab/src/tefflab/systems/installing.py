@@ -54,7 +54,7 @@ def absent(root: Path, systems: Sequence[System]) -> list[System]:
 
 
 def announce(systems: Sequence[System], console: Console) -> None:
-    """Says what is about to come, before it does."""
+    """Announces the downloads before they begin."""
     for each in systems:
         come = each.install
         where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
@@ -86,7 +86,8 @@ def bring_missing(root: Path, systems: Sequence[System], console: Console) -> No
 
 
 def remove(root: Path, system: System, console: Console) -> None:
-    """Removes what `install` brought and what was built with it. Debian packages stay: others may use them."""
+    """Removes the files of `install` and the programs that were built with them. Debian packages stay: others may use
+    them."""
     with alone(root, console):
         shutil.rmtree(root / INSTALLED_FOLDER / system.name, ignore_errors=True)
         for program in system.programs:

@@ -81,6 +81,6 @@ class Install(_Strict):
 
     @property
     def cost(self) -> str:
-        """`79 MB, Apache-2.0`, as far as it is said."""
+        """`79 MB, Apache-2.0`, as far as known."""
         size = f"{self.megabytes:g} MB" if self.megabytes else ""
         return ", ".join(filter(None, [size, self.licence]))

@@ -87,7 +87,7 @@ def call_program(
 
 
 def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str) -> int:
-    """Passes on what the program says as it says it; returns its exit code."""
+    """Passes on the program's output as it comes; returns its exit code."""
     assert called.stdout is not None
     assert called.stderr is not None
     unfinished = b""  # line of its errors and notes

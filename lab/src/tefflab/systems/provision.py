@@ -36,7 +36,7 @@ Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 class Provision:
     """The result: the reason, for each owner whose requirements are not met.
 
-    `command` is what a person with root's rights has to type, where only that would help.
+    `command` is the command for a user with root's rights to type, if only that would help.
     """
 
     problems: dict[str, str] = field(default_factory=dict)
@@ -165,7 +165,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
 
 
 def follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
-    """Shows behind a step what a line that matches says."""
+    """Shows the lines that match behind a step."""
 
     def on_line(line: str) -> None:
         if found := pattern.match(line):

@@ -1,7 +1,7 @@
-"""Sets up what a command needs and is not there yet: Debian packages, Python packages, compiled programs.
+"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs.
 
-It leaves alone what is there. It reports what can't be installed, and does not try that again for a day. A system
-that can't be set up never keeps the others from being used.
+It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
+system that can't be set up never keeps the others from being used.
 """
 
 import fcntl
@@ -82,7 +82,7 @@ def ensure(
 
 
 def warn(console: Console, owner: str, reason: str) -> None:
-    """One line on what is not going to be there."""
+    """One line on a part that will not be there."""
     console.print(f"teff: [yellow]{escape(owner)}[/]: {escape(reason)}", soft_wrap=True)
 
 

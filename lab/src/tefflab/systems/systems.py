@@ -182,8 +182,8 @@ class Program(_Strict):
         return Path(place.build) if (place := self._place(root)) else root / BUILD_FOLDER
 
     def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
-        """The words that start the program with `workers` workers; flags are to be appended. `ranks` where the user
-        wants so many processes, in which the workers are; only programs with a `command_for_ranks` can do that."""
+        """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
+        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
         if ranks is not None:
             words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
             return [self._fill(word, root, workers) for word in words]
@@ -192,7 +192,7 @@ class Program(_Strict):
         return [self.python(root), *filled] if script_first else filled
 
     def python(self, root: Path) -> str:
-        """The interpreter of its scripts: the lab's own, or that of its system's or version's own environment."""
+        """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
         if place := self._place(root):
             return place.python
         return str(self.installed(root) / "venv/bin/python") if self._apart else sys.executable

@@ -13,10 +13,10 @@
 
 namespace teff::apps {
 
-/// A = L L^T, tile by tile, in place: of both the lower triangle counts. A task is what a step does to a
+/// A = L L^T, tile by tile, in place: of both the lower triangle counts. A task is the part of a step for one
 /// tile. Step k factorises tile (k, k) and solves the tiles below it against it. Then it subtracts the
-/// products of two of these tiles from all tiles to their right. A tile is final when the step of its column
-/// has been.
+/// products of two of these tiles from all tiles to their right. A tile is final after the step of its
+/// column.
 class cholesky {
  public:
   struct task {

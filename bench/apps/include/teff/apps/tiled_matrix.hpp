@@ -31,7 +31,7 @@ enum class layout : std::uint8_t {
   columns,  ///< one matrix of this rank's tiles alone, column by column: what libraries take
 };
 
-/// A square matrix of tiles, which belong to ranks. Memory that nobody has written to costs nothing.
+/// A square matrix of tiles, which belong to ranks. Memory without a write costs nothing.
 class tiled_matrix {
  public:
   tiled_matrix(const tiling& blocks, const process_grid& grid, int rank, layout how);

@@ -26,7 +26,7 @@ class contents {
     words_.front() = number;
     return std::as_bytes(std::span<const std::uint64_t>(words_));
   }
-  /// Where such a message may be received.
+  /// The buffer in which such a message may be received.
   [[nodiscard]] std::span<std::byte> buffer() { return std::as_writable_bytes(std::span(words_)); }
 
  private:

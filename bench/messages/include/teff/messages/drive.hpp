@@ -28,7 +28,7 @@ class peer {
 struct peer_name {
   std::string system;
   std::string variant;
-  std::string version;  ///< besides that of the MPI, if it has one
+  std::string version;  // besides the MPI's version, if it has one
 };
 
 /// The main program of a system, which a launcher starts twice; `thread_level` as MPI_Init_thread takes it.

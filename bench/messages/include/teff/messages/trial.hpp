@@ -10,7 +10,8 @@
 
 namespace teff::messages {
 
-/// One run as one of the two ranks sees it: the clock, and what has arrived. One thread at a time uses it.
+/// One run on one of the two ranks: the clock, and the messages that have arrived. One thread at a time uses
+/// it.
 class trial {
  public:
   trial(const work& asked, int rank, bench::region_meter& region)

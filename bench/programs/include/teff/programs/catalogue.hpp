@@ -47,7 +47,7 @@ using all_programs =
                nbody, histogram, bfs, reduce, reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside,
                small_requests, batches_of_requests>;
 
-/// What they are, without their code.
+/// The descriptions of the programs, without their code.
 [[nodiscard]] std::span<const description> catalogue();
 /// The description of the program of this name. Throws bench::usage_error.
 [[nodiscard]] const description& described(std::string_view name);

@@ -17,7 +17,7 @@ class buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  struct untouched {};  ///< memory as the allocator gives it, for what is made while a program runs
+  struct untouched {};  // memory as the allocator gives it, for data that a program makes while it runs
 
   buffer() = default;
   buffer(std::int64_t count, untouched)

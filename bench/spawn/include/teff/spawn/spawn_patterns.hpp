@@ -159,7 +159,7 @@ tree_counts search_tree(const tree& of, const node& from) {
   }
 }
 
-/// Why the system can't run what is asked for; empty if it can.
+/// Why the system can't run this work; empty if it can.
 template <class System>
 [[nodiscard]] std::string missing(const work& asked) {
   const bool both = asked.children == spawning::both;
@@ -180,8 +180,7 @@ template <class System>
   return {};
 }
 
-/// Runs what is asked for. Call it where the system's tasks may be spawned, and only if missing() says
-/// nothing.
+/// Runs the work. Call it where the system's tasks may be spawned, and only if missing() says nothing.
 template <class System>
 [[nodiscard]] result run_pattern(const work& asked) {
   result found;

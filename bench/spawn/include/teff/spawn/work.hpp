@@ -38,7 +38,7 @@ struct result {
 /// Units of the pattern's work: null tasks, calls of Fibonacci, nodes of the tree. Each is a task, or a call
 /// that its parent makes by itself in the place of a task.
 [[nodiscard]] std::int64_t units(const work& of, const result& found);
-/// How what was found differs from what had to be found; empty if it does not.
+/// The difference between the found and the expected result; empty if there is none.
 [[nodiscard]] std::string difference(const work& of, const result& found, const result& wanted);
 
 /// The flags of a run, parsed.

@@ -8,7 +8,7 @@
 
 namespace teff::graphs {
 
-/// A point of a graph, at whatever timestep.
+/// A point of a graph, at any timestep.
 struct column {
   std::size_t graph;
   std::int64_t point;

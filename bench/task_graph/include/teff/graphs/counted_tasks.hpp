@@ -38,7 +38,7 @@ class running_chains {
 
 /// Runs a workload on a system whose tasks can spawn tasks, but know no dependences: the last predecessor of
 /// a task to finish makes it ready. With the first task that it makes ready it goes on itself, the others it
-/// spawns. So what is spawned is a chain of tasks. Nothing is stored of the graphs but a window of counters.
+/// spawns. So each spawn makes a chain of tasks. Nothing is stored of the graphs but a window of counters.
 /// The workload must outlive it.
 class counted_tasks {
  public:

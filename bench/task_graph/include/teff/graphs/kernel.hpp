@@ -9,7 +9,7 @@
 
 namespace teff::graphs {
 
-/// What a task computes. The names are the published Task Bench's.
+/// The work of a task. The names are the published Task Bench's.
 enum class kernel_kind : std::uint8_t {
   empty,           ///< nothing
   busy_wait,       ///< a chain of dependent integer multiplications and remainders
@@ -50,8 +50,8 @@ struct kernel {
   [[nodiscard]] std::int64_t bytes(std::int64_t iterations, std::int64_t scratch_bytes) const;
 };
 
-/// One line that names the value and says why a kernel with a scratch of this size can't run and what can, or
-/// nothing. Loads OpenBLAS where the kernel needs it.
+/// One line with the value and the reason why a kernel with a scratch of this size can't run, and a size that
+/// can; empty if it can run. Loads OpenBLAS where the kernel needs it.
 [[nodiscard]] std::string check(const kernel& kernel, std::int64_t scratch_bytes);
 
 /// The instruction sets that kernels are compiled for. `baseline` is what every processor of the architecture

@@ -76,7 +76,7 @@ class named_predecessors {
 
   workload& work_;
   std::deque<graph> graphs_;
-  std::vector<Handle*> after_;  ///< what the next task comes after: a copy of a handle may cost much
+  std::vector<Handle*> after_;  // the predecessors of the next task: a copy of a handle may cost much
 };
 
 }  // namespace teff::graphs

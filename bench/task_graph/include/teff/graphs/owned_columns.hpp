@@ -61,7 +61,7 @@ class owned_columns {
   }
 
  private:
-  /// The index of what is listed for a timestep and the next one.
+  /// The index of the lists for a timestep and the next one.
   [[nodiscard]] std::size_t layer(std::int64_t timestep) const {
     if (sets_ == 1) return 0;
     return (static_cast<std::size_t>(table_.set_at(timestep)) * sets_ +

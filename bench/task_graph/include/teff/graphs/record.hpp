@@ -22,7 +22,7 @@ struct record {
   std::string error;  ///< why the run does not count, or empty
 };
 
-/// Adds up the ranks' outcomes, and compares them with what the graphs demand.
+/// Adds up the ranks' outcomes, and compares them with the counters that the graphs demand.
 [[nodiscard]] record validate(const bench::identity& who, const workload& work,
                               const std::vector<outcome>& outcomes, std::string started_at);
 

@@ -34,7 +34,7 @@ class window {
       // Releases this task's output and acquires the other predecessors' outputs, for the successor that the
       // last of them starts.
       if (all > 1 && count.fetch_add(1, std::memory_order_acq_rel) + 1 < all) return;
-      count.store(0, std::memory_order_relaxed);  // nobody else touches it before this successor has run
+      count.store(0, std::memory_order_relaxed);  // no other thread touches it before this successor has run
       ready(next, each);
     });
   }

@@ -23,7 +23,7 @@ namespace teff::graphs {
 /// An input of a task: the output of a task of the timestep before, wherever the system has brought it.
 using input = std::span<const std::byte>;
 
-/// Executes tasks and counts what they did, for one worker of a system. Only that worker uses it: it shares
+/// Executes tasks and counts their work, for one worker of a system. Only that worker uses it: it shares
 /// nothing, and begins and ends on separate cache lines.
 class alignas(128) worker {
  public:
@@ -44,7 +44,7 @@ class alignas(128) worker {
   [[nodiscard]] std::int64_t begin(std::size_t graph, std::int64_t timestep, std::int64_t point,
                                    std::span<const input> inputs);
   /// The second half, when that kernel has ended: counts the task, and checks that the output is its own.
-  /// `computed` says whether what the kernel computed is what it should be, as the adapter has found out.
+  /// `computed` says whether the kernel computed the right result, as the adapter has found out.
   void end(std::size_t graph, std::int64_t timestep, std::int64_t point, input output, bool computed);
 
   [[nodiscard]] const counters& done() const { return done_; }
@@ -79,7 +79,7 @@ class alignas(128) worker {
   void compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
   /// Counts a task's work and returns its iterations.
   std::int64_t count_work(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
-  /// Keeps what is wrong with a task, if it is the first that is wrong.
+  /// Keeps the fault of a task, if it is the first fault.
   [[gnu::noinline, gnu::cold]] void note(const prepared_graph& graph, std::int64_t timestep,
                                          std::int64_t point, std::size_t output_bytes, const input* inputs,
                                          std::size_t count);

@@ -70,8 +70,8 @@ class Ceiling(Reference[GraphRecord]):
 
 
 def expect_rates(root: Path, configurations: Iterable[Configuration]) -> None:
-    """TeffError for one whose kernels have no rate: one short run of the ceiling for each that differs says it. Where
-    that can't be had, the sitting will say why."""
+    """TeffError for a configuration whose kernels have no rate: one short run of the ceiling for each different one
+    finds it. If the ceiling can't run, the sitting will give the reason."""
     ceiling = Ceiling().command_line(root, 1)
     for line, configuration in {each.ceiling_line(1, 1, 1): each for each in configurations}.items():
         asked = subprocess.run([*ceiling, *line.split()], capture_output=True, text=True, check=False)

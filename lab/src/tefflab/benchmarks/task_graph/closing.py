@@ -18,7 +18,7 @@ Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """As rich prints it. `again` is the command that went before, without options; `store` keeps what was measured."""
+    """As rich prints it. `again` is the command that went before, without options; `store` keeps its runs."""
 
     case: MeasuredCase
     ratio: Ratio
@@ -61,7 +61,7 @@ def sentence(case: MeasuredCase, ratio: Ratio) -> str:
 
 
 def curve_sentence(case: MeasuredCase) -> str:
-    """From which size on tasks keep the cores busy enough, of the sizes measured: on the first system and on the
+    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and on the
     last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
     reached = _reached(case)
@@ -96,7 +96,7 @@ def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
 
 
 def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
-    """Commands, each with what it does, the most needed first."""
+    """Commands, each with its effect, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):

@@ -1,8 +1,8 @@
 """The subject of a measurement, as the flags that the bench programs take; the measurement chooses steps and
 iterations.
 
-The flags are the published Task Bench's. The defaults are what METG is usually asked of: a stencil with one column for
-each worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
+The flags are the published Task Bench's. The defaults are the usual subject of METG: a stencil with one column for each
+worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
 """
 
 import re
@@ -39,7 +39,7 @@ class Configuration:
 
     @property
     def flags(self) -> str:
-        """As one would type them."""
+        """In the words of a command line."""
         return " -and ".join(_text(graph) for graph in self.graphs)
 
     @property

@@ -47,7 +47,7 @@ class GraphQuestion(Question[GraphRecord]):
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
     def round(self) -> _Round:
-        """A run that is cold says how long one must be that is not, and that one what an empty task takes.
+        """A cold run tells how long a warm one must be, and the warm one tells the time of an empty task.
 
         Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
         length from one of them, they would share its mistake, which no interval made of rounds can see.

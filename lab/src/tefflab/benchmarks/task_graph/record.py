@@ -1,4 +1,4 @@
-"""The record of a task graph's run: the head of every record, and the graphs with what they were counted to be.
+"""The record of a task graph's run: the head of every record, and the graphs with their counters.
 
 Only this module of the lab derives these values (granularity, rates).
 """

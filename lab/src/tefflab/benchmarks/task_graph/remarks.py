@@ -27,7 +27,7 @@ def remarks(case: MeasuredCase, width: int) -> list[Text]:
 
 
 def elsewhere(case: MeasuredCase) -> tuple[str, str] | None:
-    """At which other distances of the cores it was measured: those runs do not count among the rounds."""
+    """The other distances of the cores at which it was measured: those runs do not count among the rounds."""
     others = [duration(each.round_trip) for each in case.others if each.round_trip is not None]
     return ("left out", f"runs with cores {' and '.join(others)} apart: see the report") if others else None
 

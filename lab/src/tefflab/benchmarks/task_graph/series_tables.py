@@ -36,7 +36,7 @@ def series_table(cases: Sequence[MeasuredCase]) -> Group:
 
 
 def curve_table(case: MeasuredCase) -> Group:
-    """The points of every curve, a row each, by the rising size of the task, and what is to be said of them."""
+    """The points of every curve, a row each, by the rising size of the task, and their remarks."""
     size = WorkAxis(case)
     points = [(curve, point) for curve in curves_in_order(case) for point in curve.points]
     headings: dict[int, str] = {}

@@ -115,7 +115,7 @@ def _meaning(threshold: float) -> str:
 
 
 def _label(row: MetgRow) -> Label:
-    """The id as in every table, and below it what it stands for."""
+    """The id as in every table, and below it its title."""
     name = [(line, BODY, INK) for line in wrap(row.variant.id, _LABEL, BODY)]
     if row.variant.title == row.variant.id:
         return name

@@ -20,7 +20,7 @@ def footer(sitting: Sitting, cases: Sequence[MeasuredCase]) -> str:
 
 
 def signature(sitting: Sitting, *remarks: str) -> str:
-    """Machine, time and source, and what else is to be said."""
+    """Machine, time and source, and further remarks."""
     parts = [
         sitting.machine.summary,
         f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",

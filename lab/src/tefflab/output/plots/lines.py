@@ -99,7 +99,8 @@ class Varied:
 
 
 def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_share: bool) -> Figure:
-    """The share (or the time) of every system against what is varied, with bands. A line breaks where there is none."""
+    """The share (or the time) of every system against the varied parameter, with bands. A line breaks where there is
+    none."""
     variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
     look_of = looks(variants.values())
     known = {

@@ -1,6 +1,6 @@
 """How each variant looks in every picture: its system's colour, and besides it a dash and a shape.
 
-Colour is never alone: a curve is told by its shape in print and by readers who see few colours, too.
+Colour is never alone: readers tell a curve by its shape in print, and if they see few colours.
 """
 
 from collections import Counter

@@ -157,7 +157,7 @@ def stroke(look: Look, width: float = 1.4) -> dict[str, Any]:
 
 
 def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
-    """A variant's mark, with a white rim that parts it from what it lies on."""
+    """A variant's mark, with a white rim that parts it from the lines below."""
     marker = MARKERS[look.shape]
     return {
         "marker": marker,

@@ -1,7 +1,7 @@
 "use strict";
 // Draws the curves of each section as wide as the page allows. It names some curves by a flag, draws the others in
-// grey, and shows a point's numbers. Places come as shares of the axes (0 to 1) and texts as they are to be read;
-// nothing is computed here but pixels.
+// grey, and shows a point's numbers. Places come as shares of the axes (0 to 1) and texts ready to read; the page
+// computes only pixels.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const NEAR = 30; // pixels from the pointer within which a point answers

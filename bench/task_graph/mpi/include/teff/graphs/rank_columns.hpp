@@ -107,7 +107,7 @@ class rank_columns {
   [[nodiscard]] static bool crosses(const crossing& each, interval readers) {
     return each.consumers.clipped_to(readers).size() > 0;
   }
-  /// Of the outputs of `timestep`: the set is that of the timestep that reads them.
+  /// Of the outputs of `timestep`, by the dependence set of the timestep that reads them.
   [[nodiscard]] const plan& plan_of(std::int64_t timestep) const {
     if (plans_.size() == 1) return plans_.front();
     return plans_[static_cast<std::size_t>(table_->graph().dependence_set(timestep + 1))];
