@@ -62,7 +62,7 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Weather:
-    """What the host does. Durations in seconds."""
+    """The host's behaviour. Durations in seconds."""
 
     near: float = 120.0  # mean stretch with the cores near to each other
     far: float = 10.0  # mean stretch with the cores far from each other; 0: they stay near
@@ -97,7 +97,7 @@ class Host:
         return self._far.is_second(self.now)
 
     def run(self, ideal: float, noise: float) -> tuple[float, dict[str, float]]:
-        """Seconds that a run takes that takes so many on a quiet machine, and what its record says of the noise."""
+        """Seconds of a run that takes `ideal` on a quiet machine, and its record's noise."""
         before = self._gap_share()
         taken = ideal * self.speed() * math.exp(self.random.gauss(0, noise))
         if self._busy.is_second(self.now):
@@ -178,7 +178,7 @@ class _Launched:
 
 @dataclass
 class _Shelf:
-    """A store that keeps what it is given, in memory."""
+    """A store that keeps its lines in memory."""
 
     runs: list[GraphRun] = field(default_factory=list)
 
@@ -193,7 +193,7 @@ class _Shelf:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A sitting's rows at the distance that its table is about, the smallest METG first, and what they should say."""
+    """A sitting's rows at the distance of its table, the smallest METG first, and their true values."""
 
     rows: tuple[MetgRow, ...]
     truths: dict[str, float]

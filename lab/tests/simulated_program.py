@@ -35,7 +35,7 @@ def flags_of(line: str) -> dict[str, str]:
 
 
 def is_far() -> bool:
-    """Whether the simulated host holds the cores apart: it moves them every so many questions to anybody."""
+    """Whether the simulated host holds the cores apart: it moves them every so many questions to any program."""
     asked = os.environ.get("SIMULATED_HOST")
     if asked is None:
         return False

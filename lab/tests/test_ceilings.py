@@ -1,4 +1,4 @@
-"""Kernels that do not run on the cores are held against a ceiling of their own, which their system brings."""
+"""Kernels that do not run on the cores are compared with another ceiling, which their system brings."""
 
 from collections.abc import Callable
 from pathlib import Path

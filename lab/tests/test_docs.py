@@ -1,4 +1,4 @@
-"""The documentation against what it documents."""
+"""The documentation against its subjects."""
 
 import json
 import re

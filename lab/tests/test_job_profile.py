@@ -1,4 +1,4 @@
-"""Where a program's worker time goes, and what it sends: from traces to a table."""
+"""Worker time and messages of a program: from traces to a table."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The reference of JSON against what the commands print."""
+"""The reference of JSON against the commands' output."""
 
 import json
 import re

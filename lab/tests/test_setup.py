@@ -537,7 +537,7 @@ esac
 
 
 class Script:
-    """A checkout with nothing but what the entry script reads, and a PATH on which our stand-ins come first."""
+    """A checkout with only the files that the entry script reads, and a PATH on which the stand-ins come first."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "a checkout"

@@ -46,7 +46,7 @@ def advice(given: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]
 
 
 def by_ends(given: MeasuredCase) -> Ratio:
-    """Ratios of which no more is known than the two intervals say."""
+    """Ratios from the two intervals alone."""
     known = {each.variant.id: each.metg for each in given.rows if each.metg}
 
     def ratio(a: str, b: str) -> Interval:

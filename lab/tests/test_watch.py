@@ -1,4 +1,4 @@
-"""`teff watch`: a slowdown is found, none is invented, and what can't be told is not told."""
+"""`teff watch`: it finds a slowdown, invents none, and admits what it can't tell."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def noises() -> list[list[tuple[Launch, Launch]]]:
 
 
 def slowed(launch: Launch, number: int, factor: float) -> Launch:
-    """The same as round `number` of a system whose METG is so many times as large, its noise the same."""
+    """Round `number` of a system whose METG is `factor` times as large, with the same noise."""
     return [
         replace(
             each,

@@ -34,7 +34,7 @@ class Declaration:
 
     @property
     def head(self) -> str:
-        """The signature without its template parameters and what they must be."""
+        """The signature without its template parameters and their requirements."""
         return re.sub(r"^template <.*?>\n(?: *requires[^\n]*\n)?", "", self.signature, flags=re.DOTALL)
 
     @property
@@ -121,7 +121,7 @@ def _comment(text: str, at: int) -> tuple[list[str], int]:
 def _statement(text: str, at: int) -> tuple[Declaration, int]:
     """The declaration that begins at `at`, and where the text goes on."""
     signature = ""
-    skipping = ""  # what the signature does not show: a body, or a constructor's initialisers
+    skipping = ""  # the part that the signature does not show: a body, or a constructor's initialisers
     members: list[Declaration] = []
     depth = 0
     begin = end = at

@@ -80,7 +80,7 @@ def _text(file: Path) -> str:
 
 
 def _hits(root: Path, files: Iterable[Path], wrong: re.Pattern[str]) -> Iterator[str]:
-    """The places where the pattern, whose first group is what to show, matches."""
+    """The places where the pattern matches; its first group is the shown text."""
     for file in files:
         for number, line in enumerate(_text(file).splitlines(), 1):
             for hit in wrong.finditer(line):

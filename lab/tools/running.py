@@ -56,7 +56,7 @@ class Outcome:
 
 
 def run_checks(root: Path, names: Sequence[str], *, quick: bool, results: Console, progress: Console) -> int:
-    """Sets up what the checks need and runs them; returns the exit code, 0 only where nothing failed."""
+    """Sets up the requirements of the checks and runs them; returns the exit code, 0 only if nothing failed."""
     started = time.monotonic()
     checks = chosen(names, quick=quick)
     with alone(root, progress, task="test"):
@@ -93,7 +93,7 @@ class Display:
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[None]:
-        """Shows what runs while waiting, and takes it away before anything else is printed."""
+        """Shows the running steps while waiting, and takes the display away before anything else is printed."""
         if not self._console.is_terminal:
             yield
             return
@@ -167,7 +167,7 @@ def _end_steps(threads: Sequence[Thread]) -> None:
 
 
 def _report(outcome: Outcome, results: Console) -> None:
-    """One line; below it, where the step failed, the end of what it said."""
+    """One line; below it, if the step failed, the end of its output."""
     name, count = outcome.check.name, outcome.count
     sign = "[red]✗[/]" if count.failed else "[yellow]-[/]" if outcome.remark else "[green]✓[/]"
     remark = f" ({escape(outcome.remark)})" if outcome.remark else ""

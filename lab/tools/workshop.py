@@ -20,7 +20,7 @@ class SkippedError(Exception):
 
 
 class Workshop:
-    """What the step `name` works with. `quick` asks it to leave out what takes long."""
+    """The tools and the log of the step `name`. `quick` asks it to leave out slow parts."""
 
     def __init__(self, root: Path, name: str, *, quick: bool) -> None:
         self.root = root

@@ -14,7 +14,7 @@
 #include "version.hpp"
 
 /// Charm++ from its start on, with so many workers, which it calls PEs and binds to cores: the thread that
-/// starts it is the first of them. They take messages while somebody is in run(), and sleep otherwise.
+/// starts it is the first of them. They take messages while a thread is in run(), and sleep otherwise.
 class runtime {
  public:
   explicit runtime(int workers) {

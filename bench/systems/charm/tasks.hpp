@@ -1,7 +1,6 @@
 // Tasks as chares that are created, one each. The seed balancer sends half of them to other workers. A chare
 // sends its result to its creator in a message. The newest goes first: by default the oldest does, which
-// would search a tree breadth first. Null tasks answer nobody: that all have run is found by quiescence
-// detection.
+// would search a tree breadth first. Null tasks send no answer: quiescence detection finds that all have run.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct newest_first : CkEntryOptions {
   newest_first() { setQueueing(CK_QUEUEING_LIFO); }
 };
 
-/// Creates a chare, on whatever worker.
+/// Creates a chare, on any worker.
 template <class Proxy, class... Arguments>
 void create(Arguments... arguments) {
   static const newest_first options;

@@ -128,7 +128,7 @@ def main(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    # Charm++ takes the standard streams away, and forwards what is written only while it takes messages.
+    # Charm++ takes the standard streams away, and forwards their output only while it takes messages.
     STREAMS = [os.dup(number) for number in range(3)]
     charm.options.local_msg_optim = True  # within a process it passes an output itself, no copy
     charm.start(main)

@@ -11,7 +11,7 @@ LOST = "error on request socket"  # charmrun's message for a process that has en
 
 
 def main() -> int:
-    """Returns the exit code; 128 + SIGKILL for a lost process, as killed is what they usually are."""
+    """Returns the exit code; 128 + SIGKILL for a lost process, since a kill is the usual cause."""
     charmrun = [sys.executable, "-m", "charmrun.start", "++local", "++quiet", f"+p{sys.argv[1]}"]
     is_lost = False
     with subprocess.Popen([*charmrun, *sys.argv[2:]], stderr=subprocess.PIPE, text=True) as started:

@@ -8,7 +8,7 @@
 
 #include "teff/bench/identity.hpp"
 
-/// citor's pool from start to end, with so many workers, of which the thread that makes it is one while they
+/// citor's pool from start to end, with so many workers. The thread that makes it is one of them while they
 /// run.
 class pool {
  public:

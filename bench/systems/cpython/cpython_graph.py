@@ -1,4 +1,4 @@
-"""Python's own means: a pool of threads, or coroutines with such a pool for the kernels.
+"""Python's standard library: a pool of threads, or coroutines with such a pool for the kernels.
 
 Kernels release the interpreter's lock, so kernels of several threads run side by side.
 

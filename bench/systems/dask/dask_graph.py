@@ -171,7 +171,7 @@ class Guard(Nanny):
     def end_program(self, exitcode: int) -> NoReturn:
         """From any thread, in any state of the others, with the exit code of a launcher, 128 + the signal."""
         for each in multiprocessing.active_children():
-            each.kill()  # whose complaints would be the last words
+            each.kill()  # their complaints would be the last words
         how = f"exit code {exitcode}" if exitcode >= 0 else signal.Signals(-exitcode).name
         print(f"error: the process of worker {self.name} was ended by {how}", file=sys.stderr, flush=True)
         os._exit(exitcode if exitcode > 0 else 128 - exitcode)

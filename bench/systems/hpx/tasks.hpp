@@ -72,7 +72,7 @@ class task_system : public threads {
     return std::pair(a.get(), last);
   }
 
-  /// Without a future a task: nobody waits for a single one.
+  /// Without a future for each task: no code waits for a single one.
   static void serial_spawn(std::int64_t count) {
     hpx::experimental::task_group all;
     for (std::int64_t i = 0; i < count; ++i) all.run([i] { teff::spawn::null_task(i); });

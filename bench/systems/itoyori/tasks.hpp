@@ -1,5 +1,5 @@
-// Fork and join over MPI ranks: a rank is a worker, and steals what another one has not begun, whose stack it
-// then goes on with. Rank 0 has the main program; the others do what it says until it ends.
+// Fork and join over MPI ranks: a rank is a worker. It steals the part of another rank that has not begun,
+// and goes on with its stack. Rank 0 has the main program; it directs the others until it ends.
 #pragma once
 
 #include <mpi.h>

@@ -82,7 +82,7 @@ class flow {
     bool pending = false;
   };
 
-  /// Lists what a task has to await: its inputs of other ranks.
+  /// Lists the inputs from other ranks that a task has to await.
   void list_awaited(std::int64_t timestep, std::int64_t point, std::vector<receive*>& awaited) {
     awaited.clear();
     for (const std::int64_t each : columns_.table().inputs(timestep, point))

@@ -15,7 +15,7 @@
 
 namespace teff::gpu {
 
-/// How many GPUs this process may use. Throws where there is none, with what is missing and the way out.
+/// How many GPUs this process may use. Throws if there is none, with the reason and the way out.
 int count_gpus();
 
 /// Throws where a graph has a kernel that is not made for GPUs.
@@ -52,7 +52,7 @@ class device {
   std::array<std::unique_ptr<CUstream_st, deleter>, 8> streams_;
 };
 
-/// A task whose kernel has ended. `computed`: whether the kernel's result is what it has to be.
+/// A task whose kernel has ended. `computed`: whether the kernel's result is right.
 struct landed {
   std::int64_t timestep;
   std::int64_t point;

@@ -51,7 +51,7 @@ constexpr std::int64_t compute_threads(std::int64_t iterations, std::int64_t mos
 /// task's iterations.
 cudaError_t launch_compute(const task& it, std::int64_t most_threads, cudaStream_t stream);
 
-/// Copies the first half of a window onto the second, in each iteration that of the next window.
+/// Copies the first half of a window onto the second, in each iteration the next window's.
 cudaError_t launch_copy(const task& it, const windows& cut, int processors, cudaStream_t stream);
 
 /// Fills the scratch with the doubles that prepare_scratch of the cores' kernels gives.

@@ -1,6 +1,7 @@
 // MPI and CUDA: a rank has a GPU, or shares one, on which the kernels of its tasks run. It gives the GPU all
 // tasks of a timestep as their inputs come, and sends the output of each on as its kernel ends. Outputs lie
-// in memory of the host to which the GPU writes, and cross from there: the MPI need not know of GPUs.
+// in memory of the host to which the GPU writes, and go to other ranks from there: the MPI need not know of
+// GPUs.
 #include <array>
 #include <cstring>
 #include <deque>

@@ -27,7 +27,7 @@ class attached {
 };
 
 /// Tasks that have a Body each. nOS-V calls its run(), and when it is done with the task, its end(task),
-/// which submits the task again or destroys it. Nobody uses the type any more when all bodies have ended.
+/// which submits the task again or destroys it. No code uses the type any more when all bodies have ended.
 template <class Body>
 class task_type {
  public:

@@ -15,7 +15,7 @@ inline std::string nosv_release() {
   return "nOS-V " TEFF_NOSV_VERSION;
 }
 
-/// Throws what nOS-V says of a call that failed.
+/// Throws nOS-V's message for a call that failed.
 inline void check(int code) {
   if (code < 0) throw std::runtime_error(nosv_get_error_string(code));
 }

@@ -1,5 +1,5 @@
-// Tasks in OpenCilk's C++. A function waits for what it spawned before it returns, so no other
-// function can spawn for it, and the patterns are given whole.
+// Tasks in OpenCilk's C++. A function waits for its spawned tasks before it returns. So no other function can
+// spawn for it, and the patterns are written whole.
 #pragma once
 
 #include <cilk/cilk.h>

@@ -31,7 +31,7 @@ inline int cores() {
   return omp_get_num_procs();
 }
 
-/// Binds the calling thread of a parallel region as every other system's threads are bound, unless somebody
+/// Binds the calling thread of a parallel region as every other system's threads are bound, unless the user
 /// had the runtime do it.
 inline void bind_thread() {
   if (omp_get_proc_bind() == omp_proc_bind_false) teff::bench::bind_to_core(omp_get_thread_num());

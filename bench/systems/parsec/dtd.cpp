@@ -1,6 +1,6 @@
 // PaRSEC's dynamic task discovery. The main thread inserts all tasks, timestep by timestep, each with the
 // data that it reads and writes. PaRSEC derives the order and the messages. Each rank inserts all of them,
-// and runs those whose output it has.
+// and runs the tasks whose output it has.
 #include <array>
 #include <cstddef>
 #include <cstdint>

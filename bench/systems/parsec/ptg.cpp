@@ -1,6 +1,6 @@
-// PaRSEC's parameterized task graph, of one process: from what ptg.jdf says of any task, PaRSEC generates the
-// code that finds the tasks a finished one makes ready. Outputs lie in memory that all threads share, so what
-// passes from task to task is control alone.
+// PaRSEC's parameterized task graph, in one process. From the rules of ptg.jdf, PaRSEC generates the code
+// that finds the tasks a finished one makes ready. Outputs lie in memory that all threads share, so tasks
+// pass only control to each other.
 #include "ptg.h"
 
 #include <parsec/runtime.h>
@@ -45,7 +45,7 @@ class graph_order {
   [[nodiscard]] const neighbours& of(std::int64_t timestep, std::int64_t point, neighbours& scratch) const {
     if (timestep + 1 < table_.graph().steps)
       return rows_.at(timestep, point, scratch, std::bind_front(&graph_order::list, this));
-    list(timestep, point, scratch);  // nobody waits for the last
+    list(timestep, point, scratch);  // no task waits for the last
     return scratch;
   }
 

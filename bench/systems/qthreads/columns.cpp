@@ -24,7 +24,7 @@ struct alignas(64) word {
 
 using columns = linked_columns<word>;
 
-/// What a qthread starts with.
+/// The argument of a qthread's start function.
 struct column {
   columns* graph;
   std::int64_t point;

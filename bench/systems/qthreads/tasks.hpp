@@ -1,5 +1,5 @@
-// Tasks as qthreads: each task is a thread with a small stack. A scope counts its tasks with a sinc; of two,
-// one is waited for by the full/empty bit of what it returns.
+// Tasks as qthreads: each task is a thread with a small stack. A scope counts its tasks with a sinc; a fork
+// of two waits for one of them by the full/empty bit of its result.
 #pragma once
 
 #include <qthread/qthread.h>

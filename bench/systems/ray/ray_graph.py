@@ -75,7 +75,7 @@ class Actors(Adapter):
         return [work.outcome(), *map(Outcome.from_buffer_copy, collected)]
 
     def start(self) -> None:
-        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the actors' processes find what they import
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the actors' processes find their imports
         self.folder = tempfile.mkdtemp(prefix="ray-")
         ray.init(
             address="local",
@@ -120,7 +120,7 @@ def timesteps(work: Workload, graph: int) -> Iterator[list[Task]]:
 
 
 def end_program(failure: RayActorError) -> NoReturn:
-    """Where a worker's process has ended amid a run. Ray does not say how; killed is what they usually are."""
+    """For a worker's process that has ended amid a run. Ray does not say how; a kill is the usual cause."""
     print(f"error: the process of a worker has ended: {failure}".splitlines()[0], file=sys.stderr, flush=True)
     ray.shutdown()
     os._exit(128 + SIGKILL)

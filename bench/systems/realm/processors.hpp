@@ -65,7 +65,7 @@ class processors {
   }
 
  private:
-  /// A processor whose task waits for the first time takes 70 ms for it. That must not be in a run.
+  /// A processor's first wait of a task takes 70 ms. That must not be in a run.
   static void wait_for_another(const void*, std::size_t, const void*, std::size_t, Realm::Processor here) {
     here.spawn(Realm::Processor::TASK_ID_PROCESSOR_NOP, nullptr, 0).wait();
   }

@@ -26,7 +26,7 @@ class shard {
     std::vector<Realm::Barrier> barriers;  ///< of this timestep
   };
 
-  /// Spawns the own tasks of a timestep: the one after those whose tasks have been spawned.
+  /// Spawns the shard's tasks of the next timestep.
   void spawn_timestep(std::int64_t timestep) {
     for (std::size_t i = 0; i < graphs_.size(); ++i)
       if (timestep < run_.graphs[i].table.graph().steps) spawn_row(i, timestep);

@@ -15,7 +15,7 @@
 /// from core to core on two cores would wait for a barrier. More would wait for the one that spawns.
 constexpr int processors_of_a_shard = 2;
 
-/// A graph, the outputs kept of it, and the barriers by which shards know of each other's tasks.
+/// A graph, its kept outputs, and the barriers by which shards know of each other's tasks.
 class shared_graph {
  public:
   shared_graph(const teff::graphs::workload& work, std::size_t index, int workers)

@@ -1,8 +1,8 @@
 // Tasks spawned on the group of all processors, and awaited by their events: a task that waits keeps its
 // stack, and its processor runs others. Realm steals nothing: a group has one queue, from which its
-// processors take. Dealt out to the processors in turn, tasks waited for one that had others to do: Fibonacci
-// took eight times as long on two of them. The queue is first in, first out, which would have thousands of
-// tasks wait; so deeper tasks have priority.
+// processors take. Tasks dealt out to the processors in turn would wait for a processor that had others to
+// do. The queue is first in, first out, which would have thousands of tasks wait; so deeper tasks have
+// priority.
 #pragma once
 
 #include <realm.h>
@@ -35,7 +35,7 @@ struct deeper {
 
 enum : Realm::Processor::TaskFuncID { call_task = processors::first_free_task };
 
-/// The arguments of every task: Realm copies them. The function that is to be called follows.
+/// The arguments of every task: Realm copies them. The function to call follows.
 struct task_arguments {
   void (*call)(const task_arguments&);
   int depth;

@@ -39,10 +39,10 @@ class window_subgraph {
   /// The tasks that arrive at barriers, in the order of those. Where the point is not there, the barrier is
   /// arrived at all the same.
   [[nodiscard]] const std::vector<task_name>& arriving() const { return arriving_; }
-  /// The tasks whose events are postconditions, in the order of those.
+  /// The tasks whose events are postconditions, in the order of the postconditions.
   [[nodiscard]] const std::vector<task_name>& last() const { return last_; }
 
-  /// Spawns the tasks of the window that begins with timestep `first`. The event is that of all.
+  /// Spawns the tasks of the window that begins with timestep `first`. The event waits for all of them.
   Realm::Event instantiate(std::int64_t first, const std::vector<Realm::Barrier>& barriers,
                            const std::vector<Realm::Event>& before, std::vector<Realm::Event>& after) {
     arguments_.resize(place_of_barrier(barriers.size()));

@@ -1,4 +1,4 @@
-// The mini-apps as one call each of ScaLAPACK, on a grid of ranks. Its blocks are our tiles.
+// The mini-apps as one call each of ScaLAPACK, on a grid of ranks. Its blocks are the apps' tiles.
 #include <mpi.h>
 
 #include <array>

@@ -43,7 +43,7 @@ class Here:
 
     @classmethod
     def execute(cls, timestep: int, column: Column, received: Iterable[tuple[int, bytes]]) -> Iterator[Message]:
-        """Executes the task of a column, if it has one, and sends its output to those who read it."""
+        """Executes the task of a column, if it has one, and sends its output to its readers."""
         assert cls.work, UNPREPARED
         graph, point = column
         yield column, (-1, b"")
@@ -144,13 +144,14 @@ class Stages(Adapter):
 
 
 def end_program() -> NoReturn:
-    """Where a worker's process has ended amid a run. Spark does not say how; killed is what they usually are."""
+    """For a worker's process that has ended amid a run. Spark does not say how; a kill is the usual cause."""
     print("error: the process of a worker has ended", file=sys.stderr, flush=True)
     os._exit(128 + SIGKILL)  # Spark's machine ends when this process has
 
 
 if __name__ == "__main__":
-    # Once more by its name, so that workers' processes find what is here instead of being sent it with each stage.
+    # Imported once more by its name, so that workers' processes find this module instead of receiving it with each
+    # stage.
     import spark_graph
 
     sys.exit(drive(spark_graph.Stages))

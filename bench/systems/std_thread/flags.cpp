@@ -22,10 +22,10 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// An output of a column, and whose it is.
+/// An output of a column, and its timestep.
 struct alignas(128) slot {
   /// The timestep whose task is finished: its output is complete, its inputs have been read. The owner's
-  /// release store pairs with the acquire load of those who wait for either.
+  /// release store pairs with the acquire load of the threads that wait for either.
   std::atomic<std::int64_t> finished{-1};
   std::span<std::byte> output;
   alignas(16) std::array<std::byte, 96> small;  ///< the output, where it fits

@@ -1,5 +1,5 @@
 // The mini-apps over ranks: a teff::task_graph on each, and tiles that go from rank to rank as messages. A
-// tile that has come fulfils what waits for it there, as one that was made there does.
+// tile that has come fulfils the tasks that wait for it, as a local tile does.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 #include <teff/task_graph.hpp>

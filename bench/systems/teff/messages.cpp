@@ -143,7 +143,7 @@ class teff_peer final : public peer {
     connection to(runtime_);
     landings memory(at.asked().bytes);
     std::int64_t turn = 0;
-    int awaited = 0;  // of rank 0: the answer, and leave to change what it has sent
+    int awaited = 0;  // of rank 0: the answer, and permission to change the sent buffer
     std::optional<teff::large_message<std::byte>> ball;
     std::function<void()> ended;
     const auto begin = [&] {

@@ -121,7 +121,7 @@ class execution {
   }
 
  private:
-  /// The tasks of a worker at a timestep: first those whose outputs others wait for.
+  /// The tasks of a worker at a timestep: first the tasks whose outputs others wait for.
   void add(std::int64_t timestep, std::size_t index, int worker) {
     const planned_graph& graph = graphs_[index];
     const interval own = graph.columns_of(worker);

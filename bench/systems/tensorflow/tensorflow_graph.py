@@ -48,7 +48,7 @@ class Functions(Adapter):
             self.flags, self.traced = work.flags, {}
         sizes = tuple(work.output_bytes(graph) for graph in range(work.graphs))
         calls: list[tuple[Any, Function]] = []
-        points: list[list[int]] = [[] for _ in sizes]  # whose outputs the next function is given
+        points: list[list[int]] = [[] for _ in sizes]  # the inputs of the next function
         first = 0
         for steps in functions(work):
             calls.append((self.tensorflow.constant(first, "int64"), self.function(sizes, points, steps)))
@@ -96,7 +96,7 @@ class Functions(Adapter):
                     for graph, row in enumerate(rows)
                 ]
                 every += (output for row in outputs for output in row.values())
-            with tensorflow.control_dependencies(every):  # an op whose output nobody reads would be left out
+            with tensorflow.control_dependencies(every):  # an op whose output has no reader would be left out
                 return [tensorflow.identity(output) for row in outputs for output in row.values()]
 
         function = run.get_concrete_function()

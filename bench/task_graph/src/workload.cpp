@@ -28,8 +28,7 @@ std::uint64_t difference_of(payload found, payload expected) {
          static_cast<std::uint64_t>(found.point ^ expected.point);
 }
 
-/// 0 where each of the inputs repeats its first pair to its end. A trailing part of a pair is nobody's and
-/// not looked at.
+/// 0 where each of the inputs repeats its first pair to its end. No check covers a trailing part of a pair.
 [[gnu::noinline]] std::uint64_t difference_of_rests(const input* inputs, std::size_t count) {
   std::uint64_t any = 0;
   for (const input* each = inputs; each != inputs + count; ++each)

@@ -141,7 +141,7 @@ func (work Workload) NewTask(graph, point, count int) Task {
 	return task
 }
 
-// Inputs is where the task's inputs are to be named before it is executed.
+// Inputs is the place to name the task's inputs before it is executed.
 func (task *Task) Inputs() []Output { return unsafe.Slice(task.inputs, int(task.count)) }
 
 // Free frees what NewTask made.

@@ -136,7 +136,7 @@ func (c *column) run(work bench.Workload, places places) {
 	}
 }
 
-// How often receive polls: some microseconds, less than what it takes to sleep and to be woken.
+// How often receive polls: some microseconds, less than a sleep and a wake take.
 const polls = 20
 
 // Polls a while before it waits: a thread of Go's that has no goroutine sleeps almost at once, and to wake it takes longer

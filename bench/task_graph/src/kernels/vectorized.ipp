@@ -52,7 +52,7 @@ template <isa I, std::size_t J>
 }
 
 template <isa I>
-constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // between the iterated value and the kernel's value
+constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // from the kernel's value to the iterated one
 
 /// a = a * a + a, `iterations` times on the vectors First, First + 1 ... of the values, counted round and
 /// round, from their values at `start`. They stay in registers.

@@ -74,7 +74,7 @@ fn search(tree: Tree, from: Node) -> Counts {
     }
 }
 
-/// Counts a node and what is below its children from the first on. Each child but the last makes the search of its
+/// Counts a node and the descendants of its children from the first on. Each child but the last makes the search of its
 /// later siblings a task.
 fn search_children(tree: Tree, from: &Node, first: i32) -> Counts {
     let here = || search(tree, tree.child(from, first));

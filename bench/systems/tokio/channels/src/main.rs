@@ -13,7 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{channel, Receiver, Sender};
 use tokio::sync::Barrier;
 
-/// An output that is shared with those who read it. Nothing for those who only wait.
+/// An output that its readers share. None for tasks that only wait.
 type Message = Option<Arc<[u8]>>;
 
 /// If no timestep repeats, the rows of all timesteps are made before the timed region, up to this number.
