@@ -1,4 +1,4 @@
-"""The command line: what it prints where, and how it ends."""
+"""The command line: its output and its exit codes."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_without_a_command_a_short_screen_says_what_to_begin_with(
 
 
 def completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """What bash offers for the last of the words."""
+    """Bash's completions of the last of the words."""
     monkeypatch.setenv("_TEFF_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", " ".join(("teff", *words)))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))

@@ -1,4 +1,4 @@
-"""What the programs print, `record.schema.json` and the lab's model of a record agree on what a record is."""
+"""The programs' output, `record.schema.json` and the lab's model agree on the definition of a record."""
 
 import copy
 import json
@@ -91,7 +91,7 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def changed(record: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    """The record with `value` at `path`; without what is there where `value` is DELETED."""
+    """The record with `value` at `path`, or without that key if `value` is DELETED."""
     record = copy.deepcopy(record)
     holder: Any = record
     for key in path[:-1]:
@@ -107,7 +107,7 @@ DELETED = object()
 
 
 def wrong_values(value: Any) -> list[Any]:
-    """What can't stand where `value` stands."""
+    """Values that can't stand in the place of `value`."""
     if isinstance(value, bool):
         return [0, "true", None]
     if isinstance(value, int):
@@ -118,7 +118,7 @@ def wrong_values(value: Any) -> list[Any]:
         return [7, None]
     if isinstance(value, dict):
         return [[], None, value | {"surprise": 1}]
-    return [{}, [], None] if isinstance(value, list) else ["0", -1]  # else: null, where nobody asked
+    return [{}, [], None] if isinstance(value, list) else ["0", -1]  # else: null, if not asked for
 
 
 def spoilt(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,4 +1,4 @@
-"""What the stores of this checkout say of each system: its METG, and what costs what."""
+"""The stores' figures for each system in this checkout: its METG, and its costs."""
 
 import json
 import math

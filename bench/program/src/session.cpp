@@ -26,7 +26,7 @@ bool answered_without_system(const benchmark& kind, const request& asked) {
   } else {
     return false;
   }
-  std::fflush(stdout);  // a caller's language has a buffer of its own
+  std::fflush(stdout);  // the caller's language has another buffer
   return true;
 }
 
@@ -75,7 +75,7 @@ flags session::read_batch_line(const std::string& line) const {
 void session::answer(const bench::answer& run) {
   const bool one = asked_.what != request::mode::batch;
   print(one && !run.text.empty() ? run.text : to_json(run.said, kind_.name()));
-  // A batch goes on: its records say what was wrong.
+  // A batch goes on: its records tell the faults.
   if (one && !run.said.error.empty()) fail(run.said.error);
 }
 

@@ -1,4 +1,4 @@
-// What programs of all kinds answer, shown with a kind whose runs are numbers.
+// The answers of programs of all kinds, shown with a kind whose runs are numbers.
 #include "teff/bench/session.hpp"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ class stealing_threads {
     return worker;
   }
 
-  /// The schedulers wait for each other here. One alone has nobody to steal from.
+  /// The schedulers wait for each other here. A single scheduler has none to steal from.
   static void enlist(int worker, int workers) {
     number() = worker;
     teff::bench::bind_to_core(worker);

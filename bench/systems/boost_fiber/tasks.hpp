@@ -1,5 +1,5 @@
-// Tasks as fibers of Boost. A fiber that is launched runs at once, and whoever launched it may be stolen: few
-// fibers, and so few stacks, are there at a time.
+// Tasks as fibers of Boost. A launched fiber runs at once, and its launcher may be stolen. So few fibers
+// exist at a time, and few stacks.
 #pragma once
 
 #include <boost/fiber/future.hpp>

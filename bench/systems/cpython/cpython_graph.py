@@ -1,6 +1,6 @@
-"""Python's own means: a pool of threads, or coroutines with such a pool for the kernels.
+"""Python's standard library: a pool of threads, or coroutines with such a pool for the kernels.
 
-Kernels release the interpreter's lock, so those of several threads run side by side.
+Kernels release the interpreter's lock, so kernels of several threads run side by side.
 
 `cpython_graph.py VARIANT FLAGS`: one of the variants, then the flags that all adapters take.
 """
@@ -24,13 +24,13 @@ from teff_bench import Adapter, Identity, Outcome, Task, Workload, drive
 
 
 def bind(numbers: Iterator[int]) -> None:
-    """Binds a thread of a pool to a core of its own, as threads of other systems are."""
+    """Binds a thread of a pool to its own core, as threads of other systems are."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(threading.get_native_id(), {cores[next(numbers) % len(cores)]})
 
 
 class Pooled(Adapter):
-    """What both variants have: a pool of as many threads as there are workers."""
+    """The common part of both variants: a pool of as many threads as there are workers."""
 
     variant: str
 
@@ -70,7 +70,8 @@ class Pooled(Adapter):
 
 
 class Node:
-    """A task, what it has received, and who waits for its output: a node, and which of its inputs that is."""
+    """A task, the inputs that it has received, and the readers of its output: each a node and the index of its
+    input."""
 
     __slots__ = ("arrivals", "inputs", "readers", "task")
 
@@ -82,7 +83,7 @@ class Node:
 
     def execute(self, work: Workload) -> bytes:
         output = work.execute(self.task.graph, self.task.timestep, self.task.point, self.inputs)
-        self.inputs.clear()  # who holds no output needs no memory
+        self.inputs.clear()  # a node that holds no output needs no memory
         return output
 
     def receive(self, index: int, output: bytes) -> bool:
@@ -92,7 +93,8 @@ class Node:
 
 
 class Threads(Pooled):
-    """ThreadPoolExecutor: who delivers a task's last input runs it, and submits what else has become ready."""
+    """ThreadPoolExecutor: the thread that delivers a task's last input runs the task, and submits the others that have
+    become ready."""
 
     variant = "threads"
 

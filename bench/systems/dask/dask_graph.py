@@ -44,7 +44,7 @@ def execute(graph: int, timestep: int, point: int, *inputs: bytes) -> bytes:
 
 
 def prepare(flags: str, dask_worker: Worker) -> None:
-    """In a worker's process, which is bound to a core of its own as threads of other systems are."""
+    """Runs in a worker's process, and binds it to its own core, as threads of other systems are bound."""
     cores = sorted(os.sched_getaffinity(0))
     for thread in Path("/proc/self/task").iterdir():
         os.sched_setaffinity(int(thread.name), {cores[int(dask_worker.name) % len(cores)]})
@@ -134,8 +134,8 @@ class Distributed(Adapter):
 
     def start_cluster(self) -> LocalCluster:
         cluster = LocalCluster(n_workers=1, threads_per_worker=self.workers, processes=False, **CLUSTER)
-        # Scheduler and worker hold messages back for 5 and 2 ms to send several at once: at each timestep a
-        # chain of tasks would wait for that, and nothing else. No configuration key says how long.
+        # Scheduler and worker hold messages back for 5 and 2 ms to send several at once. At each timestep, a chain of
+        # tasks would only wait for that. No configuration key says how long.
         assert cluster.scheduler is not None
         for stream in cluster.scheduler.stream_comms.values():
             stream.interval = 0
@@ -160,7 +160,7 @@ class Distributed(Adapter):
 class Guard(Nanny):
     """Starts a worker's process and, where that ends amid a run, ends the program.
 
-    A Nanny starts it anew instead: that one knows no workload, and whoever measures would not see that one was killed.
+    A Nanny would start it anew instead. The new process knows no workload, and the measurement would not show the kill.
     """
 
     def _on_worker_exit_sync(self, exitcode: int) -> None:
@@ -169,9 +169,9 @@ class Guard(Nanny):
         super()._on_worker_exit_sync(exitcode)
 
     def end_program(self, exitcode: int) -> NoReturn:
-        """From any thread, whatever the others do; with the exit code of a launcher, 128 + the signal."""
+        """From any thread, in any state of the others, with the exit code of a launcher, 128 + the signal."""
         for each in multiprocessing.active_children():
-            each.kill()  # whose complaints would be the last words
+            each.kill()  # their complaints would be the last words
         how = f"exit code {exitcode}" if exitcode >= 0 else signal.Signals(-exitcode).name
         print(f"error: the process of worker {self.name} was ended by {how}", file=sys.stderr, flush=True)
         os._exit(exitcode if exitcode > 0 else 128 - exitcode)
@@ -187,7 +187,7 @@ class Processes(Distributed):
         return replace(super().describe(), ranks=self.workers)
 
     def start_cluster(self) -> LocalCluster:
-        # What cleans up after them has nothing to say where Guard ends the program.
+        # If Guard ends the program, Python's resource tracker would complain.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the workers inherit: they end when this process has
         try:

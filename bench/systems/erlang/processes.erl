@@ -1,6 +1,6 @@
-%% A process for each column of every graph. It receives the outputs that its next task reads, in their order, executes the
-%% task, and sends its output to the processes that read it. Nothing is shared. A task is a function in C: it runs on the
-%% scheduler of its process, or, "dirty", on those that Erlang has for functions that take long.
+%% A process for each column of every graph. It receives the outputs that its next task reads, in order,
+%% executes the task, and sends its output to its readers. Nothing is shared. A task is a function in C. It
+%% runs on the scheduler of its process, or, as "dirty", on Erlang's schedulers for long functions.
 -module(processes).
 
 -export([main/1]).

@@ -1,5 +1,5 @@
-// Tasks of Java's ForkJoinPool: the spawn patterns on them are src/Patterns.java, what those count and how
-// they are driven is C++.
+// Tasks of Java's ForkJoinPool: src/Patterns.java has the spawn patterns on them; their counts and their
+// driver are C++.
 #pragma once
 
 #include <algorithm>

@@ -17,8 +17,8 @@
 #include "teff/bench/start_barrier.hpp"
 #include "teff/graphs/adapter.hpp"
 
-/// Runs workloads by index launches: one for each timestep of each graph, from this thread, which Legion
-/// takes as a top-level task for as long as a run takes.
+/// Runs workloads by index launches, one for each timestep of each graph. This thread launches them, and
+/// Legion takes it as a top-level task for the length of a run.
 class launches : public teff::graphs::adapter {
  public:
   launches(std::string variant, int workers) : variant_(std::move(variant)), workers_(workers) {
@@ -68,7 +68,7 @@ class launches : public teff::graphs::adapter {
   virtual void launch_all(Legion::Context context, teff::graphs::workload& work,
                           std::deque<graph_region>& graphs) = 0;
 
-  /// Launches those of a timestep in all graphs that have it.
+  /// Launches the tasks of a timestep in all graphs that have it.
   static void launch_timestep(teff::graphs::workload& work, std::deque<graph_region>& graphs,
                               std::int64_t timestep) {
     for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -83,7 +83,7 @@ class launches : public teff::graphs::adapter {
  private:
   enum : Legion::TaskID { main_task, point_task, wake_task };
 
-  /// What all tasks of a launch are given: Legion copies it.
+  /// The arguments of all tasks of a launch: Legion copies them.
   struct task_arguments {
     teff::graphs::workload* work;
     std::size_t graph;

@@ -1,6 +1,6 @@
 // libdispatch: a serial queue a worker, to which belongs a block of each graph's columns. The last
 // predecessor of a task to finish submits it to its column's queue, and a group tells when all are done.
-// Which of its threads runs a queue is libdispatch's to say, so none is bound to a core.
+// libdispatch decides which of its threads runs a queue, so none is bound to a core.
 #include <deque>
 #include <vector>
 

@@ -26,7 +26,7 @@ class pool {
 
   [[nodiscard]] Pool& get() { return pool_; }
 
-  /// Whoever slept is awake.
+  /// Every worker that slept is awake.
   void wake_all() {
     for (lf::worker_context* each : pool_.contexts()) lf::sync_wait(*each, nothing);
   }

@@ -68,8 +68,8 @@ class parallel_for final : public mpi_adapter {
                    columns.inputs(timestep, point, scratch));
   }
 
-  /// Completes what crosses of a timestep's outputs, then asks for those of the next, into the place of those
-  /// of the timestep before: all tasks that read them are done.
+  /// Completes the messages of a timestep, then posts the receives of the next, into the place of the
+  /// timestep before: all tasks that read those outputs are done.
   void exchange(std::int64_t timestep) {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       rank_columns& columns = columns_[i];

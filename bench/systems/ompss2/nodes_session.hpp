@@ -1,5 +1,5 @@
-// NODES, the runtime of OmpSs-2 on nOS-V, used without its compiler: what follows does what the compiler's
-// code does for the pragmas that the comments name.
+// NODES, the runtime of OmpSs-2 on nOS-V, used without its compiler. The code below does the work of the
+// compiler's code for the pragmas that the comments name.
 #pragma once
 
 #include <nodes/bootstrap.h>
@@ -124,7 +124,7 @@ class nodes_session {
     const first_cores only(workers);
     nanos6_init();
     check(nosv_detach(
-        NOSV_DETACH_NONE));  // it made this thread one of its own, which would have to yield to others
+        NOSV_DETACH_NONE));  // NODES attached this thread as a worker, which would have to yield to others
   }
   ~nodes_session() {
     nosv_task_t self = nullptr;

@@ -1,6 +1,6 @@
-// Tasks of nOS-V, which knows no dependences: who ends last of a task's predecessors submits it. The first
-// that one sets free takes over its nOS-V task and is to run next on its core; for others, new ones are
-// created and go to the scheduler.
+// Tasks of nOS-V, which knows no dependences: the last of a task's predecessors to end submits it. The first
+// task that it sets free takes over its nOS-V task and is to run next on its core. For other tasks it creates
+// new nOS-V tasks, which go to the scheduler.
 #include <atomic>
 #include <optional>
 
@@ -26,8 +26,8 @@ class attached {
   nosv_task_t self_ = nullptr;
 };
 
-/// Tasks that have a Body each: its run(), and when nOS-V is done with the task, its end(task), which submits
-/// the task again or destroys it. Nobody uses the type any more when all bodies have ended.
+/// Tasks that have a Body each. nOS-V calls its run(), and when it is done with the task, its end(task),
+/// which submits the task again or destroys it. No code uses the type any more when all bodies have ended.
 template <class Body>
 class task_type {
  public:

@@ -50,7 +50,7 @@ class depend_system {
       }
   }
 
-  /// A byte stands for what a task writes.
+  /// A byte stands for a task's output.
   static void make_dependent(grid& tasks, char* output) {
     for (std::int32_t column = 0; column < tasks.columns(); ++column)
       for (std::int32_t row = 0; row < tasks.rows(); ++row) {

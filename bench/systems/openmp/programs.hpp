@@ -74,7 +74,7 @@ class program_system {
     return total;
   }
 
-  /// A byte stands for what a task writes.
+  /// A byte stands for a task's output.
   template <task_graph Graph>
   static void run_graph(const Graph& graph) {
     std::vector<char> outputs(static_cast<std::size_t>(graph.tasks()));

@@ -13,8 +13,8 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-// A task that overwrites an output waits for those who read it. With two timesteps kept, that are the tasks
-// just created; with eight they are done by then, and an edge to what is done costs less.
+// A task that overwrites an output waits for its readers. With two timesteps kept, these are the tasks just
+// created. With eight they are done by then, and an edge to a finished task costs less.
 constexpr std::int64_t kept = 8;
 
 // The runtimes bound those tasks only that are ready to run: thousands wait for others, and libgomp's time to
@@ -62,8 +62,8 @@ class tasks final : public adapter {
   }
 
  private:
-  /// The output's first byte stands for the whole of it. `out` on it also waits for those that read what it
-  /// held before.
+  /// The output's first byte stands for the whole of it. `out` on it also waits for the tasks that read the
+  /// old output.
   static void create(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep,
                      std::int64_t point) {
     std::byte* output = all.at(timestep, point).data();
@@ -78,7 +78,7 @@ class tasks final : public adapter {
     execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
   }
 
-  /// Executes tasks until those of the timestep have ended, whose outputs are not overwritten yet.
+  /// Executes tasks until the tasks of the timestep have ended, whose outputs are not overwritten yet.
   static void wait(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep) {
     const interval points = work.table(index).points(timestep);
     const std::int64_t first = points.first;

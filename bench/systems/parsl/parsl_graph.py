@@ -2,7 +2,7 @@
 """Parsl: each task is a call of an app, which waits for the futures that are its inputs; a pool of threads runs them.
 
 The program calls the app timestep by timestep; Parsl starts each task once its inputs are there. Kernels release the
-interpreter's lock, so those of several threads run side by side.
+interpreter's lock, so kernels of several threads run side by side.
 """
 
 import logging
@@ -34,7 +34,7 @@ def execute(work: Workload, graph: int, timestep: int, point: int, inputs: Seque
 
 @parsl.python_app
 def bind(together: threading.Barrier) -> None:
-    """Binds a thread of the pool to a core of its own, as threads of other systems are; the barrier waits for all."""
+    """Binds a thread of the pool to its own core, as threads of other systems are; the barrier waits for all."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(threading.get_native_id(), {cores[together.wait() % len(cores)]})
 

@@ -1,5 +1,5 @@
-// Programs on rayon: join, scope and parallel iterators of programs/src/lib.rs. What a part of a loop does is
-// C++, and so is each task.
+// Programs on rayon: join, scope and parallel iterators of programs/src/lib.rs. The body of a part of a loop
+// is C++, and so is each task.
 #pragma once
 
 #include <concepts>

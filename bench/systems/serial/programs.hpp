@@ -1,4 +1,4 @@
-// The floor of all programs: everything by calls, on one core whatever was asked for.
+// The floor of all programs: everything by calls, on one core for any number of workers.
 #pragma once
 
 #include <string>

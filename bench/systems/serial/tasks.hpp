@@ -1,5 +1,5 @@
-// The floor of all tasks: a task is a call, on one core whatever was asked for. The compiler has to
-// make each: in line, most of Fibonacci's calls would be gone.
+// The floor of all tasks: a task is a call, on one core for any number of workers. The compiler has to make
+// each: in line, most of Fibonacci's calls would be gone.
 #pragma once
 
 #include <string>

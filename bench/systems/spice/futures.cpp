@@ -1,5 +1,4 @@
-// Spice's futures over the columns of each timestep, which are timesteps.zig: what they execute and how they
-// are driven is C++.
+// Spice's futures over the columns of each timestep, in timesteps.zig; their bodies and their driver are C++.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

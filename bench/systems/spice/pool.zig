@@ -9,8 +9,8 @@ extern fn pthread_setaffinity_np(thread: std.c.pthread_t, size: usize, cores: *c
 
 pub var threads: spice.ThreadPool = undefined;
 
-/// The thread that calls is a worker, too. `pin` binds the thread that calls it. Spice binds none of its own, and
-/// tells them nothing when they begin.
+/// The thread that calls is a worker, too. `pin` binds the thread that calls it. Spice binds no thread of its
+/// pool, and tells the threads nothing when they begin.
 pub fn start(workers: i32, pin: *const fn (i32) callconv(.C) void) void {
     threads = spice.ThreadPool.init(std.heap.c_allocator);
     threads.start(.{ .background_worker_count = @intCast(workers - 1) });

@@ -53,7 +53,7 @@ export fn spice_zig_version() [*:0]const u8 {
     return builtin.zig_version_string;
 }
 
-/// What a future holds, or else the call in place.
+/// The value of a future, or else the call in place.
 fn joined(t: *spice.Task, comptime Result: type, future: anytype, comptime func: anytype) Result {
     const input = future.input;
     return future.join(t) orelse t.call(Result, func, input);

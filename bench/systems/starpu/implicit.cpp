@@ -1,4 +1,4 @@
-// StarPU tasks that name the data they read and write: the main thread submits all of them, timestep by
+// StarPU tasks that name the data they read and write. The main thread submits all of them, timestep by
 // timestep, and StarPU derives the order (sequential consistency of the data).
 #include <algorithm>
 #include <cstddef>

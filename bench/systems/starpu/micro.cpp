@@ -13,7 +13,7 @@ namespace {
 
 using namespace teff::micro;
 
-/// What a task's codelet is given.
+/// The arguments of a task's codelet.
 struct task_name {
   grid* tasks;
   std::int32_t row;

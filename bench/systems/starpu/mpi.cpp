@@ -1,5 +1,5 @@
-// StarPU-MPI: every rank submits all tasks. A task runs where its output lives; StarPU sees from the data
-// that tasks name which of them a rank has to send and receive, and orders messages and tasks alike.
+// StarPU-MPI: every rank submits all tasks. A task runs where its output lives. StarPU sees from the tasks'
+// data what a rank has to send and receive, and orders messages and tasks alike.
 #include <starpu_mpi.h>
 
 #include <algorithm>

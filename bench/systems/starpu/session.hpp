@@ -11,8 +11,8 @@
 
 #include "teff/graphs/configuration.hpp"
 
-/// While it lives, no other of a user's programs starts StarPU: the first on a machine measures its buses and
-/// writes files into his home, and whoever reads them half written aborts.
+/// While it lives, no other program of this user starts StarPU. The first program on a machine measures its
+/// buses and writes files into the user's home; a program that reads them half written aborts.
 class sole_start {
  public:
   sole_start() : file_(::open(path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -61,8 +61,8 @@ class session {
 };
 
 /// Idle workers spin: between two runs of a batch, when other programs are measured, they must not. (The lab
-/// stops them, too, but only on its own machine.) starpu_resume() wakes under the mutex under which a worker
-/// looks whether to sleep, so none sleeps on; both are for one thread, here the main one.
+/// stops them, too, but only on its machine.) starpu_resume() wakes them under the mutex under which a worker
+/// decides to sleep, so no worker sleeps on. Only the main thread calls both functions.
 class awake {
  public:
   awake() { starpu_resume(); }

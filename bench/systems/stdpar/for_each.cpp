@@ -1,6 +1,6 @@
 // C++17's parallel algorithms, bulk-synchronous: one std::for_each over the points of each timestep, whose
-// end is the dependence. libstdc++ runs it on oneTBB, which also says how many threads there are, and which
-// one we are in.
+// end is the dependence. libstdc++ runs it on oneTBB, which also says the number of threads and the index of
+// this one.
 #include <algorithm>
 #include <execution>
 #include <vector>

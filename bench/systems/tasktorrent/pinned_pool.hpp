@@ -7,12 +7,12 @@
 
 #include "teff/bench/cores.hpp"
 
-/// A pool of TaskTorrent's threads, each bound to a core, which run from gather() to the pool's join(), and a
-/// gate before them.
+/// A pool of TaskTorrent's threads, each bound to a core, and a gate before them. They run from gather() to
+/// the pool's join().
 template <class Pool>
 class pinned_pool {
  public:
-  /// What the pool takes after the number of its threads.
+  /// `arguments` are the pool's arguments after the number of its threads.
   template <class... Arguments>
   explicit pinned_pool(int threads, Arguments&&... arguments)
       : threads_(threads), waiting_(threads), pool_(threads, std::forward<Arguments>(arguments)...) {}

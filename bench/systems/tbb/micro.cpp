@@ -41,7 +41,7 @@ class counted_tasks {
       std::int32_t next = none;
       if (column + 1 < tasks_.columns())
         tasks_.successors(row, [&](std::int32_t each) {
-          // acq_rel: the last one of a task's predecessors has seen what the others wrote.
+          // acq_rel: the last of a task's predecessors has seen the writes of the others.
           if (missing_[tasks_.index(each, column + 1)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
           if (next != none) spawn(next, column + 1);
           next = each;

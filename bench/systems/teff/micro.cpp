@@ -15,7 +15,7 @@ namespace {
 
 using namespace teff::micro;
 
-/// A task. Or the end of one, to be told to the worker `to`; or, with no row, what keeps that worker awake.
+/// A task. Or the end of a task, to be told to the worker `to`. With no row, the key keeps that worker awake.
 struct key {
   std::int32_t row;
   std::int32_t column;

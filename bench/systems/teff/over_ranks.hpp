@@ -53,7 +53,7 @@ class over_ranks : public mpi_adapter {
         all_(rank(), ranks, std::max(workers, ranks)),
         runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
 
-  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
+  /// Between runs the main thread uses MPI, so the objects that use it on workers live no longer than a run.
   void execute(workload& work) final {
     int argc = 0;
     char** argv = nullptr;

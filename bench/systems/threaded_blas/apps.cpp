@@ -1,4 +1,4 @@
-// The mini-apps as one call each of a BLAS and LAPACK that has threads of its own. There are no tiles.
+// The mini-apps as one call each of a multithreaded BLAS and LAPACK. There are no tiles.
 #include "teff/apps/drive.hpp"
 #include "teff/apps/kernels.hpp"
 

@@ -1,5 +1,5 @@
-// The functions of teff/spawn/foreign_patterns.hpp. X10 has its own main program, in a thread that runs what
-// the bench's asks for.
+// The functions of teff/spawn/foreign_patterns.hpp. X10 has its main program, in a thread that runs the
+// requests of the bench's main program.
 #include "patterns.hpp"
 
 #include <Patterns.h>

@@ -22,11 +22,12 @@ _LIBRARY = Path(__file__).parents[3] / ".teff" / "build" / "lib" / "libteff_benc
 
 
 class BenchError(Exception):
-    """What the library says of a call that failed: one line with the value, the rule and the way out."""
+    """The library's message for a call that failed: one line with the value, the rule and the way out."""
 
 
 class Outcome(ctypes.Structure):
-    """What one process has to say of a run; `bytes(outcome)` and `Outcome.from_buffer_copy` carry it elsewhere."""
+    """The results of one process in a run. `bytes(outcome)` and `Outcome.from_buffer_copy` carry it to another
+    process."""
 
     _fields_: ClassVar = [
         ("tasks", c_int64),
@@ -162,7 +163,7 @@ class Workload:
 
     @property
     def flags(self) -> str:
-        """What makes the same configuration in another process."""
+        """The flags that make the same configuration in another process."""
         return str(_lib.teff_flags(self._handle).decode())
 
     @property
@@ -246,7 +247,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Identity:
-    """Which system a record is about; `version` is the runtime's own, `workers` are those of all processes."""
+    """The system that a record is about; `version` is the runtime's, `workers` counts the workers of all processes."""
 
     system: str
     variant: str

@@ -71,7 +71,7 @@ struct teff_session {
   request asked;
   bool over = false;
   identity who;
-  std::optional<session> program;  ///< once it is known who answers
+  std::optional<session> program;  // set once the identity is known
   std::optional<teff_workload> now;
 };
 
@@ -82,7 +82,7 @@ std::string& last_error() {
   return text;
 }
 
-/// Calls function(); what it throws becomes teff_error(), and `otherwise` the result.
+/// Calls function(). An exception becomes teff_error(), and `otherwise` the result.
 template <class Result, class Function>
 Result guarded(Result otherwise, Function function) noexcept try {
   return function();

@@ -30,7 +30,7 @@ pub trait Patterns {
     fn parallel_spawn(tasks: i64);
     /// Both calls are tasks.
     fn fibonacci_both(n: i32) -> i64;
-    /// One of the calls is a task.
+    /// A task computes one of the two calls.
     fn fibonacci_one(n: i32) -> i64;
     fn search_tree(tree: Tree, root: Node) -> Counts;
 }
@@ -104,7 +104,7 @@ pub struct Node {
     pub children: i32,
 }
 
-/// What a search has seen: teff_spawn_counts.
+/// The counts of a search: teff_spawn_counts.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Counts {

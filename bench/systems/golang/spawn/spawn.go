@@ -1,5 +1,5 @@
 // Package main is the spawn patterns on goroutines, for the class in tasks.hpp: a WaitGroup for each set of children.
-// Null tasks, nodes and digests are C's, and a call of C costs Go some 60 ns: so much of what a task takes is not Go's.
+// Null tasks, nodes and digests are C's, and a call of C costs Go some 60 ns: that part of a task's time is not Go's.
 package main
 
 /*
@@ -140,7 +140,7 @@ func teff_spawn_search_tree(tree *C.teff_spawn_tree, from *C.teff_spawn_node, fo
 	})
 }
 
-// Counts a node and what is below it. Each child is a task but the last.
+// Counts a node and its descendants. Each child is a task but the last.
 func search(tree *C.teff_spawn_tree, from *C.teff_spawn_node, children C.int32_t) C.teff_spawn_counts {
 	if children == 0 {
 		return C.teff_spawn_counts{nodes: 1, leaves: 1, depth: from.depth}

@@ -18,7 +18,7 @@ final class Patterns {
 
   static void start(int workers) {
     pool = new ForkJoinPool(workers);
-    for (int run = 0; run < 10; ++run) { // Java compiles what runs often; none of that is to be timed
+    for (int run = 0; run < 10; ++run) { // Java compiles code that runs often: not in a timed region
       serialSpawn(5000);
       parallelSpawn(5000);
       fibonacciBoth(15);

@@ -95,7 +95,8 @@ pub struct Task {
     pub point: i64,
 }
 
-/// One configuration made ready. Any number of threads may ask it, and execute tasks, each as a worker of its own.
+/// One configuration made ready. Any number of threads may query it and execute tasks, each as a different
+/// worker.
 #[derive(Clone, Copy)]
 pub struct Workload(*mut c_void);
 
@@ -160,11 +161,10 @@ impl Workload {
         unsafe { c::teff_stop(self.0) }
     }
 
-    /// Executes a task as a worker, whom no other thread may be meanwhile. The inputs lie where `inputs` says; all of
-    /// them are as long as the output.
+    /// Executes a task as a worker. No other thread may act as this worker meanwhile. The inputs lie where
+    /// `inputs` says; all of them are as long as the output.
     ///
-    /// # Safety
-    /// The inputs are alive, and nobody writes to them.
+    /// # Safety The inputs are alive, and no thread writes to them.
     pub unsafe fn execute(
         self,
         task: Task,
@@ -207,7 +207,8 @@ pub trait Adapter {
 
 /// The main program of an adapter: flags, batch mode, records. Returns the exit code.
 ///
-/// The first three arguments say who it is: the system's name, the variant's, and the runtime's version.
+/// The first three arguments identify the adapter: the system's name, the variant's, and the runtime's
+/// version.
 pub fn drive<A: Adapter>(
     system: &str,
     variant: &str,

@@ -11,8 +11,8 @@ _WON = ("first", "level")
 
 
 def sentence(groups: Sequence[Sequence[CaseRow]], lesson: str) -> str:
-    """Who is first or level most often, of the cases in which that is known of several; then what their numbers mean,
-    in the kind's words."""
+    """The systems that are first or level most often, over cases with a known order of several. Then the meaning of
+    their numbers, in the kind's words."""
     wins, known = _wins(groups)
     meaning = f"{lesson[0].upper()}{lesson[1:]}."
     if not any(row.value for rows in groups for row in rows):
@@ -44,7 +44,7 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
 
 
 def _pair(groups: Sequence[Sequence[CaseRow]]) -> tuple[str, str] | None:
-    """Who is first most often, and the second of a case in which it is."""
+    """The system that is first most often, and the second of a case in which it is first."""
     wins, _ = _wins(groups)
     for best, _count in wins.most_common(1):
         for rows in groups:
@@ -67,5 +67,5 @@ def _wins(groups: Sequence[Sequence[CaseRow]]) -> tuple[Counter[str], int]:
 
 
 def _ranked(rows: Sequence[CaseRow]) -> list[CaseRow]:
-    """Who competes, the quickest first."""
+    """The competing rows, the quickest first."""
     return [row for row in rows if row.value and row.verdict != "floor"]

@@ -1,5 +1,5 @@
-"""What the flags of a task graph take, for help and completion, as the schema of records says it; the program
-`task_graph` decides what is right."""
+"""The values of a task graph's flags, for help and completion, from the schema of records; the program `task_graph`
+decides which are right."""
 
 import json
 from functools import cache

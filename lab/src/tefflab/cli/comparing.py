@@ -30,7 +30,7 @@ _NAMED = 3  # sittings in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One of each kind that could be compared, and why another could not."""
+    """The answer for each kind that could be compared, and the reason why another could not."""
 
     answers: tuple[Answer, ...]
     left_out: tuple[str, ...]
@@ -46,7 +46,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One sitting, and what it has to be compared."""
+    """One sitting, and its comparable quantities."""
 
     name: str
     sitting: str
@@ -209,7 +209,7 @@ def _has_sittings(root: Path) -> bool:
 
 
 def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
-    """What each name of a store or sitting stands for, by kind. Says once which lines there can't be read."""
+    """The source behind each name of a store or sitting, by kind. Says once which lines there can't be read."""
     opened = [open_sittings(root, name) for name in names]
     for store in {store.folder: store for store, _ in opened}.values():
         for sentence in store.unreadable():

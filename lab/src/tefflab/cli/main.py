@@ -1,8 +1,8 @@
 """The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`; those that measure are
 declared by the kinds of benchmark.
 
-A command's module imports only the standard library and typer at its top, and what it works with inside
-its function, so that `teff --help` stays quick.
+A command's module imports only the standard library and typer at its top. It imports its other modules inside its
+function, so that `teff --help` stays quick.
 """
 
 import os
@@ -62,8 +62,8 @@ GROUPS = {  # of the commands that are not a kind of benchmark's
 
 
 class Commands(TyperGroup):
-    """All commands, those that measure first. Each ends with one line where Ctrl-C ended it and it does not say so, and
-    where a program refuses its flags, the help that is to be seen is the command's."""
+    """All commands, those that measure first. If Ctrl-C ends a command that does not say so, it ends with one line. If
+    a program refuses its flags, the message points to the command's help."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*measuring_commands(), *super().list_commands(ctx)]
@@ -148,7 +148,7 @@ app.command("test", cls=BriefCommand)(test.command)
 
 
 def _in_one_line(error: Exception) -> str:
-    """What is wrong with the command line, and where it is told what is right."""
+    """The fault of the command line, and the help to read."""
     assert hasattr(error, "format_message")
     message = " ".join(error.format_message().split()).rstrip(".")
     context = getattr(error, "ctx", None)
@@ -163,8 +163,8 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
-    # What `timeout` and batch systems send when time is up: as Ctrl-C, what was measured is kept and shown, and no
-    # program is left behind, stopped between two of its runs.
+    # The signal of `timeout` and batch systems when time is up. As with Ctrl-C, the lab keeps and shows the measured
+    # runs, and leaves no stopped program behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         give_way_to_a_clone()

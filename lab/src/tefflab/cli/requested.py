@@ -1,4 +1,4 @@
-"""What a user asks of `teff install`: finds the systems, brings or removes them, says what became of it."""
+"""A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
 
 import json
 from collections.abc import Callable, Sequence

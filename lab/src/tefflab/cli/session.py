@@ -1,4 +1,5 @@
-"""What all measuring commands do: set up, ask systems who they are, measure with a live display, show the results."""
+"""The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
+the results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -48,7 +49,7 @@ _BUSY = 0.2  # cores that they may use
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a measuring command's options say."""
+    """The values of a measuring command's options."""
 
     seconds: float
     rounds: int
@@ -64,7 +65,7 @@ class Options:
 
 
 def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
+    """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise TeffError(
             f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}", exit_code=BAD_INPUT
@@ -84,7 +85,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
-    """The options, and the words of flags, that say what is measured."""
+    """The options, and the words of flags, that define the measurement."""
     shared = {"--systems": options.systems, "--workers": options.workers, _ALL_VARIANTS: options.all_variants}
     own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
@@ -129,8 +130,8 @@ def _measure(
     named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
-    """`again` is the command that goes on with the sitting; `named` are the systems that the user asks for by name:
-    TeffError where one of them was not measured, after all that was is shown."""
+    """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
+    TeffError if one of them was not measured, after the results are shown."""
     name = checked_name(options.store)
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
@@ -173,7 +174,7 @@ def _measure(
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
-    """Those that were cut off among them: a run counts, whatever became of its launch."""
+    """Launches that were cut off count too: a run counts, even if its launch did not end."""
     return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
 
 
@@ -197,7 +198,7 @@ def _unmeasured(
 
 
 def checked_name(store: str) -> str:
-    """Raises TeffError for what is neither one folder's name nor an absolute path."""
+    """Raises TeffError for a name that is neither one folder's name nor an absolute path."""
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise TeffError(
             f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
@@ -232,8 +233,9 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
-    """Of those asked for, each in all of its ways; who was named and is not here is said, and why, and so is who stands
-    in for the best of its system unless `all_ways` are measured. Nobody else is started to be asked."""
+    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
+    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
+    for this."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
@@ -255,9 +257,9 @@ def _missed(
     *,
     all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
-    """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
-    named, the best of a system, and whatever nothing builds. The set-up has said what does not compile, but not who is
-    measured in the place of a best."""
+    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
+    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
+    not the stand-in for a best one."""
     for system in asked:
         programs = kind.programs(system)
         here = [each for each in programs if probes[each.id].found]
@@ -349,7 +351,7 @@ def experiment_list(root: Path) -> Table:
 
 
 def experiment_objects(root: Path) -> list[dict[str, object]]:
-    """What `experiment_list` shows, and all else that the files say."""
+    """The content of `experiment_list`, and all other keys of the files."""
     return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
 
 
@@ -407,7 +409,7 @@ def measured_live(
 
 
 def warn_of_others(console: Console) -> None:
-    """Says so before an hour is wasted: other programs take part of the cores."""
+    """Warns before an hour is wasted: other programs take part of the cores."""
     busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
     if busy > _BUSY:
         console.print(

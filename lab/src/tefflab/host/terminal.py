@@ -14,7 +14,7 @@ _BLANKS_AT_END = re.compile(r" +\n")
 
 
 class _Trimmed(Console):
-    """No line ends in blanks, with which rich fills those of tables and of broken text."""
+    """No line ends in blanks, with which rich fills the lines of tables and of broken text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         blanks: list[Segment] = []  # that end a line, unless something follows

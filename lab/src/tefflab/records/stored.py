@@ -1,4 +1,4 @@
-"""Finding what was measured: the stores below `results/`, by the names a user gives them."""
+"""Finds measurements: the stores below `results/`, by the names a user gives them."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from tefflab.systems.systems import load_systems
 
 
 def open_sitting(root: Path, name: str) -> tuple[Store, Sitting]:
-    """`STORE`, whose last sitting is meant, or `STORE:SITTING`. StoreError, naming those there are, for another."""
+    """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
     store, _, sitting = name.partition(":")
     opened = Store.open(results_folder(root) / store)
     return opened, _with_floors(root, opened.sitting(sitting or None))
@@ -28,7 +28,7 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
 
 
 def store_name(root: Path, store: Store) -> str:
-    """What `--store` takes: of a folder in `results/` its name, of another its path."""
+    """The name of a store for `--store`: the folder's name in `results/`, else the path."""
     return store.folder.name if store.folder.parent == results_folder(root) else str(store.folder)
 
 

@@ -4,7 +4,7 @@
 
 #include "teff/apps/tiled_matrix.hpp"
 
-/// What the tasks of all systems compute, by BLAS and LAPACK on the calling thread.
+/// The computations in the tasks of all systems, by BLAS and LAPACK on the calling thread.
 namespace teff::apps::kernels {
 
 /// C := A B, or C := C + A B.

@@ -8,8 +8,8 @@
 
 namespace teff::bench {
 
-/// Calls body(worker) in as many threads as there are workers, each bound to a core of its own. Calls
-/// all_ready() once, when all threads run and before any of them goes on. Returns when all have ended.
+/// Calls body(worker) in as many threads as there are workers, each bound to its own core. Calls all_ready()
+/// once, when all threads run and before any of them goes on. Returns when all have ended.
 template <class Ready, class Body>
 void run_on_pinned_threads(int workers, Ready all_ready, Body body) {
   std::barrier ready(workers, [&]() noexcept { all_ready(); });

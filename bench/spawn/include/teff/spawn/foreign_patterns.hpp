@@ -7,7 +7,8 @@
 #include "teff/spawn/tree.hpp"
 #include "teff_spawn.h"
 
-/// What a system in another language offers. The patterns are called within the body of teff_spawn_run.
+/// The functions that a system in another language offers. The patterns are called within the body of
+/// teff_spawn_run.
 extern "C" {
 /// Makes the workers, each bound to its core. False where they can't be had.
 bool teff_spawn_start(std::int32_t workers);
@@ -23,8 +24,8 @@ void teff_spawn_search_tree(const teff_spawn_tree* tree, const teff_spawn_node* 
 
 namespace teff::spawn {
 
-/// A system whose patterns are written in another language: a class task_system derives from it, and says
-/// who it is. There is one in a program.
+/// A system whose patterns are written in another language. Its class task_system derives from this one and
+/// describes the system. There is one in a program.
 ///
 ///   class task_system : public foreign_patterns {
 ///    public:

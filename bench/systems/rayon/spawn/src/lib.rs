@@ -1,5 +1,5 @@
-//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope where both of Fibonacci's
-//! calls are tasks, and a parallel iterator down to single indices.
+//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope if both of
+//! Fibonacci's calls are tasks, or a parallel iterator down to single indices.
 
 use rayon::prelude::*;
 use spawn_patterns::{null_task, pin, Body, Counts, Node, Patterns, Tree};
@@ -74,7 +74,7 @@ fn search(tree: Tree, from: Node) -> Counts {
     }
 }
 
-/// Counts a node and what is below its children from the first on. Each child but the last makes the search of its
+/// Counts a node and the descendants of its children from the first on. Each child but the last makes the search of its
 /// later siblings a task.
 fn search_children(tree: Tree, from: &Node, first: i32) -> Counts {
     let here = || search(tree, tree.child(from, first));

@@ -128,7 +128,7 @@ fn spawn_one(n: i32) -> JoinHandle<i64> {
     tokio::spawn(fibonacci_one(n))
 }
 
-/// Counts a node and what is below it. Each child is a task but the last.
+/// Counts a node and its descendants. Each child is a task but the last.
 async fn search(tree: Tree, from: Node) -> Counts {
     let mut seen = Counts::of(&from);
     if from.children == 0 {

@@ -1,4 +1,4 @@
-"""The last words after a METG table: what it means to the reader in one sentence, and what to try next."""
+"""The last words after a METG table: its meaning for the reader in one sentence, and the next command to try."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """As rich prints it. `again` is the command that went before, without options; `store` keeps what was measured."""
+    """As rich prints it. `again` is the command that went before, without options; `store` keeps its runs."""
 
     case: MeasuredCase
     ratio: Ratio
@@ -31,8 +31,8 @@ class Closing:
 
 
 def sentence(case: MeasuredCase, ratio: Ratio) -> str:
-    """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
-    There is no ratio where one of their intervals is open."""
+    """The best system beside the median of all systems of which enough is known: the spread between which a choice of
+    system decides. There is no ratio where one of their intervals is open."""
     if not any(row.metg for row in case.rows):
         return "No system has a value yet."
     if not (crossed := _crossed(case.rows)):
@@ -62,7 +62,7 @@ def sentence(case: MeasuredCase, ratio: Ratio) -> str:
 
 
 def curve_sentence(case: MeasuredCase) -> str:
-    """From which size on tasks keep the cores busy enough, of the sizes measured: on the first system and on the
+    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and on the
     last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
     reached = _reached(case)
@@ -87,7 +87,8 @@ def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str
 
 
 def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
-    """Who reaches the threshold, and with which granularity at least, of those measured; the smallest first."""
+    """The systems that reach the threshold, each with the smallest measured granularity that does; the smallest
+    first."""
     sizes = (
         (curve.variant.id, [each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold])
         for curve in case.curves
@@ -96,7 +97,7 @@ def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
 
 
 def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
-    """Commands, each with what it does, the most needed first."""
+    """Commands, each with its effect, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):

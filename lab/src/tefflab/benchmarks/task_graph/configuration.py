@@ -1,7 +1,8 @@
-"""What to measure, as the flags that the bench programs take; the measurement chooses steps and iterations.
+"""The subject of a measurement, as the flags that the bench programs take; the measurement chooses steps and
+iterations.
 
-The flags are the published Task Bench's. The defaults are what METG is usually asked of: a stencil with one column for
-each worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
+The flags are the published Task Bench's. The defaults are the usual subject of METG: a stencil with one column for each
+worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
 """
 
 import re
@@ -38,7 +39,7 @@ class Configuration:
 
     @property
     def flags(self) -> str:
-        """As one would type them."""
+        """In the words of a command line."""
         return " -and ".join(_text(graph) for graph in self.graphs)
 
     @property
@@ -64,7 +65,7 @@ class Configuration:
         return " -and ".join(lines)
 
     def ceiling_line(self, workers: int, steps: int, iterations: int) -> str:
-        """The same kernels on all workers, with no dependences: what the ceiling runs."""
+        """The line for the ceiling: the same kernels on all workers, with no dependences."""
         kernels = [tuple(flag for flag in graph if flag[0] not in _OF_DEPENDENCES) for graph in self.graphs]
         return " -and ".join(
             f"-type trivial -width {workers} {_text(kernel)} -steps {steps} -iter {iterations}"

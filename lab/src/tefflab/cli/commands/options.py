@@ -13,7 +13,7 @@ from tefflab.cli import completion
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
-    """What is given and names nothing, as where a shell's variable is not set, is no wish for the usual."""
+    """A given but empty value, as from an unset shell variable, does not mean the default."""
     source = context.get_parameter_source(parameter.name or "")
     if not value.strip(", ") and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter(
@@ -31,8 +31,8 @@ def number(
     *,
     metavar: str = "N",
 ) -> Any:
-    """An option that takes a number: whole ones alone where the example is one. What is wrong is told with the value,
-    the rule and the example. A `most` that has to be read from a file is a function."""
+    """An option that takes a number: whole ones alone where the example is one. An error gives the value, the rule and
+    the example. A `most` that has to be read from a file is a function."""
     kind = int if isinstance(example, int) else float
 
     def parsed(said: object) -> float:
@@ -73,7 +73,7 @@ Systems = Annotated[
     ),
 ]
 Minutes = Annotated[float, _MINUTES]
-OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
+OwnMinutes = Annotated[float | None, _MINUTES]  # None: the measurement has a default
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
 Workers = Annotated[int | None, number("--workers", "Workers. [the cores that are here]", 2, 1, most_workers)]

@@ -12,8 +12,8 @@
 
 namespace teff::graphs {
 
-/// An adapter of several MPI ranks. Where one of them fails before the timed region, the run's record says
-/// why; a rank that fails in the region, where others wait for it, says so on stderr and ends the job.
+/// An adapter of several MPI ranks. If a rank fails before the timed region, the run's record says why. If it
+/// fails in the region, where others wait for it, it says so on stderr and ends the job.
 class mpi_adapter : public adapter {
  public:
   /// One worker a rank. MPI must have been initialised.
@@ -33,7 +33,7 @@ class mpi_adapter : public adapter {
   void run(workload& work) final;
 
  protected:
-  /// Makes ready, outside the timed region, whatever execute() needs. May throw, on some ranks only as well,
+  /// Prepares, outside the timed region, the data that execute() needs. May throw, also on some ranks only,
   /// so nothing in it may wait for other ranks.
   virtual void prepare(workload& work) = 0;
   /// Runs all tasks between start(work) and stop(work).
