@@ -88,6 +88,11 @@ class Commands(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt:
             raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+        except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
+            from tefflab.host.terminal import drop_output
+
+            drop_output()
+            raise typer.Exit from None
         except TeffError as error:
             command = f"{context.command_path} {context.invoked_subcommand}"
             said = str(error).replace("see --help", f"see {command} --help")
@@ -167,9 +172,6 @@ def main() -> None:
         prepare_streams()
         code = _run()
         flush_output()
-    except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-        drop_output()
-        code = 0
     except OSError as error:  # a disk that is full, a folder that may not be written to
         _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
         drop_output()

@@ -21,15 +21,30 @@ from rich.text import Text
 _BLANKS_AT_END = re.compile(r" +\n")
 _LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
 _UNKNOWN = ConsoleDimensions(80, 25)
-_IN_ASCII = {"µ": "u", "–": "-", "—": "-", "±": "+-", "×": "x", "→": "->", "≤": "<=", "≥": ">=", "≈": "~", "…": "..."}
+_IN_ASCII = {
+    "µ": "u",
+    "±": "+-",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "∞": "inf",
+    "–": "-",
+    "—": "-",
+    "·": "-",
+    "→": "->",
+    "…": "...",
+    "✓": "+",
+    "●": "*",
+}
 _BYTES_OF_NAMES = range(0xDC80, 0xDD00)  # as Python decodes bytes of a file's name that are no text
 
 
 def prepare_streams() -> None:
     """Makes the standard streams fit to be written to: in the terminal's encoding, with ASCII or `?` for what it lacks.
 
-    A closed stdin or stderr is the null device. OSError if stdout is closed: the next file that is opened would take its
-    place, and results would be written there.
+    A closed stdin or stderr is the null device. OSError if stdout is closed: the next file that is opened would take
+    its place, and results would be written there.
     """
     for number in (0, 2):
         if not _is_open(number):
@@ -41,7 +56,7 @@ def prepare_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the program runs
     if sys.stdout is None:
         raise OSError(errno.EBADF, "it is closed; give it a terminal, a file, a pipe or /dev/null", "standard output")
-    codecs.register_error("teff", _in_ascii)
+    codecs.register_error("teff", in_ascii)
     encoding = None if os.environ.get("PYTHONIOENCODING") else locale.getencoding()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream in (sys.__stdout__, sys.__stderr__):
@@ -58,6 +73,8 @@ def flush_output() -> None:
 
 def drop_output() -> None:
     """Lets what is still to be written to stdout go nowhere."""
+    if sys.stdout is None:
+        return
     with contextlib.suppress(OSError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -72,7 +89,7 @@ def _is_open(number: int) -> bool:
     return True
 
 
-def _in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:
+def in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:
     """What is written instead of characters that a stream's encoding lacks."""
     if not isinstance(fault, UnicodeEncodeError):
         raise fault
@@ -86,6 +103,10 @@ def _in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:
 
 class _Sized(Console):
     """Its width is that of the terminal, or 80 columns if that is not known (COLUMNS=0)."""
+
+    def on_broken_pipe(self) -> None:
+        """Leaves it to `main`; rich would end the program with exit code 1."""
+        raise
 
     @property
     def size(self) -> ConsoleDimensions:

@@ -106,8 +106,8 @@ class Record(Strict):
         if self.error is not None or self.workers == workers:
             return ""
         return (
-            f"had {self.workers} of {workers} workers: remove what limits it (a variable of the environment, the cores of "
-            f"this shell), or say --workers {self.workers}"
+            f"had {self.workers} of {workers} workers: remove what limits it (a variable of the environment, the cores "
+            f"of this shell), or say --workers {self.workers}"
         )
 
     @property
