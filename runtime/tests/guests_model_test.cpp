@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "interleavings.hpp"
-#include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
 
 #include <algorithm>
@@ -38,12 +37,6 @@ struct world {
   // Work that a worker which is asked for leaves to the guest, as long as that asks.
   checked::atomic<int> left{0};
   bool guests_stop_asking = true;
-  detail::dozers<futex> dozers;
-  bool dozes = false;
-  bool dozers_look = true;
-  bool guests_leave_requests = false;
-  // Worker 0 leaves requests to guests, until it has dozed.
-  bool is_in_the_way = false;
 
   static bool take_from(checked::atomic<int>& pieces) {
     int there = pieces.load();
@@ -56,8 +49,8 @@ struct world {
     return std::ranges::any_of(messages,
                                [](auto& each) { return each.load() != 0 && each.exchange(0) != 0; });
   }
-  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false, bool leaves_requests = false) const {
-    return (!leaves_requests && work.load() > 0) || (!gives_way && left.load() > 0) ||
+  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false) const {
+    return work.load() > 0 || (!gives_way && left.load() > 0) ||
            (me == 0 && (named.load() > 0 || messages[0].load() != 0 || messages[1].load() != 0));
   }
   void touch(unsigned me) { state[me].write(state[me].read() + 1); }
@@ -83,16 +76,6 @@ struct world {
     gate.notify_work(0);
   }
 
-  // A request, and a thread that looks for such.
-  void submit() {
-    work.fetch_add(1);
-    if (!dozers.will_look()) gate.notify_work(0);
-  }
-  void doze() {
-    dozers.begin();
-    if (dozers.end() && dozers_look && work.load() > 0) gate.notify_work(0);
-  }
-
   // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
   // until it has found so many pieces.
   void search(unsigned me, int pieces) {
@@ -100,21 +83,16 @@ struct world {
       gate.start_search();
       gate.offer(me);
       touch(me);
-      bool leaves = is_in_the_way;
-      while ((leaves || !take_from(work)) && !(me == 0 && (take_from(named) || take_message())) &&
+      while (!take_from(work) && !(me == 0 && (take_from(named) || take_message())) &&
              (gate.is_asked_for(me) || !take_from(left))) {
         const bool gives_way = gate.prepare_to_give_way(me);
         if (!gives_way) gate.prepare_sleep(me, wake_for::work_or_guest);
         touch(me);
         if (!gives_way) checked::barrier_everywhere();
-        if (sees_work(me, gives_way, leaves)) {
+        if (sees_work(me, gives_way)) {
           gate.cancel_sleep(me, wake_for::work_or_guest);
         } else {
-          gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
-            if (dozes) doze();
-            futex::wait(home, expected);
-          });
-          leaves = false;
+          gate.sleep_vacant(me, [](auto& home, std::uint32_t expected) { futex::wait(home, expected); });
         }
         touch(me);
         gate.offer(me);
@@ -139,8 +117,7 @@ struct world {
     const bool others_idle = gate.prepare_leave(worker);
     touch(worker);
     if (!others_idle && guests_fence) checked::barrier_everywhere();
-    const bool leaves_requests = guests_leave_requests && dozers.will_look();
-    const bool stays = guests_look && sees_work(worker, false, leaves_requests);
+    const bool stays = guests_look && sees_work(worker);
     if (stays) gate.cancel_leave(worker);
     if (!stays && gate.leave(worker)) {
       if (guests_touch_after) touch(worker);
@@ -172,54 +149,6 @@ const auto visitor = [](world& w) { static_cast<void>(w.visit(0, [] {})); };
 
 TEST(guests_model, what_is_published_while_a_guest_is_in_gets_done) {
   expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish(); }}));
-}
-
-TEST(guests_model, a_request_that_wakes_nobody_because_a_thread_dozes_gets_done) {
-  const auto dozing = [](world& w) { w.dozes = true; };
-  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, dozing));
-  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
-}
-
-TEST(guests_model, a_request_that_a_guest_leaves_to_a_thread_that_dozes_gets_done) {
-  const auto dozing = [](world& w) { w.dozes = w.guests_leave_requests = true; };
-  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
-  expect_no_fault(check(4,
-                        {owner,
-                         [](world& w) {
-                           if (!w.visit(0, [&] { w.submit(); })) w.submit();
-                         }},
-                        dozing));
-}
-
-TEST(guests_model, a_request_that_a_worker_leaves_to_guests_gets_done_if_none_comes) {
-  const auto in_the_way = [](world& w) { w.dozes = w.guests_leave_requests = w.is_in_the_way = true; };
-  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, in_the_way));
-  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, in_the_way));
-}
-
-TEST(guests_model, finds_a_worker_that_leaves_requests_to_guests_and_does_not_doze) {
-  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }}, [](world& w) { w.is_in_the_way = true; }).fault,
-            "");
-}
-
-TEST(guests_model, finds_a_thread_that_does_not_look_after_it_has_dozed) {
-  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }},
-                  [](world& w) {
-                    w.dozes = true;
-                    w.dozers_look = false;
-                  })
-                .fault,
-            "");
-}
-
-TEST(guests_model, of_two_threads_that_doze_the_last_one_looks) {
-  expect_no_fault(check(2,
-                        {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
-                         [](world& w) {
-                           w.submit();
-                           w.submit();
-                         }},
-                        [](world& w) { w.dozes = true; }));
 }
 
 TEST(guests_model, what_only_the_guests_worker_may_do_gets_done) {

@@ -93,8 +93,7 @@ void graph_core::look_for_rest(unsigned worker) noexcept {
   // both.
   ended.store(ended.load(std::memory_order_relaxed), std::memory_order_seq_cst);
   const auto waiters = waiters_.load(std::memory_order_seq_cst);
-  if (waiters == 0) return look_for_spinners();
-  if (!at_rest()) return;
+  if (waiters == 0 || !at_rest()) return;
   if (told_of_rest_ != nullptr) {
     told_of_rest_(whom_);
     if (waiters == 1) return;  // that was the one who waits
@@ -109,13 +108,6 @@ bool graph_core::finds_rest(unsigned worker) noexcept {
   // Relaxed: whoever begins to wait just now is told when this worker looks for rest again, as it leaves.
   if (waiters_.load(std::memory_order_relaxed) != 0) look_for_rest(worker);
   return true;
-}
-
-// They need not be told: they look.
-void graph_core::look_for_spinners() const noexcept {
-  // Relaxed: a hint, where the worker learns for whom it works.
-  if (spinners_.load(std::memory_order_relaxed) == 0 || !at_rest()) return;
-  if (auto* const me = worker::current()) me->was_in_the_way();
 }
 
 void graph_core::wait_for_rest() {
@@ -142,17 +134,12 @@ bool graph_core::help_as_guest() {
   };
   help.graph = this;
   // What came from outside, and a worker may have been called for, is not to wait for this graph.
-  const bool others_wait = runtime_.has_work_from_outside();
-  if (others_wait) runtime_.announce_requests();  // nobody has been woken for them, if somebody dozes
-  const auto which = others_wait ? among::vacant : among::called;
+  const auto which = runtime_.has_work_from_outside() ? among::vacant : among::called;
   return run_as_guest(runtime_, help, which) && at_rest();
 }
 
 bool graph_core::comes_to_rest_soon() noexcept {
-  spinners_.fetch_add(1, std::memory_order_relaxed);
-  const bool rests = happens_soon([this] { return at_rest(); });
-  spinners_.fetch_sub(1, std::memory_order_relaxed);
-  return rests;
+  return happens_soon([this] { return at_rest(); });
 }
 
 void graph_core::wait_for_rest_on(unsigned worker) {

@@ -60,7 +60,6 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
   const call_in_progress call(runtime_);
   const auto begin_as_guest = [](void* core) noexcept {
     auto& me = *static_cast<replay_core*>(core);
-    me.ended_.store(waiter_takes_part, std::memory_order_relaxed);
     submit(me.runtime_, me.gang_);
   };
   if (!may_take_part || !take_part_as_guest(runtime_, workers_, {begin_as_guest, is_over, this}))

@@ -24,11 +24,6 @@ struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool refuses = false;       // the thread may not be a guest any more
-  // When it left, there was work, for which it called the worker's own thread, which had got up so many times
-  // by then; and so many times since it has been quicker than that thread.
-  bool has_called = false;
-  std::uint32_t times_up = 0;
-  unsigned was_quicker = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
@@ -126,13 +121,6 @@ worker* enter_any(scheduler& runtime, among which) noexcept {
   return entered;
 }
 
-// Whether enter_at_hand() would find one vacant. A hint.
-bool is_any_at_hand(scheduler& runtime) noexcept {
-  const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
-  if (const auto* const nearest = runtime.worker_of_this_processor()) return is_vacant(*nearest);
-  return std::ranges::any_of(runtime.workers(), [&](const auto& each) { return is_vacant(*each); });
-}
-
 // One that is free at once, and on no other processor.
 worker* enter_at_hand(scheduler& runtime, among which) noexcept {
   const auto enter_it = [&](worker& mine) { return enter(runtime, mine, which); };
@@ -155,23 +143,12 @@ worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noex
   return entered;
 }
 
-// Whether the thread may take the place of a called worker for a request that this would not begin with. If
-// the thread has called it, and it has not got up since, what that is to do is what the thread left; so it
-// may, some times. Of several workers another one begins the others, if that was another call.
-bool may_be_quicker(const scheduler& runtime) noexcept {
-  constexpr unsigned most = 16;
-  if (!bound.has_called || bound.runtime != runtime.number()) return false;
-  const bool is_still_called = bound.to->times_up() == bound.times_up;
-  return (is_still_called || runtime.workers().size() > 1) && bound.was_quicker++ < most;
-}
-
 // A spare thread of another runtime blocks, as to that one.
 bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const thread_blocks elsewhere;
   const bool ran = mine->run_as_guest(job);
-  bound.times_up = mine->times_up();
-  bound.has_called = mine->end_guest();
+  static_cast<void>(mine->end_guest());
   return ran;
 }
 
@@ -192,49 +169,14 @@ bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
   return run_as(mine, job);
 }
 
-// The thread of this processor's worker runs no task just now, or it would have the processor; but it may not
-// have had the time to sleep.
-bool is_worker_at_hand(scheduler& runtime) noexcept {
-  const auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && nearest->is_in_the_way() && !runtime.gate().is_vacant(nearest->index()))
-    std::this_thread::yield();
-  return is_any_at_hand(runtime);
-}
-
-void give_way_to_searcher(scheduler& runtime) noexcept {
-  if (runtime.requests().queue().size() < 2) return;
-  const auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && runtime.gate().is_offered(nearest->index())) std::this_thread::yield();
-}
-
-bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
+bool run_as_guest_at_hand(scheduler& runtime, job& job, const detail::job& first) noexcept {
   if (!call_stack::available || bound.refuses) return false;
-  auto& asked = runtime.requests();
-  // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
-  // The first may have been taken out of the queue.
   const bool is_oldest = runtime.would_begin_with(first);
-  const bool others_wait = asked.queue().size() > (is_oldest ? 1 : 0);
-  const bool may_take_called_place = is_oldest || may_be_quicker(runtime);
-  if (others_wait && !is_oldest) runtime.announce_requests();
-  // The only worker begins them first: nobody else could.
-  if (others_wait && !may_take_called_place && runtime.workers().size() == 1) return false;
-  if (job.is_at_hand != nullptr && is_any_at_hand(runtime)) job.is_at_hand(job);
+  // The only worker begins the others first: no other thread could.
+  if (!is_oldest && runtime.workers().size() == 1) return false;
   auto* mine = enter_at_hand(runtime, among::vacant);
-  if (mine != nullptr) {
-    bound.was_quicker = 0;
-  } else if (may_take_called_place) {
-    mine = enter_at_hand(runtime, among::called);
-  }
-  if (mine == nullptr) {
-    if (auto* const nearest = runtime.worker_of_this_processor()) nearest->was_in_the_way();
-  }
-  // Only now, when the worker of this processor is not the one that would be woken.
-  if (others_wait && is_oldest) runtime.announce_requests();
-  if (mine == nullptr || !others_wait) return run_as(mine, job);
-  asked.begin_help();
-  const bool ran = run_as(mine, job);
-  asked.end_help();
-  return ran;
+  if (mine == nullptr && is_oldest) mine = enter_at_hand(runtime, among::called);
+  return run_as(mine, job);
 }
 
 bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {

@@ -19,23 +19,10 @@ enum class among : bool {
 // is free or becomes so at once; nothing was done. Within a call_in_progress.
 [[nodiscard]] bool run_as_guest(scheduler&, job&, among which) noexcept;
 
-// A job that runs requests. `is_at_hand`, where there is one, is called before the thread becomes a worker
-// that it found vacant: from then on no other worker is to see a request that nobody else may run.
-struct helping_guest : job {
-  void (*is_at_hand)(helping_guest& of) noexcept = nullptr;
-};
-// The same as run_as_guest() for such a job, which runs this request first, and needs no worker: only if it
-// costs no wait and no move to another processor. That is as the worker of the processor that the thread is
-// on; as any, if that has none.
-[[nodiscard]] bool run_as_guest_at_hand(scheduler&, helping_guest&, const detail::job& first) noexcept;
-
-// Whether that would probably find a worker. If the worker of this processor is about to sleep, gives way to
-// it.
-[[nodiscard]] bool is_worker_at_hand(scheduler&) noexcept;
-
-// If the worker of this processor searches while several requests wait, it is off the processor: gives way to
-// it.
-void give_way_to_searcher(scheduler&) noexcept;
+// The same as run_as_guest() for a job that runs this request first, and needs no worker: only if it costs no
+// wait and no move to another processor. That is as the worker of the processor that the thread is on; as
+// any, if that has none.
+[[nodiscard]] bool run_as_guest_at_hand(scheduler&, job&, const detail::job& first) noexcept;
 
 // The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
 // that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker

@@ -138,13 +138,6 @@ class idle_gate {
     return woken_by::another;
   }
 
-  // Whether the worker's own thread sleeps in wait(). A hint.
-  [[nodiscard]] bool sleeps_at_home(unsigned worker) const noexcept {
-    return waiters_[worker].home.load(std::memory_order_relaxed) == sleeps;
-  }
-  // Has it call wait() again.
-  void stir(unsigned worker) noexcept { System::wake(waiters_[worker].home); }
-
   // ---- A guest ----
 
   [[nodiscard]] bool is_vacant(unsigned worker) const noexcept {

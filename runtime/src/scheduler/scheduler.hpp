@@ -13,6 +13,7 @@
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/requests.hpp"
+#include "scheduler/short_wait.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/worker.hpp"
 #include "trace/trace.hpp"
@@ -27,14 +28,12 @@
 
 namespace teff::detail {
 
-// What `ended` says: to begin with, of a request; of what the waiter, a guest, does a part of; else 0. At the
-// end.
-constexpr std::uint32_t request_runs = 3;
-constexpr std::uint32_t waiter_takes_part = 4;
+// What `ended` says at the end; 0 to begin with.
 constexpr std::uint32_t has_ended = 1;
 // Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
-// worker: the calling thread sleeps.
-void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
+// worker: the calling thread looks for so long, then sleeps.
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
+                    std::chrono::microseconds patience = short_wait) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
@@ -75,12 +74,6 @@ class scheduler {
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
-  // If a worker's own thread sleeps, because a guest is the worker or may be, it dozes from now on.
-  void have_one_doze() noexcept;
-  // Those who wait for requests do not come for them: workers that leave them to these run them again.
-  void needs_all_for_requests() noexcept;
-  // There is a request, and somebody is to begin it.
-  void announce_requests() noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.

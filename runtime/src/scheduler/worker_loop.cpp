@@ -221,17 +221,13 @@ void worker::leave_shared_core() noexcept {
 
 // After a look in vain.
 void worker::look_further(waiting& mine) noexcept {
-  if (mine.where == waits::at_top && mine.searching &&
-      (all_.gate().is_asked_for(index_) || usefulness_.is_in_the_way())) {
+  if (mine.where == waits::at_top && mine.searching && all_.gate().is_asked_for(index_)) {
     park(mine);
   } else if (!mine.searching) {
     begin_search(mine);
   } else if (mine.pace.is_time_to_read()) {
     look_around(mine);
-    if (sees_requests_run_by_others(mine)) {
-      usefulness_.was_of_no_use();
-      park(mine);
-    } else if (mine.pace.is_over()) {
+    if (mine.pace.is_over()) {
       if (!is_counted_on(mine)) park(mine);
     } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0 &&
                sees_private_work() && all_.exposure_is_due()) {
@@ -251,14 +247,7 @@ void worker::begin_search(waiting& mine) noexcept {
   start_search(mine.searching);
   if (mine.where == waits::at_top) all_.gate().offer(index_);
   mine.pace.begin(patience_.least(), patience_.now());
-  mine.requests_taken = all_.requests().queue().taken();
   look_around(mine);
-}
-
-// So many while it found none: those who wait for them are quicker.
-bool worker::sees_requests_run_by_others(const waiting& mine) const noexcept {
-  constexpr std::uint32_t many = 64;
-  return mine.where == waits::at_top && all_.requests().queue().taken() - mine.requests_taken >= many;
 }
 
 // A guest is not bound. Where another program wants this core, the system moves the guest to one whose worker

@@ -22,36 +22,21 @@ void worker::park(waiting& mine) noexcept {
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
-  const bool leaves_requests = at_top && usefulness_.is_doubtful();
-  // Before it counts as a sleeper, so that nobody wakes it for one.
-  if (leaves_requests) begin_doze();
   const bool for_guest = at_top && gate.prepare_to_give_way(index_);
   if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
   auto by = woken_by::another;
   doorbells bells;
   const bool listens = limit == may_run::awaited_thief || listen(bells);
-  if (!listens || finds_reason_to_stay_awake(mine, for_guest, leaves_requests)) {
+  if (!listens || finds_reason_to_stay_awake(mine, for_guest)) {
     gate.cancel_sleep(index_, wakes);
   } else {
-    auto until = limit == may_run::awaited_thief ? futex::never : next_poll();
-    // Without such a time it dozes.
-    if (leaves_requests && until != futex::never)
-      until = std::min(until, search_pace::clock::now() + all_.requests().dozers().nap);
+    const auto until = limit == may_run::awaited_thief ? futex::never : next_poll();
     by = sleep(wakes, until, mine.where, bells);
   }
-  if (at_top) {
-    gate.offer(index_);
-    end_doze();
-  }
+  if (at_top) gate.offer(index_);
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
-  if (by == woken_by::time_or_bell) {
-    poll_sources(search_pace::clock::now());
-    // Requests that nobody has come for; or there are none any more, for which it would have to look.
-    auto& asked = all_.requests();
-    if (leaves_requests && (!asked.empty() || !asked.dozers().were_counted_on())) usefulness_.forget_doubts();
-  }
-  mine.requests_taken = all_.requests().queue().taken();
+  if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
   // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
   // maybe on this core.
   constexpr auto none = search_pace::clock::duration::zero();
@@ -60,8 +45,7 @@ void worker::park(waiting& mine) noexcept {
 }
 
 // The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.
-// `leaves_requests`: it will look at them again in time.
-bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest, bool leaves_requests) noexcept {
+bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept {
   const auto limit = mine.limit;
   // Whoever pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
@@ -74,7 +58,6 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest, boo
   if (mine.done()) return true;
   if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
   if (for_guest) return sees_work(with_what_is_left::no) || sees_private_work();
-  if (leaves_requests) return !all_.requests().calls().empty() || sees_work_inside() || expose_anything();
   if (limit == may_run::everything) return sees_work() || expose_anything();
   auto* const thief = thief_of(mine.awaited.slot);
   const look here(*this);
@@ -90,9 +73,7 @@ woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
   auto by = woken_by::another;
   if (where == waits::at_top) {
     by = all_.gate().sleep_vacant(
-        index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); }, deadline,
-        also);
-    times_up_.store(times_up() + 1, std::memory_order_relaxed);
+        index_, [](const auto& home, std::uint32_t expected) { futex_wait(home, expected); }, deadline, also);
     self.invite();  // who asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {
     all_.gate().sleep(index_);
@@ -107,52 +88,6 @@ woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
     patience_.was_woken(search_pace::clock::now() - sleeps_from);
   }
   return by;
-}
-
-// While guests may man the worker.
-void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
-  if (usefulness_.is_doubtful() || all_.requests().queue().left_oldest() != nullptr) doze(home, expected);
-  end_doze();
-  if (home.load(std::memory_order_relaxed) != expected) return;
-  futex_wait(home, expected);
-  usefulness_.was_woken();
-}
-
-// As long as requests come, which are run by who waits for them (requests.md).
-void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
-  auto& requests = all_.requests();
-  auto& dozers = requests.dozers();
-  begin_doze();
-  bool is_needed = dozers.count() == 1;  // one is enough
-  bool lies_idle = false;                // nobody is the worker, and there are several requests
-  const job* left = nullptr;
-  while (is_needed) {
-    const auto before = requests.queue().taken_before_oldest();
-    if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
-    const bool nobody_takes_any = before && before == requests.queue().taken_before_oldest();
-    const bool lay_idle =
-        std::exchange(lies_idle, all_.gate().is_vacant(index_) && requests.queue().size() > 1) && lies_idle;
-    if (nobody_takes_any || lay_idle) {
-      usefulness_.forget_doubts();
-      break;
-    }
-    const auto* const left_before = std::exchange(left, requests.queue().left_oldest());
-    if (left != nullptr && left == left_before) break;
-    is_needed = dozers.were_counted_on() || !requests.empty();
-  }
-}
-
-void worker::begin_doze() noexcept {
-  if (!std::exchange(dozes_, true)) all_.requests().dozers().begin();
-}
-
-void worker::end_doze() noexcept {
-  if (!std::exchange(dozes_, false)) return;
-  auto& requests = all_.requests();
-  if (!requests.dozers().end()) return;
-  // Who was to come for it is busy, maybe with what waits for it; or nobody looks any more whether he is.
-  if (requests.queue().left_oldest() != nullptr) requests.lend();
-  if (!requests.empty()) all_.announce_requests();
 }
 
 bool worker::sees_source_work(may_run limit) noexcept {
@@ -175,12 +110,9 @@ bool worker::sees_work_of(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
-bool worker::sees_work(with_what_is_left counts) noexcept {
-  return all_.has_work_from_outside() || sees_work_inside(counts);
-}
-
 // `counts`: whether what sources leave to other threads for a moment is work.
-bool worker::sees_work_inside(with_what_is_left counts) noexcept {
+bool worker::sees_work(with_what_is_left counts) noexcept {
+  if (all_.has_work_from_outside()) return true;
   if (counts == with_what_is_left::yes ? sees_source_work(may_run::everything) : sees_inviting_work())
     return true;
   const look here(*this);
@@ -207,9 +139,7 @@ bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
     if (!others_idle) all_.fences().everywhere();
     if (!all_.gate().somebody_wakes_by(next_poll())) return true;
   }
-  auto& asked = all_.requests();
-  const bool sees_requests = !asked.empty() && !asked.dozers().will_look();
-  return sees_requests || !asked.calls().empty() || sees_work_inside() || sees_private_work();
+  return sees_work() || sees_private_work();
 }
 
 // Whether another worker has public work, or private work of which half is now public. After a fence on every

@@ -19,7 +19,6 @@ void worker::start_search(bool& searching) noexcept {
 void worker::stop_search(bool& searching) noexcept {
   if (!searching) return;
   searching = false;
-  usefulness_.found_something();
   all_.gate().withdraw_offer(index_);
   const auto began = idle_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);

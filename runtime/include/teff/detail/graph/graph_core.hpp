@@ -103,7 +103,6 @@ class graph_core : public source {
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
-  void look_for_spinners() const noexcept;
   void wait_for_rest_on(unsigned worker);
   void wait_for_rest_among_others(unsigned worker);
   void wait_for_rest_outside();
@@ -123,8 +122,7 @@ class graph_core : public source {
   std::atomic<bool> cancelled_{false};
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   std::atomic<unsigned> waiters_{0};
-  std::atomic<unsigned> spinners_{0};  // threads that look again and again whether it rests
-  std::mutex mutex_;                   // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::condition_variable rest_;
   std::vector<unsigned> waiting_workers_;
   std::exception_ptr error_;
