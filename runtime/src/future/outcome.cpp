@@ -47,7 +47,7 @@ void help_as_guest(shared_outcome& awaited) {
     return;  // it has ended all that was submitted to it
   }
   if (const auto* const first = awaited.helps_with())
-    static_cast<void>(run_as_guest_at_hand(*runtime, help, *first));
+    static_cast<void>(run_as_guest_for(*runtime, help, *first));
   end_call(*runtime);
 }
 

@@ -133,9 +133,7 @@ bool graph_core::help_as_guest() {
     awaits = outer;
   };
   help.graph = this;
-  // What came from outside, and a worker may have been called for, is not to wait for this graph.
-  const auto which = runtime_.has_work_from_outside() ? among::vacant : among::called;
-  return run_as_guest(runtime_, help, which) && at_rest();
+  return run_as_guest(runtime_, help) && at_rest();
 }
 
 bool graph_core::comes_to_rest_soon() noexcept {

@@ -141,21 +141,7 @@ bool scheduler::run_unless_shut_down(awaited_job& job) {
   if (!begin_call_unless_shut_down()) return false;
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
-  // A worker that gives way to a guest leaves to it what a source was brought just now. The call may wait for
-  // that, or that for the call, so neither is run before the other on this thread: then the call is
-  // submitted.
-  struct call_unless_work_is_left : detail::job {
-    detail::job* call = nullptr;
-    bool ran = false;
-  } as_guest;
-  as_guest.run = [](detail::job& self_job) noexcept {
-    auto& mine = static_cast<call_unless_work_is_left&>(self_job);
-    if (worker::this_one_sees_source_work()) return;
-    mine.ran = true;
-    mine.call->run(*mine.call);
-  };
-  as_guest.call = &call;
-  if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant) || !as_guest.ran) {
+  if (job.is_awaited || !run_as_guest(*this, call)) {
     job.is_awaited = true;
     submit(call);
     wait_until_set(job.ended, job.submitter);
@@ -240,7 +226,7 @@ void scheduler::end_workers() noexcept {
 bool scheduler::notify_work() noexcept {
   if (!gate_.needs_a_wake()) return false;
   const auto* const nearest = worker_of_this_processor();
-  return gate_.wake_any(nearest == nullptr ? 0 : nearest->index() + 1);
+  return gate_.wake_any(nearest == nullptr ? 0 : nearest->index());
 }
 
 void scheduler::notify_work_for_searchers() noexcept {

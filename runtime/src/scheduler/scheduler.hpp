@@ -81,7 +81,8 @@ class scheduler {
   [[nodiscard]] runtime_life life() const noexcept { return {place_of_number_, number_}; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
-  // The calling thread goes on on the processor of this worker, if workers are bound.
+  // The calling thread goes on on the processor of this worker, if workers are bound. Its mask stays as it
+  // is.
   void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
   // Null: what workers do is not recorded.
@@ -96,7 +97,7 @@ class scheduler {
   [[nodiscard]] bool has_work_from_outside() const noexcept {
     return !requests_.calls().empty() || !requests_.empty();
   }
-  // Whether that request is what a worker would take first of it.
+  // Whether a worker would take this request first of all that. A hint.
   [[nodiscard]] bool would_begin_with(const job& request) const noexcept {
     return requests_.calls().empty() && requests_.queue().is_oldest(request);
   }

@@ -60,21 +60,16 @@ class worker {
   void start(std::size_t stack_size);
   void join() noexcept;
 
-  // ---- A guest: a thread that has entered the worker by the gate ----
+  // ---- A guest: a thread that has entered worker 0 by the gate ----
 
   // The calling thread's deque is the worker's from now on. Part of entering (idle_gate::enter()).
   void begin_guest() noexcept;
-  // After entering as a searcher: it has found something, its call.
-  void leave_search() noexcept;
-  // It is awake: who rings would wake its own thread in vain.
-  void rise() noexcept;
+  // After entering with a promise: another worker is to wake in time.
+  void hand_over_time() noexcept;
   // Runs the job on the stack for guests. False: that can't be had.
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
-  // On a worker: whether a source has work that it may do.
-  [[nodiscard]] static bool this_one_sees_source_work() noexcept;
-  // Leaves; when this returns the worker is another's. Returns whether there was work, so that its own thread
-  // was called.
-  bool end_guest() noexcept;
+  // When this returns the worker is another's.
+  void end_guest() noexcept;
   // After no deque of the calling thread is this worker's any more, and every thread has executed a fence:
   // returns when this worker, as a thief, has done with what it found before.
   void wait_until_it_looked() const noexcept;
@@ -121,6 +116,8 @@ class worker {
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
+  // Whether it searches or sleeps. A hint.
+  [[nodiscard]] bool is_idle() const noexcept { return idle_.is_running(); }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -155,7 +152,7 @@ class worker {
    private:
     std::atomic<std::uint32_t>& looks_;
   };
-  // A wait within which the worker has nothing on its stack: others may man it.
+  // At the top, the worker has nothing on its stack.
   enum class waits : bool { within_task, at_top };
   struct waiting;
 
@@ -174,7 +171,7 @@ class worker {
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
-  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine, bool for_guest) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(waiting& mine) noexcept;
   task_slot* steal_from_anyone(const waiting& mine, worker*& victim) noexcept;
@@ -186,6 +183,7 @@ class worker {
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
+  enum class woken_by : bool { another, time_or_bell };
   woken_by sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
@@ -196,12 +194,12 @@ class worker {
   [[nodiscard]] bool finds_reason_to_call_home(bool others_idle) noexcept;
   [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
-  [[nodiscard]] bool sees_inviting_work() noexcept;
-  enum class with_what_is_left : bool { no, yes };
-  [[nodiscard]] bool sees_work(with_what_is_left counts = with_what_is_left::yes) noexcept;
+  [[nodiscard]] bool sees_work() noexcept;
   [[nodiscard]] source::poll_time next_poll() noexcept;
   // To the bells of all sources. False: they are too many to sleep on.
   bool listen(doorbells& bells) noexcept;
+  // It is awake: a bell would wake its own thread in vain.
+  void rise() noexcept;
   void poll_sources(source::poll_time now) noexcept;
   bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
@@ -211,6 +209,7 @@ class worker {
 
   scheduler& all_;
   const unsigned index_;
+  unsigned word_;                // of the gate, on which the thread sleeps that mans it
   const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
   std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it

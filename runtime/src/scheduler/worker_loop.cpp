@@ -138,17 +138,17 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     me.spin_until(done, what);
     if (done(what)) return;
     gate.start_search();
-    if (gate.prepare_sleep(me.index_, wake_for::name)) me.hand_over();
+    if (gate.prepare_sleep(me.word_, wake_for::name)) me.hand_over();
     // From here on, whoever makes it true sees that this worker sleeps, or is seen by this look.
     me.all_.fences().everywhere();
     if (done(what)) {
-      gate.cancel_sleep(me.index_, wake_for::name);
+      gate.cancel_sleep(me.word_, wake_for::name);
     } else {
       me.all_.requests().begin_sleep();
       me.sleep(wake_for::name, futex::never, waits::within_task);
       me.all_.requests().end_sleep();
     }
-    me.leave_search();
+    if (gate.stop_search()) me.hand_over();
   }
 }
 
@@ -221,7 +221,7 @@ void worker::leave_shared_core() noexcept {
 
 // After a look in vain.
 void worker::look_further(waiting& mine) noexcept {
-  if (mine.where == waits::at_top && mine.searching && all_.gate().is_asked_for(index_)) {
+  if (mine.where == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
     park(mine);
   } else if (!mine.searching) {
     begin_search(mine);
@@ -245,18 +245,16 @@ void worker::begin_search(waiting& mine) noexcept {
   if (next_look_at_sources_ == 0 && ++mine.fruitless < looks_before_search) return relax();
   keep_to_own_processor();
   start_search(mine.searching);
-  if (mine.where == waits::at_top) all_.gate().offer(index_);
   mine.pace.begin(patience_.least(), patience_.now());
   look_around(mine);
 }
 
-// A guest is not bound. Where another program wants this core, the system moves the guest to one whose worker
-// sleeps for a moment, and the two share that from then on, while this one is the other program's. Each waits
-// for the other's turn to end, some milliseconds a time.
+// Where the system has moved a guest to the processor of a worker that slept for a moment, the two share that
+// from then on, each waiting some milliseconds for the other's turn to end.
 void worker::keep_to_own_processor() const noexcept {
   if (own_deque_ == &self) return;
   const auto* const here = all_.worker_of_this_processor();
-  if (here != nullptr && here != this && !all_.gate().is_vacant(here->index()))
+  if (here != nullptr && here != this && !all_.gate().is_asleep(here->index()))
     all_.move_this_thread_to(index_);
 }
 
