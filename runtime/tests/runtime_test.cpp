@@ -196,7 +196,7 @@ std::vector<int> kept_processors(runtime& rt) {
   std::vector<int> kept;
   for (const int each : all) {
     EXPECT_TRUE(bind_to({each}));
-    if (rt.internals().worker_of_this_processor() != nullptr) kept.push_back(each);
+    if (detail::access::internals(rt).worker_of_this_processor() != nullptr) kept.push_back(each);
   }
   EXPECT_TRUE(bind_to(all));
   return kept;

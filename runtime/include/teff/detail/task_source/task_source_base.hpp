@@ -120,7 +120,6 @@ class task_source_base : public source {
   void wait_for_rest();
   [[nodiscard]] bool help_as_guest();
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
-  void look_for_spinners() const noexcept;
   void wait_for_rest_on(unsigned worker);
   // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
   [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
@@ -139,8 +138,7 @@ class task_source_base : public source {
   alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
   handed_over<> released_anywhere_;
   waiters waiters_;
-  std::atomic<unsigned> spinners_{0};  // threads that look again and again whether it rests
-  std::mutex mutex_;                   // guards what follows
+  std::mutex mutex_;  // guards what follows
   std::exception_ptr error_;
 
   std::mutex ending_;  // guards what follows; held while the tasks left are forgotten
