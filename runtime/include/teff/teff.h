@@ -146,9 +146,9 @@ int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions
 
 // Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
 // indegree is 0 starts with one call, too. Any thread may call it. Returns
-// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative, the place is no
-// worker or the key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them. A
-// body that calls it should return what this returns, or nobody learns of it.
+// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative, the
+// place is no worker or the key is not below `dense`; teff_graph_wait() returns the last two where another
+// thread finds them. A body that calls it should return what this returns, or nobody learns of it.
 int teff_graph_fulfill(teff_graph* graph, uint64_t key);
 
 // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The

@@ -40,13 +40,9 @@ struct numeric_option {
 constexpr numeric_option workers_limits{
     "teff::runtime_options::workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
     "one for each core it may use"};
-constexpr numeric_option bind_limits{"teff::runtime_options::bind",
-                                     "TEFF_BIND",
-                                     0,
-                                     1,
-                                     "it is",
-                                     "(0: workers keep to no core)",
-                                     "each keep to a core as far as it helps"};
+constexpr numeric_option bind_limits{
+    "teff::runtime_options::bind",           "TEFF_BIND", 0, 1, "it is", "(0: workers keep to no core)",
+    "each keep to a core as far as it helps"};
 constexpr numeric_option stack_size_limits{"teff::runtime_options::stack_size",
                                            "TEFF_STACK_SIZE",
                                            least_stack,
