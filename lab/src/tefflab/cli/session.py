@@ -162,7 +162,7 @@ def _measure(
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"./teff {again} --resume{_of_store(options.store)}"
-        progress().print(f"teff: interrupted; what is measured is kept: {rounds}; to go on: {resume}", soft_wrap=True)
+        progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
@@ -323,7 +323,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
     except OSError as failure:
         why = failure.strerror or str(failure)
         raise TeffError(
-            f"report and pictures can't be written to {folder} ({why}); what was measured is kept; mend that, then "
+            f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
             f"./teff report {store_name(root, store)}"
         ) from None
     return folder / REPORT
@@ -413,6 +413,6 @@ def warn_of_others(console: Console) -> None:
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            "come; `./teff doctor` says who[/]",
+            "come; `./teff doctor` names them[/]",
             soft_wrap=True,
         )
