@@ -15,7 +15,7 @@ from samples import failed_record, good_record
 from schemas import HEAD, schema, validator
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.commands.options import MOST_WORKERS
+from tefflab.cli.commands.options import most_workers
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.systems import Program, load_systems
 
@@ -46,11 +46,11 @@ def test_the_lab_and_the_programs_take_the_same_numbers_of_workers() -> None:
     if not BUILT:
         pytest.skip("no program is built here")
     program = BUILT[0].program_path(ROOT)
-    for workers in (0, MOST_WORKERS + 1):
+    for workers in (0, most_workers() + 1):
         words = [program, "--workers", str(workers), *GOOD_LINES[0].split()]
         refused = subprocess.run(words, capture_output=True, text=True, check=False)
         assert refused.returncode == 2
-        assert f"'{workers}' is not a whole number from 1 to {MOST_WORKERS};" in refused.stderr
+        assert f"'{workers}' is not a whole number from 1 to {most_workers()};" in refused.stderr
 
 
 def is_record_by_model(record: dict[str, Any]) -> bool:

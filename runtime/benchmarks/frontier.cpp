@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
    })
       .place([=](const key& k) { return static_cast<unsigned>(k[1] * workers / width); })
       .body([&](const key& k) {
-        ++ran[teff::worker_index()].tasks;
+        ++ran[*teff::worker_index()].tasks;
         if (k[0] + 1 == steps) return;
         const auto [first, last] = neighbours(k[1]);
         for (int column = first; column <= last; ++column) g.fulfill({k[0] + 1, column});

@@ -71,7 +71,7 @@ class measurement {
         })
         .body([this](key k) {
           if (k < keys_) {
-            ++seen_[teff::worker_index()].tasks;
+            ++seen_[*teff::worker_index()].tasks;
           } else {
             run_part((k - keys_) / parts_, (k - keys_) % parts_);
           }
@@ -117,7 +117,7 @@ class measurement {
     // Fulfilled before the keys, the next part runs after the tasks that become ready here. So few tasks lie
     // ready at a time.
     if (round == 1) fulfill_next_part(round, number);
-    auto& longest = seen_[teff::worker_index()].longest[round];
+    auto& longest = seen_[*teff::worker_index()].longest[round];
     const key end = std::min(keys_, (number + 1) * part);
     for (key i = number * part; i < end; ++i) {
       const auto began = teff::detail::ticks::now();

@@ -24,7 +24,7 @@ int main() {
     });
     // Every other element, in blocks of a thousand.
     teff::parallel_for(0, n, 2, [&](int i) { y[i] = -y[i]; }, {.grain = 1000});
-    return teff::parallel_reduce(y, 0.0, [](float each) { return each * each; }, std::plus<>{});
+    return teff::parallel_reduce(y, 0.0, std::plus<>{}, [](float each) { return each * each; });
   });
 
   std::printf("the squares' sum: %g\n", sum);

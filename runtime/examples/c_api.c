@@ -66,7 +66,7 @@ static int run_graph(teff_runtime* runtime) {
   return status;
 }
 
-// A body that fails: what it returns comes out of the call that waits.
+// A body that fails: the call that waits returns its result.
 static int fail(void* context) {
   (void)context;
   return 42;

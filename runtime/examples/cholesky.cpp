@@ -65,7 +65,8 @@ struct matrix {
   }
 };
 
-// What is done to tile (row, column) in a step, which takes column `step` out of all that is right of it.
+// The update of tile (row, column) in a step, which takes column `step` out of all columns to the right of
+// it.
 struct key {
   int step, row, column;  // step <= column <= row
   bool operator==(const key&) const = default;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t steps = 40;
 
-// What one rank does: looks for the number that is closest to all values of all ranks. Returns it.
+// One rank looks for the number that is closest to all values of all ranks. Returns it.
 double closest_to_all(teff::communicator& comm, const std::vector<double>& values) {
   double guess = 0;
   std::optional<teff::reduction<double>> slope;
@@ -28,7 +28,7 @@ double closest_to_all(teff::communicator& comm, const std::vector<double>& value
     for (const double each : values) mine += each - better;
     slope->give(step, mine);
   });
-  // On rank 0, when all have given theirs.
+  // On rank 0, when all ranks have given a value.
   slope = teff::on_reduction<double>(comm, 0, std::plus<>{}, [&](std::uint64_t step, double total) {
     next.send(step + 1, guess + 0.1 * total / comm.ranks());
   });

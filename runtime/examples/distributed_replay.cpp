@@ -15,7 +15,7 @@ namespace {
 constexpr int width = 12;
 constexpr int steps = 50;
 
-// What one rank does; `cells` has room for all columns, of which it fills in its own.
+// The work of one rank. `cells` has room for all columns; the rank fills in the columns that it owns.
 void heat(teff::communicator& comm, std::array<double, width>& cells) {
   const auto owner = [&](int column) { return column * comm.ranks() / width; };
   teff::distributed_replay<int> columns(comm);

@@ -16,9 +16,9 @@ constexpr int width = 12;
 constexpr int steps = 50;
 using key = std::array<int, 2>;  // step, column
 
-// What one rank does; `cells` has room for all columns, of which it fills in its own.
+// The work of one rank. `cells` has room for all columns; the rank fills in the columns that it owns.
 void heat(teff::communicator& comm, std::array<double, width>& cells) {
-  // What has arrived for a column's next step, by parity: from the left, itself, the right.
+  // The values that have arrived for a column's next step, by parity: from the left, itself, the right.
   std::array<std::array<std::array<double, 3>, width>, 2> inputs{};
   teff::distributed_graph<key, int, double> g(comm);
   g.rank([&](key k) { return k[1] * comm.ranks() / width; })

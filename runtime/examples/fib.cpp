@@ -1,4 +1,4 @@
-// Fibonacci numbers by plain recursion, a task a call: what a task costs.
+// Fibonacci numbers by plain recursion, a task a call: this shows the cost of a task.
 #include <teff/teff.hpp>
 
 #include <cstdio>

@@ -25,7 +25,8 @@ int main() {
   };
 
   teff::runtime rt;
-  const auto counts = rt.run([&] { return teff::parallel_reduce(pixels, histogram{}, count, add, 16'384); });
+  const auto counts =
+      rt.run([&] { return teff::parallel_reduce(pixels, histogram{}, add, count, {.grain = 16'384}); });
 
   long all = 0;
   for (const long each : counts) all += each;

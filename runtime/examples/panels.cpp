@@ -1,7 +1,7 @@
-// Multiplies matrices whose rows lie on several ranks. A rank needs all rows of B, one rank's after the
-// other's: they come as large data of a task graph, from the memory of the rank that has them straight to
-// where they are used. Here all ranks live in one process; nothing but main() would change with one process
-// for each.
+// Multiplies matrices whose rows lie on several ranks. A rank needs all rows of B, rank by rank. They come as
+// large data of a task graph, straight from the memory of the rank that has them into the memory of the rank
+// that uses them. Here all ranks live in one process; nothing but main() would change with one process for
+// each.
 #include <teff/distributed_graph.hpp>
 #include <teff/loopback.hpp>
 #include <teff/message.hpp>
@@ -29,7 +29,7 @@ void multiply_add(const double* a, std::size_t stride, std::span<const double> p
   }
 }
 
-// What a rank does: its rows of A * B, from its rows of A and of B.
+// A rank computes its rows of A * B, from its rows of A and of B.
 matrix multiply(teff::communicator& comm, const matrix& a, const matrix& b) {
   using key = std::array<int, 2>;  // task (panel, rank) multiplies by the rows of B that rank `panel` has
   const int ranks = comm.ranks();

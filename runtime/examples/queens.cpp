@@ -8,7 +8,7 @@
 
 namespace {
 
-// What the queens that stand attack in the next row, a bit a column.
+// The columns that the queens attack in the next row, a bit a column.
 struct board {
   unsigned columns = 0;
   unsigned falling = 0;

@@ -1,4 +1,4 @@
-// Two runtimes in one process, asked by threads that are not theirs; then what their workers did.
+// Two runtimes in one process, called by two other threads; then the counters of their workers.
 #include <teff/teff.hpp>
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 namespace {
 
 double sum_of_inverses(std::size_t n) {
-  return teff::parallel_reduce(
-      std::size_t{1}, n + 1, 0.0, [](std::size_t i) { return 1.0 / static_cast<double>(i); }, std::plus<>{});
+  return teff::parallel_reduce(std::size_t{1}, n + 1, 0.0, std::plus<>{},
+                               [](std::size_t i) { return 1.0 / static_cast<double>(i); });
 }
 
 void print(const char* name, const teff::runtime& rt) {
@@ -35,5 +35,5 @@ int main() {
   print("wide", wide);
   print("narrow", narrow);
   std::printf("%.15f\n", by_one);
-  return by_one == by_four ? 0 : 1;  // to the last bit, whatever the number of workers
+  return by_one == by_four ? 0 : 1;  // to the last bit, on any number of workers
 }

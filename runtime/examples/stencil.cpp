@@ -22,10 +22,9 @@ int main() {
                          [&](std::size_t i) { next[i] = (now[i - 1] + 2 * now[i] + now[i + 1]) / 4; });
       std::swap(now, next);
     }
-    return teff::parallel_reduce(
-        std::size_t{0}, points, 0.0,
-        [&](std::size_t i) { return std::abs(now[i] - static_cast<double>(i) / (points - 1)); },
-        std::plus<>{});
+    return teff::parallel_reduce(std::size_t{0}, points, 0.0, std::plus<>{}, [&](std::size_t i) {
+      return std::abs(now[i] - static_cast<double>(i) / (points - 1));
+    });
   });
 
   std::printf("distance from the straight line: %.2g\n", error);

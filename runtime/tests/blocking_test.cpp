@@ -44,7 +44,7 @@ TEST(blocking, off_a_worker_is_a_plain_call) {
   runtime rt{{.workers = 1}};
   EXPECT_NE(rt.run([] { return blocking([] { return std::this_thread::get_id(); }); }),
             rt.run([] { return std::this_thread::get_id(); }));
-  EXPECT_FALSE(rt.run([] { return blocking([] { return this_worker(); }); }).has_value());
+  EXPECT_FALSE(rt.run([] { return blocking([] { return worker_index(); }); }).has_value());
 }
 
 TEST(blocking, twenty_tasks_of_a_scope_block_at_once) {

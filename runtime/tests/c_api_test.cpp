@@ -57,7 +57,11 @@ TEST(c_api, says_its_version) {
 
 TEST(c_api, runs_a_body_on_a_worker_and_returns_what_it_returns) {
   on_c_runtimes([](const c_runtime& runtime) {
-    EXPECT_EQ(run(runtime, [&] { return teff_worker_index() < teff_runtime_workers(runtime.get()) ? 0 : 1; }),
+    EXPECT_EQ(run(runtime,
+                  [&] {
+                    return teff_worker_index() < static_cast<int>(teff_runtime_workers(runtime.get())) ? 0
+                                                                                                       : 1;
+                  }),
               teff_ok);
     EXPECT_EQ(run(runtime, [] { return 7; }), 7);
     EXPECT_STREQ(teff_last_error(), "a body returned 7");
@@ -65,7 +69,7 @@ TEST(c_api, runs_a_body_on_a_worker_and_returns_what_it_returns) {
     EXPECT_EQ(run(runtime, [] { return 0; }), teff_ok);
     EXPECT_STREQ(teff_last_error(), "a body returned 8");  // of the last call that failed
   });
-  EXPECT_EQ(teff_worker_index(), 0U);
+  EXPECT_EQ(teff_worker_index(), -1);
 }
 
 TEST(c_api, has_the_workers_that_are_asked_for) {
@@ -74,10 +78,11 @@ TEST(c_api, has_the_workers_that_are_asked_for) {
   teff_runtime* none = reinterpret_cast<teff_runtime*>(1);
   EXPECT_EQ(teff_runtime_make(1'000'000, &none), teff_invalid_option);
   EXPECT_EQ(none, nullptr);
-  EXPECT_STREQ(teff_last_error(),
-               "teff::options::workers=1000000: there can be 1 to 1024 workers; leave it out to have one for "
-               "each core "
-               "it may use");
+  EXPECT_STREQ(
+      teff_last_error(),
+      "teff::runtime_options::workers=1000000: there can be 1 to 1024 workers; leave it out to have one for "
+      "each core "
+      "it may use");
   EXPECT_EQ(teff_runtime_end(nullptr), teff_ok);
 }
 
@@ -103,7 +108,7 @@ TEST(c_api, loop_runs_each_iteration_once) {
     for (const std::size_t grain : {0U, 1U, 1000U}) {
       EXPECT_EQ(run(runtime, [&] { return teff_parallel_for(first, last, grain, count, &ran); }), teff_ok);
     }
-    EXPECT_EQ(teff_parallel_for(first, last, 0, count, &ran), teff_ok);  // on this thread
+    EXPECT_EQ(teff_parallel_for(first, last, 0, count, &ran), teff_ok);  // outside the workers
     EXPECT_EQ(teff_parallel_for(5, 5, 0, count, &ran), teff_ok);
     EXPECT_EQ(teff_parallel_for(5, 4, 0, count, &ran), teff_ok);
     for (const auto& each : ran) ASSERT_EQ(each, 4);
@@ -156,6 +161,24 @@ TEST(c_api, scope_recurses) {
 int count_one(void* context) {
   ++*static_cast<std::atomic<int>*>(context);
   return 0;
+}
+
+TEST(c_api, loops_and_scopes_outside_the_workers_run_on_workers) {
+  std::atomic<int> outside{0};
+  const auto look = [](void* context) {
+    *static_cast<std::atomic<int>*>(context) += teff_worker_index() < 0 ? 1 : 0;
+    return 0;
+  };
+  teff_scope tasks;
+  teff_scope_begin(&tasks);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(teff_scope_spawn(&tasks, look, &outside), teff_ok);
+  EXPECT_EQ(teff_scope_end(&tasks), teff_ok);
+  const auto look_in_loop = [](std::int64_t, std::int64_t, void* context) {
+    *static_cast<std::atomic<int>*>(context) += teff_worker_index() < 0 ? 1 : 0;
+    return 0;
+  };
+  EXPECT_EQ(teff_parallel_for(0, 1000, 1, look_in_loop, &outside), teff_ok);
+  EXPECT_EQ(outside, 0);
 }
 
 TEST(c_api, scope_runs_all_its_tasks_and_may_begin_again) {
@@ -281,11 +304,11 @@ TEST(c_api, graph_runs_tasks_at_their_place) {
   teff_graph_functions functions{};
   functions.indegree = [](std::uint64_t, void*) { return 1; };
   functions.body = [](teff_graph*, std::uint64_t key, void* context) {
-    (*static_cast<std::array<unsigned, 30>*>(context))[key] = teff_worker_index();
+    (*static_cast<std::array<unsigned, 30>*>(context))[key] = static_cast<unsigned>(teff_worker_index());
     return 0;
   };
   functions.place = [](std::uint64_t key, void*) -> int {
-    return key < 20 ? static_cast<int>(key) : teff_anywhere;
+    return key < 20 ? static_cast<int>(key % 3) : teff_anywhere;
   };
   functions.context = &ran_on;
   const auto graph = made(runtime, functions);

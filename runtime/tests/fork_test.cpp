@@ -202,6 +202,54 @@ TEST(fork, closures_and_results_are_destroyed_exactly_once) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(fork, outside_a_runtime_runs_beside_the_thread_on_the_default_one) {
+  std::atomic<int> step{0};
+  auto forked = fork([&] {
+    step = 1;
+    while (step != 2) std::this_thread::yield();
+    return detail::here().runtime;
+  });
+  while (step != 1) std::this_thread::yield();
+  step = 2;
+  EXPECT_EQ(forked.get(), &detail::access::internals(default_runtime()));
+}
+
+TEST(fork, outside_a_runtime_returns_results_of_any_kind_and_throws_in_any_order_of_asking) {
+  int target = 0;
+  for (int round = 0; round < 200; ++round) {
+    auto small = fork([] { return 1; });
+    auto reference = fork([&]() -> int& { return target; });
+    auto owned = fork([mine = std::make_unique<int>(2)]() mutable { return std::move(mine); });
+    auto large = fork([many = std::array<long, 50>{3}] { return many; });
+    auto nothing = fork([] {});
+    auto thrown = fork([]() -> int { throw std::runtime_error("the task's"); });
+    EXPECT_EQ(small.get(), 1);
+    EXPECT_EQ(&reference.get(), &target);
+    EXPECT_EQ(*owned.get(), 2);
+    EXPECT_EQ(large.get().front(), 3);
+    nothing.get();
+    EXPECT_THROW(thrown.get(), std::runtime_error);
+  }
+}
+
+TEST(fork, outside_a_runtime_not_got_is_waited_for_and_its_closure_destroyed_once) {
+  for (int round = 0; round < 200; ++round) {
+    const auto alive = std::make_shared<int>(0);
+    std::atomic<int> ran{0};
+    {
+      auto not_got = fork([&ran, alive] { ++ran; });
+    }
+    EXPECT_EQ(ran, 1);
+    try {
+      auto dropped = fork([&ran, alive] { ++ran; });
+      throw std::runtime_error("the block");
+    } catch (const std::runtime_error&) {
+    }
+    EXPECT_LE(ran, 2);
+    EXPECT_EQ(alive.use_count(), 1);
+  }
+}
+
 TEST(fork, got_before_a_later_fork_is_a_named_error_and_harms_neither) {
   runtime rt{{.workers = 1}};
   rt.run([] {
@@ -262,7 +310,7 @@ long mixed_tree(std::uint64_t seed, int depth) {
   }
   if (how == 3) {
     auto a = fork(child(0));
-    const long others = parallel_reduce(std::size_t{1}, std::size_t{3}, 0L, below, std::plus<>{});
+    const long others = parallel_reduce(std::size_t{1}, std::size_t{3}, 0L, std::plus<>{}, below);
     return a.get() + others;
   }
   std::atomic<long> sum{0};

@@ -138,7 +138,7 @@ TEST(forked_process, gets_a_named_error_from_what_its_parent_made) {
 }
 
 TEST(forked_process, destroys_what_its_parent_made_without_waiting) {
-  auto rt = std::make_unique<runtime>(options{.workers = 4});
+  auto rt = std::make_unique<runtime>(runtime_options{.workers = 4});
   auto graph = std::make_unique<task_graph<int>>(*rt);
   std::atomic<bool> go_on{false};
   graph->indegree([](int) { return 1; }).body([&](int) {
@@ -346,7 +346,8 @@ TEST(forked_process, that_returns_from_its_task_in_a_graph_takes_no_lock_of_it) 
       process = ::fork();
       if (process == 0) ::alarm(120);
     });
-    if (round % 2 == 0) graph.place([](int i) { return static_cast<unsigned>(i); });
+    if (round % 2 == 0)
+      graph.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
     if (round % 4 == 1) graph.priority([](int i) { return i % 3; });
     for (int i = 0; i < 5000; ++i) graph.fulfill(i);
     graph.wait();
@@ -504,7 +505,7 @@ TEST(forked_process, loops_in_order_when_its_default_runtime_was_shut_down_at_it
   const auto ends = in_child([]() -> std::string {
     struct late {
       ~late() {
-        const auto sum = parallel_reduce(0, 1000, 0, [](int i) { return i; }, std::plus<>{});
+        const auto sum = parallel_reduce(0, 1000, 0, std::plus<>{}, [](int i) { return i; });
         const auto [one, two] = join([] { return 1; }, [] { return 2; });
         ::_exit(sum + one + two == 499503 ? 7 : 8);
       }
@@ -567,6 +568,27 @@ TEST(forked_process, makes_a_default_runtime_of_its_own) {
   }
   EXPECT_EQ(end_of(process), 7);
   EXPECT_TRUE(loop());
+}
+
+TEST(forked_process, gets_a_named_error_from_scopes_and_forks_of_its_parents_main_thread) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> may_end{false};
+  const auto task = [&] {
+    ++begun;
+    while (!may_end) std::this_thread::yield();
+  };
+  scope s;
+  s.spawn(task);
+  while (begun != 1) std::this_thread::yield();
+  auto queued = fork([&] { return ++begun; });  // no worker need have begun it
+  EXPECT_EQ(in_child([&]() -> std::string {
+              if (!throws<forked_process>([&] { queued.get(); })) return "fork";
+              return throws<forked_process>([&] { s.wait(); }) ? "" : "scope";
+            }),
+            0);
+  may_end = true;
+  EXPECT_EQ(queued.get(), 2);
+  s.wait();
 }
 
 // ---- Futures ----

@@ -82,7 +82,7 @@ void expect_told(runtime& rt, const way& made, const std::function<bool(circle&)
 }
 
 struct future_circles : testing::TestWithParam<unsigned> {
-  options with_workers() const { return {.workers = GetParam()}; }
+  runtime_options with_workers() const { return {.workers = GetParam()}; }
 };
 
 TEST_P(future_circles, of_one_request_are_named_errors) {
@@ -205,7 +205,7 @@ TEST_P(future_circles, do_not_exist_if_only_one_input_of_when_any_waits_for_the_
 // first.
 TEST(circles_of_waits, through_a_stolen_task_of_a_request_on_the_same_stack_are_named_errors) {
   for (int round = 0; round < 50; ++round) {
-    runtime rt(options{.workers = 2});
+    runtime rt(runtime_options{.workers = 2});
     std::atomic<bool> made{false};
     std::atomic<bool> is_begun{false};
     std::atomic<bool> is_stolen{false};

@@ -75,7 +75,7 @@ TEST(future, of_a_request_that_no_worker_has_begun_is_completed_by_the_waiting_t
   for (bool here = false; !here;) {
     try {
       rt.submit([&]() -> int {
-          EXPECT_LT(worker_index(), 2U);
+          EXPECT_LT(*worker_index(), 2U);
           here = std::this_thread::get_id() == me;
           throw std::out_of_range(std::to_string(fib(10)));
         }).get();
@@ -130,7 +130,7 @@ TEST(future, requests_of_many_waiting_threads_run_once_and_leave_nothing_in_the_
     }
     for (auto& each : callers) each.join();
     EXPECT_EQ(calls, 4 * 4 * rounds);
-    while (!rt.internals().requests().empty()) std::this_thread::yield();
+    while (!detail::access::internals(rt).requests().empty()) std::this_thread::yield();
   });
 }
 
@@ -267,7 +267,7 @@ TEST(future, then_has_the_value_and_passes_exceptions_on) {
                  std::length_error);
     auto ready = rt.submit([] { return 1; });
     ready.wait();
-    EXPECT_TRUE(ready.then([](int) { return this_worker().has_value(); }).get());
+    EXPECT_TRUE(ready.then([](int) { return worker_index().has_value(); }).get());
   });
 }
 
@@ -431,7 +431,7 @@ TEST(future, a_request_in_progress_may_submit_more_while_the_runtime_shuts_down)
 
 TEST(future, outlives_its_runtime) {
   std::optional<runtime> rt;
-  rt.emplace(options{.workers = 2});
+  rt.emplace(runtime_options{.workers = 2});
   auto value = rt->submit([] { return 5; });
   auto other = rt->submit([] { return 6; });
   rt.reset();
@@ -532,10 +532,10 @@ TEST(future, of_one_runtime_is_waited_for_by_workers_of_another) {
   for (auto& each : sums) EXPECT_EQ(each.get(), 55);
 }
 
-TEST(this_worker, tells_workers_from_other_threads) {
+TEST(worker_index, tells_workers_from_other_threads) {
   runtime rt{{.workers = 3}};
-  EXPECT_EQ(this_worker(), std::nullopt);
-  const auto inside = rt.run([] { return this_worker(); });
+  EXPECT_EQ(worker_index(), std::nullopt);
+  const auto inside = rt.run([] { return worker_index(); });
   ASSERT_TRUE(inside.has_value());
   EXPECT_LT(*inside, 3U);
 }
@@ -544,7 +544,7 @@ TEST(this_worker, tells_workers_from_other_threads) {
 
 future<int> sum_of_two(runtime& rt, int a, int b) {
   const int x = co_await rt.submit([=] { return a; });
-  EXPECT_TRUE(this_worker().has_value());
+  EXPECT_TRUE(worker_index().has_value());
   const int y = co_await rt.submit([=] { return b; });
   co_return x + y;
 }

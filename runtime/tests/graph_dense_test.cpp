@@ -50,14 +50,16 @@ TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
     std::atomic<int> wrong{0};
     task_graph<key> g{rt};
     g.dense(steps * columns, [](key k) { return static_cast<std::size_t>(k[1] * steps + k[0]); })
-        .place([](key k) { return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]); })
+        .place([workers = rt.workers()](key k) {
+          return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers;
+        })
         .indegree([](key k) { return k[0] == 0                          ? 0
                                      : k[1] == 0 || k[1] + 1 == columns ? 2
                                                                         : 3; })
         .body([&](key k) {
           const auto [step, column] = k;
           const bool is_placed = column % 4 != 3;
-          if (is_placed && worker_index() != static_cast<unsigned>(column) % rt.workers()) ++wrong;
+          if (is_placed && *worker_index() != static_cast<unsigned>(column) % rt.workers()) ++wrong;
           if (seen[static_cast<std::size_t>(column)].exchange(step) != step - 1) ++wrong;
           for (int near = std::max(column - 1, 0); near <= std::min(column + 1, columns - 1); ++near) {
             if (seen[static_cast<std::size_t>(near)] < step - 1) ++wrong;

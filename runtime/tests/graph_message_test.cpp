@@ -32,8 +32,8 @@ TEST(task_graph, what_a_key_carries_has_arrived_where_its_task_runs) {
     task_graph<carrier, hash_of_carrier> g{rt};
     g.indegree([](const carrier& k) { return k.task < 2 ? k.task : 2; })
         .place([=](const carrier& k) { return place(k.task); })
-        .arrived([&](const carrier& k) {
-          if (place(k.task) != worker_index()) ++wrong;
+        .received([&](const carrier& k) {
+          if (place(k.task) != *worker_index()) ++wrong;
           brought[static_cast<std::size_t>(k.task)] += k.load;
         })
         .body([&](const carrier& k) {
@@ -69,10 +69,10 @@ TEST(task_graph, one_message_that_does_not_count_stands_for_all_that_wait_for_a_
     };
     g.indegree([](key k) { return k[0] == 0 ? 0 : width; })
         .place([=](key k) { return static_cast<unsigned>(k[1] % workers); })
-        .arrived([&](key k) {
+        .received([&](key k) {
           if (k[0] >= 0) return true;
           ++messages;
-          if (k[1] != static_cast<int>(worker_index())) ++wrong;
+          if (k[1] != static_cast<int>(*worker_index())) ++wrong;
           fulfill_own(-k[0], k[1]);
           return false;
         })
@@ -103,7 +103,7 @@ TEST(task_graph, a_worker_that_always_has_a_ready_task_still_hears_from_others) 
   // Tasks -1 and -2 follow each other on worker 0 until key 0 has come from worker 1.
   g.indegree([](int) { return 1; })
       .place([](int k) { return k > 0 ? 1U : 0U; })
-      .arrived([&](int k) {
+      .received([&](int k) {
         if (k == 0) answered = true;
         return k != 0;
       })

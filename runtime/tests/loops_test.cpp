@@ -45,6 +45,51 @@ TEST(parallel_for, takes_negative_wide_and_unsigned_indices) {
   });
 }
 
+// The compiler refuses another type at the call, not in a header of detail.
+template <class Index>
+concept counts_loops = requires(Index i) {
+  parallel_for(i, i, [](Index) {});
+  parallel_for(i, i, i, [](Index) {});
+  static_cast<void>(parallel_reduce(i, i, 0, [](Index) { return 1; }, std::plus<>{}));
+  static_cast<void>(parallel_find_if(i, i, [](Index) { return true; }));
+  static_cast<void>(parallel_any_of(i, i, [](Index) { return true; }));
+  static_cast<void>(parallel_none_of(i, i, [](Index) { return true; }));
+  static_cast<void>(parallel_all_of(i, i, [](Index) { return true; }));
+  parallel_graph(i, [](Index) { return 0; }, [](Index, const auto&) {});
+  grid(i, i);
+};
+template <class Index>
+concept counts_some_loop =
+    requires(Index i) { parallel_for(i, i, [](Index) {}); } ||
+    requires(Index i) { parallel_for(0, i, [](int) {}); } ||
+    requires(Index i) { parallel_for(0, 9, i, [](int) {}); } ||
+    requires(Index i) {
+      static_cast<void>(parallel_reduce(i, i, 0, [](Index) { return 1; }, std::plus<>{}));
+    } || requires(Index i) { static_cast<void>(parallel_find_if(i, i, [](Index) { return true; })); } ||
+    requires(Index i) { static_cast<void>(parallel_any_of(i, i, [](Index) { return true; })); } ||
+    requires(Index i) { static_cast<void>(parallel_none_of(i, i, [](Index) { return true; })); } ||
+    requires(Index i) { static_cast<void>(parallel_all_of(i, i, [](Index) { return true; })); } ||
+    requires(Index i) { parallel_graph(i, [](Index) { return 0; }, [](Index, const auto&) {}); } ||
+    requires(Index i) { grid(i, i); } || requires(Index i) { grid(5, 5).from(i, i); } ||
+    requires(Index i) { grid(5, 5).tiles(i, i); };
+enum class colour : std::uint8_t { red, green };
+__extension__ using wider = __int128;  // an integer with -std=gnu++20
+static_assert(counts_loops<int> && counts_loops<std::uint64_t> && counts_loops<char> &&
+              counts_loops<char8_t> && counts_loops<wchar_t> && counts_loops<signed char>);
+static_assert(!counts_some_loop<bool> && !counts_some_loop<double> && !counts_some_loop<colour> &&
+              !counts_some_loop<wider> && !counts_some_loop<void*>);
+
+// Two workers that write bits of one byte would lose some.
+using bits = std::vector<bool>::iterator;
+template <class Out>
+concept takes_output =
+    requires(std::vector<int>& from, Out out) { parallel_inclusive_scan(from, out); } ||
+    requires(std::vector<int>& from, Out out) { parallel_exclusive_scan(from, out, 0); } ||
+    requires(std::vector<int>& from, Out out) { parallel_transform(from, out, std::identity{}); } ||
+    requires(std::vector<int>& from, Out out) { parallel_transform(from, from, out, std::plus<>{}); } ||
+    requires(Out out) { parallel_sort(out, out); };
+static_assert(takes_output<int*> && !takes_output<bits>);
+
 TEST(parallel_for, runs_over_ranges_and_iterators) {
   runtime rt{{.workers = 2}};
   std::vector<int> values(10000, 1);
@@ -179,9 +224,9 @@ TEST(parallel_for, runs_no_more_blocks_on_any_worker_when_an_iteration_has_throw
   for (int round = 0; round < 20; ++round) {
     std::atomic<bool> shared{false};
     EXPECT_THROW(rt.run([&] {
-      const unsigned first = worker_index();
+      const unsigned first = *worker_index();
       parallel_for(std::int64_t{0}, std::numeric_limits<std::int64_t>::max(), [&](std::int64_t) {
-        if (worker_index() != first) {
+        if (*worker_index() != first) {
           shared = true;
         } else if (shared) {
           throw std::out_of_range("body");
@@ -477,7 +522,7 @@ TEST(loops, take_functions_as_well_as_closures) {
   parallel_for(0, 10, 2, add_to_sum);
   parallel_for(grid{10}, add_to_sum);
   EXPECT_EQ(sum_of_functions, 45 + 20 + 45);
-  EXPECT_EQ(parallel_reduce(0, 10, 0, twice, std::plus<>{}), 90);
+  EXPECT_EQ(parallel_reduce(0, 10, 0, std::plus<>{}, twice), 90);
   std::vector<int> numbers(20);
   std::iota(numbers.begin(), numbers.end(), 0);
   EXPECT_EQ(parallel_find_if(numbers.begin(), numbers.end(), is_nine) - numbers.begin(), 9);

@@ -14,7 +14,7 @@ namespace teff::test {
 namespace {
 
 // The text of the error of a runtime with these options. Empty if there is none.
-std::string refusal(const options& asked) {
+std::string refusal(const runtime_options& asked) {
   try {
     const runtime rt{asked};
   } catch (const invalid_option& error) {
@@ -33,21 +33,25 @@ std::string refusal(const char* variable, const char* value) {
 
 TEST(options, that_can_not_be_honoured_are_refused_by_their_name_and_value) {
   EXPECT_EQ(refusal({.workers = 1025}),
-            "teff::options::workers=1025: there can be 1 to 1024 workers; leave it out to have one for each "
+            "teff::runtime_options::workers=1025: there can be 1 to 1024 workers; leave it out to have one "
+            "for each "
             "core it may use");
   EXPECT_EQ(refusal({.workers = 1, .stack_size = 10}),
-            "teff::options::stack_size=10: a worker's stack has 262144 to 1006632960 bytes; leave it out to "
+            "teff::runtime_options::stack_size=10: a worker's stack has 262144 to 1006632960 bytes; leave it "
+            "out to "
             "have 256 MiB, which take memory only as they are used");
-  EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::microseconds::max()}),
-            "teff::options::spin=9223372036854775807: a worker looks for work for 0 to 31536000000000 us "
-            "before it parks, a year at most; leave it out to have 50 us, or more where that pays");
-  EXPECT_EQ(refusal({.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}),
-            "teff::options::trace_events=1152921504606846976: a trace keeps 1 to 268435456 events of each "
-            "worker; leave it out to have the last 262144");
   EXPECT_EQ(
-      refusal({.workers = 1, .spare_threads = 100'000}),
-      "teff::options::spare_threads=100000: there can be 1 to 16384 spare threads; leave it out to have "
-      "256");
+      refusal({.workers = 1, .spin = std::chrono::microseconds::max()}),
+      "teff::runtime_options::spin=9223372036854775807: a worker looks for work for 0 to 31536000000000 us "
+      "before it parks, a year at most; leave it out to have 50 us, or more where that pays");
+  EXPECT_EQ(
+      refusal({.workers = 1, .trace = "never.json", .trace_events = std::size_t{1} << 60}),
+      "teff::runtime_options::trace_events=1152921504606846976: a trace keeps 1 to 268435456 events of each "
+      "worker; leave it out to have the last 262144");
+  EXPECT_EQ(refusal({.workers = 1, .spare_threads = 100'000}),
+            "teff::runtime_options::spare_threads=100000: there can be 1 to 16384 spare threads; leave it "
+            "out to have "
+            "256");
   EXPECT_EQ(refusal({.workers = 1, .spin = std::chrono::hours(24) * 365}), "");
 }
 
@@ -58,8 +62,8 @@ TEST(options, of_the_environment_are_refused_by_the_name_of_the_variable) {
                   ": there can be 1 to 1024 workers; leave it out to have one for each core it may use");
   }
   EXPECT_EQ(refusal("TEFF_BIND", "2"),
-            "TEFF_BIND=2: it is 0 to 1 (0: workers are not bound to cores); leave it out to have them bound "
-            "as far as it helps");
+            "TEFF_BIND=2: it is 0 to 1 (0: workers keep to no core); leave it out to have each keep to a "
+            "core as far as it helps");
   for (const char* const variable : {"TEFF_WORKERS", "TEFF_BIND", "TEFF_STACK_SIZE", "TEFF_SPIN_US",
                                      "TEFF_SPARE_THREADS", "TEFF_TRACE_EVENTS"}) {
     for (const char* const wrong : {"much", "18446744073709551615"}) {

@@ -182,7 +182,7 @@ TEST(pipeline, of_one_token_at_a_time_begins_a_token_when_the_one_before_has_lef
 TEST(pipeline, outside_the_workers_runs_on_the_default_runtime) {
   std::vector<int> last;
   parallel_pipeline(8, numbers(100), parallel([&](int i) {
-                      EXPECT_EQ(detail::here().runtime, &default_runtime().internals());
+                      EXPECT_EQ(detail::here().runtime, &detail::access::internals(default_runtime()));
                       return i;
                     }),
                     serial([&](int i) { last.push_back(i); }));
@@ -338,7 +338,7 @@ TEST(pipeline, may_have_loops_joins_and_pipelines_in_its_stages) {
     rt.run([&] {
       parallel_pipeline(5, numbers(30), parallel([](int i) {
                           return i +
-                                 parallel_reduce(0, 1000, 0L, [](int k) { return long{k}; }, std::plus<>{});
+                                 parallel_reduce(0, 1000, 0L, std::plus<>{}, [](int k) { return long{k}; });
                         }),
                         serial([](long i) { return i + fib(12); }), parallel([](long i) {
                           long inner = 0;

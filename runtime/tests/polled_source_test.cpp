@@ -63,7 +63,8 @@ class alarm_clock final : public detail::source {
 class attached_clock {
  public:
   explicit attached_clock(runtime& rt)
-      : of_(rt.internals()), clock_(std::make_shared<alarm_clock>(rt.internals())) {
+      : of_(detail::access::internals(rt)),
+        clock_(std::make_shared<alarm_clock>(detail::access::internals(rt))) {
     detail::attach(of_, clock_);
   }
   ~attached_clock() { detail::detach(of_, *clock_); }
@@ -77,7 +78,7 @@ class attached_clock {
 };
 
 // The options of workers that park as soon as they find nothing.
-options parking(unsigned workers) {
+runtime_options parking(unsigned workers) {
   return {.workers = workers, .spin = 0us};
 }
 

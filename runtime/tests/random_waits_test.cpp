@@ -79,8 +79,8 @@ future<void> joined(form how, future<void> one, future<void> other) {
 
 // Runs the graph. Returns how many waits were refused.
 int refused_in(const std::vector<plan_of_node>& plan, unsigned workers) {
-  runtime rt(options{.workers = workers});
-  runtime other(options{.workers = workers});
+  runtime rt(runtime_options{.workers = workers});
+  runtime other(runtime_options{.workers = workers});
   std::vector<future<void>> made(plan.size());
   std::atomic<bool> all_made{false};
   std::atomic<int> refused{0};

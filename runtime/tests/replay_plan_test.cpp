@@ -49,7 +49,7 @@ TEST(replay_plan, a_flag_is_waited_for_as_often_as_it_was_raised) {
   EXPECT_TRUE(reader.waits[0].reached(0));
   EXPECT_FALSE(reader.waits[0].reached(1));
   const auto& writer = plan.parts()[0];
-  ASSERT_EQ(writer.signals.size(), 1U);
+  ASSERT_EQ(writer.signals_sent.size(), 1U);
   EXPECT_EQ(writer.tasks[0].signals_end, 0U);
   EXPECT_EQ(writer.tasks[1].signals_end, 1U);
 }
@@ -63,11 +63,11 @@ TEST(replay_plan, a_flag_of_the_program_is_raised_once_for_all_workers_that_wait
           {{0, 0}, {1, 0}, false}, {{0, 0}, {2, 0}, false}, {{0, 1}, {1, 1}, false}},
       true, {{&shared, &shared}, {nullptr, nullptr}, {nullptr}});
   const auto& writer = plan.parts()[0];
-  ASSERT_EQ(writer.signals.size(), 3U);
-  EXPECT_EQ(writer.signals[0].flag, &shared);
-  EXPECT_EQ(writer.signals[1].flag, nullptr);
-  EXPECT_EQ(writer.signals[1].worker, 2U);
-  EXPECT_EQ(writer.signals[2].flag, &shared);
+  ASSERT_EQ(writer.signals_sent.size(), 3U);
+  EXPECT_EQ(writer.signals_sent[0].flag, &shared);
+  EXPECT_EQ(writer.signals_sent[1].flag, nullptr);
+  EXPECT_EQ(writer.signals_sent[1].worker, 2U);
+  EXPECT_EQ(writer.signals_sent[2].flag, &shared);
   EXPECT_EQ(plan.parts()[1].waits[0].count(5), 11U);
   EXPECT_EQ(plan.parts()[1].waits[1].count(5), 12U);
   EXPECT_EQ(plan.parts()[2].waits[0].count(5), 11U);

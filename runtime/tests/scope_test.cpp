@@ -24,13 +24,74 @@ TEST(scope, has_run_every_task_when_it_ends) {
   });
 }
 
-TEST(scope, outside_a_runtime_runs_its_tasks_at_once) {
-  std::string order;
+TEST(scope, outside_a_runtime_has_its_tasks_run_beside_the_thread_on_the_default_one) {
+  std::atomic<int> step{0};
+  const detail::scheduler* on = nullptr;
   scope s;
-  s.spawn([&] { order += 'a'; });
-  order += 'b';
+  s.spawn([&] {
+    on = detail::here().runtime;
+    step = 1;
+    while (step != 2) std::this_thread::yield();
+  });
+  while (step != 1) std::this_thread::yield();
+  step = 2;
   s.wait();
-  EXPECT_EQ(order, "ab");
+  EXPECT_EQ(on, &detail::access::internals(default_runtime()));
+}
+
+TEST(scope, outside_a_runtime_runs_every_task_whatever_their_number_and_size) {
+  for (const int tasks : {0, 1, 2, 255, 256, 257, 10000}) {
+    std::vector<std::atomic<int>> ran(static_cast<std::size_t>(tasks));
+    scope s;
+    for (auto& each : ran) {
+      const std::array<char, 100> large{1};
+      s.spawn([&each] { ++each; });
+      s.spawn([&each, large] { each += large.front(); });
+    }
+    s.wait();
+    for (auto& each : ran) ASSERT_EQ(each, 2);
+  }
+}
+
+TEST(scope, outside_a_runtime_throws_the_first_exception_and_drops_what_has_not_begun) {
+  std::atomic<bool> failed{false};
+  int ran_after = 0;
+  scope s;
+  s.spawn([&] {
+    failed = true;
+    throw std::runtime_error("first");
+  });
+  while (!failed || !s.cancelled()) std::this_thread::yield();
+  for (int i = 0; i < 300; ++i) s.spawn([&] { ++ran_after; });
+  try {
+    s.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "first");
+  }
+  EXPECT_EQ(ran_after, 0);
+  EXPECT_FALSE(s.cancelled());
+  s.spawn([&] { ++ran_after; });
+  s.wait();
+  EXPECT_EQ(ran_after, 1);
+}
+
+TEST(scope, outside_a_runtime_waits_for_its_tasks_when_an_exception_leaves_its_block) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> ended{false};
+  try {
+    scope s;
+    s.spawn([&] {
+      begun = 1;
+      while (!s.cancelled()) std::this_thread::yield();
+      ended = true;
+    });
+    while (begun == 0) std::this_thread::yield();
+    throw std::runtime_error("the block");
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "the block");
+  }
+  EXPECT_TRUE(ended);
 }
 
 TEST(scope, can_be_used_again_after_wait) {
@@ -67,6 +128,22 @@ void spawn_into(scope& s, int depth, std::atomic<long>& nodes) {
   ++nodes;
   if (depth == 0) return;
   for (int child = 0; child < 3; ++child) s.spawn([&s, depth, &nodes] { spawn_into(s, depth - 1, nodes); });
+}
+
+TEST(scope, outside_a_runtime_takes_tasks_from_its_own_tasks) {
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<long> nodes{0};
+    scope s;
+    spawn_into(s, 7, nodes);
+    s.wait();
+    EXPECT_EQ(nodes, 3280);
+  }
+}
+
+TEST(scope, outside_a_runtime_is_not_waited_for_by_its_own_task) {
+  scope s;
+  s.spawn([&] { s.wait(); });
+  EXPECT_THROW(s.wait(), misuse);
 }
 
 TEST(scope, takes_tasks_from_its_own_tasks_on_any_worker) {

@@ -62,6 +62,10 @@ struct local_deque : detail::split_deque<task_slot, checked::atomic> {
 struct checked_worker {
   using slot = test::task_slot;
   using scope = scope_state;
+  struct outside {  // every thread of the checker is a worker
+    bool spawn(const scope*, const auto&) { return false; }
+    void wait() {}
+  };
   // A part of a scope, which no thread may use when the scope has ended.
   template <class T>
   class atomic;

@@ -48,7 +48,7 @@ void on_worker(const std::function<void()>& what, unsigned workers = 1) {
 TEST_F(stack_overflow, of_a_worker_names_it_its_size_and_the_way_out) {
   EXPECT_EXIT(on_worker([] { recurse(0); }), testing::KilledBySignal(SIGSEGV),
               "^teff: worker 0 has used up its stack of 524288 bytes, by deep recursion or large variables; "
-              "teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
+              "teff::runtime_options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
 }
 
 // Calls run() until the calling thread runs the function itself. Then it calls `what`, within or after run().
@@ -68,7 +68,7 @@ TEST_F(stack_overflow, of_a_thread_from_outside_names_the_worker_whose_place_it_
   EXPECT_EXIT(
       on_this_thread([] { recurse(0); }, true), testing::KilledBySignal(SIGSEGV),
       "^teff: a calling thread, as worker 0, has used up its stack of 524288 bytes, by deep recursion or "
-      "large variables; teff::options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
+      "large variables; teff::runtime_options::stack_size or TEFF_STACK_SIZE gives the workers more\n$");
 }
 
 TEST_F(stack_overflow, of_a_thread_from_outside_after_its_call_is_not_reported) {

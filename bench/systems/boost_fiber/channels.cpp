@@ -29,10 +29,13 @@ void run(columns& graph, std::int64_t point) {
 
 class channels final : public adapter {
  public:
-  explicit channels(int workers) : workers_(workers), threads_(workers) {}
+  explicit channels(int workers) : threads_(workers) {}
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "boost_fiber", .variant = "channels", .version = boost_version(), .workers = workers_};
+    return {.system = "boost_fiber",
+            .variant = "channels",
+            .version = boost_version(),
+            .workers = threads_.workers()};
   }
 
   void run(workload& work) override {
@@ -59,7 +62,6 @@ class channels final : public adapter {
   }
 
  private:
-  int workers_;
   stealing_threads threads_;
 };
 

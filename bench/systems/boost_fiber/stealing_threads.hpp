@@ -41,6 +41,9 @@ class stealing_threads {
     end_.wait();
   }
 
+  /// The threads that run, the calling one among them.
+  [[nodiscard]] int workers() const { return static_cast<int>(threads_.size()) + 1; }
+
   /// Not inline: a fiber may come back from a wait on another thread, where this is another variable.
   [[gnu::noinline]] static int this_worker() { return number(); }
 

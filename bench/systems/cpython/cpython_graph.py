@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
-from teff_bench import Adapter, Identity, Outcome, Task, Workload, drive
+from teff_bench import Adapter, Identity, Outcome, Task, Workload, count_threads, drive
 
 
 def bind(numbers: Iterator[int]) -> None:
@@ -36,6 +36,7 @@ class Pooled(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.pool = self.make_pool()
 
     def make_pool(self) -> ThreadPoolExecutor:
@@ -43,10 +44,10 @@ class Pooled(Adapter):
 
     def describe(self) -> Identity:
         version = f"{platform.python_implementation()} {platform.python_version()}"
-        return Identity("cpython", self.variant, version, self.workers)
+        return Identity("cpython", self.variant, version, self.seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
-        self.wake()
+        self.seen = count_threads(self.pool, self.workers)  # which also wakes them
         try:
             self.run_tasks(work)
         except BaseException:
@@ -58,12 +59,6 @@ class Pooled(Adapter):
     @abstractmethod
     def run_tasks(self, work: Workload) -> None:
         """Executes all tasks; a failure of one is raised."""
-
-    def wake(self) -> None:
-        """Returns when all threads are there: the pool starts them one by one, as there is work."""
-        together = threading.Barrier(self.workers)
-        for each in [self.pool.submit(together.wait) for _ in range(self.workers)]:
-            each.result()
 
     def close(self) -> None:
         self.pool.shutdown()

@@ -21,7 +21,7 @@ from dask.typing import Key
 from distributed import Client, LocalCluster, Nanny, Status, Worker, wait
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
-from teff_bench import Adapter, Identity, Outcome, Workload, drive
+from teff_bench import Adapter, Identity, Outcome, Workload, count_threads, drive
 
 LOOPBACK = "127.0.0.1"
 CLUSTER: dict[str, Any] = {
@@ -83,13 +83,15 @@ class Threads(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.pool = ThreadPoolExecutor(workers)
 
     def describe(self) -> Identity:
-        return Identity("dask", self.variant, version("dask"), self.workers)
+        return Identity("dask", self.variant, version("dask"), self.seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         Here.work = work
+        self.seen = self.seen or count_threads(self.pool, self.workers)
         graph, unread = build(work, 0)
         work.start()
         dask.threaded.get(graph, unread, pool=self.pool)
@@ -114,7 +116,8 @@ class Distributed(Adapter):
         self.runs = 0
 
     def describe(self) -> Identity:
-        return Identity("dask", self.variant, version("distributed"), self.workers)
+        seen = sum(self.client.nthreads().values()) if self.cluster else 0
+        return Identity("dask", self.variant, version("distributed"), seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if self.cluster is None:
@@ -184,7 +187,8 @@ class Processes(Distributed):
     local_workers = 0
 
     def describe(self) -> Identity:
-        return replace(super().describe(), ranks=self.workers)
+        who = super().describe()
+        return replace(who, ranks=max(1, who.workers))
 
     def start_cluster(self) -> LocalCluster:
         # If Guard ends the program, Python's resource tracker would complain.

@@ -18,8 +18,8 @@ serve(0, _) ->
     io:format(standard_error, "error: ~s~n", [bench:error()]),
     2;
 serve(Session, Variant) ->
-    Workers = min(bench:workers(Session), erlang:system_info(schedulers)),
-    erlang:system_flag(schedulers_online, Workers),
+    erlang:system_flag(schedulers_online, min(bench:workers(Session), erlang:system_info(schedulers))),
+    Workers = erlang:system_info(schedulers_online),
     Version = "OTP " ++ erlang:system_info(otp_release),
     bench:identify(Session, list_to_binary(Variant), list_to_binary(Version), Workers),
     answer_all(Session, Workers, execute(Variant)),

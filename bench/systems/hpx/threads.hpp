@@ -32,8 +32,11 @@ class threads {
   threads& operator=(const threads&) = delete;
 
   [[nodiscard]] teff::bench::identity describe(const char* variant) const {
-    return {
-        .system = "hpx", .variant = variant, .version = hpx::full_version_as_string(), .workers = workers_};
+    return {.system = "hpx",
+            .variant = variant,
+            .version = hpx::full_version_as_string(),
+            .workers = static_cast<int>(hpx::get_os_thread_count()),
+            .limits = "the cores that it may use"};
   }
 
   /// Runs a function in one of HPX's threads, with all workers awake.

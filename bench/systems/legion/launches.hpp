@@ -45,7 +45,7 @@ class launches : public teff::graphs::adapter {
     return {.system = "legion",
             .variant = variant_,
             .version = Legion::Runtime::get_legion_version(),
-            .workers = workers_};
+            .workers = static_cast<int>(processors().count())};
   }
 
   void run(teff::graphs::workload& work) final {
@@ -133,11 +133,17 @@ class launches : public teff::graphs::adapter {
     (*static_cast<teff::bench::start_barrier* const*>(task->args))->arrive_and_wait();
   }
 
+  /// Those that execute tasks.
+  static Legion::Machine::ProcessorQuery processors() {
+    Legion::Machine::ProcessorQuery all(Legion::Machine::get_machine());
+    all.only_kind(Legion::Processor::LOC_PROC);
+    return all;
+  }
+
   /// The number of the processor whose thread this is. The thread is bound to a core when it first asks.
   static int worker_of_thread() {
     thread_local const int worker = [] {
-      Legion::Machine::ProcessorQuery all(Legion::Machine::get_machine());
-      all.only_kind(Legion::Processor::LOC_PROC);
+      const Legion::Machine::ProcessorQuery all = processors();
       const auto own = std::find(all.begin(), all.end(), Legion::Processor::get_executing_processor());
       const auto number = static_cast<int>(std::distance(all.begin(), own));
       teff::bench::bind_to_core(number);

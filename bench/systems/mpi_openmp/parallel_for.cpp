@@ -15,13 +15,20 @@ using namespace teff::graphs;
 class parallel_for final : public mpi_adapter {
  public:
   explicit parallel_for(int workers) : mpi_adapter(workers) {
+    omp_set_dynamic(0);
     omp_set_num_threads(
         std::max(1, local_workers()));  // where there are fewer workers than ranks: an idle one
+    int started = 0;
+#pragma omp parallel
+#pragma omp single
+    started = omp_get_num_threads();
+    saw_workers(std::min(started, local_workers()));
   }
 
   [[nodiscard]] identity describe() const override {
     identity who = identify("mpi_openmp", "parallel_for");
     who.version += ", OpenMP " + std::to_string(_OPENMP);
+    who.limits = "OMP_THREAD_LIMIT or OMP_MAX_ACTIVE_LEVELS";
     return who;
   }
 

@@ -151,6 +151,11 @@ class Team {
     bench.stop(work);
   }
 
+  // How many threads have said that they were ready, in each run.
+  workers() {
+    return this.controls.get(READY) / this.runs;
+  }
+
   warmUp() {
     for (let run = 0; run < WARM_UP.runs; ++run) {
       const work = bench.create(WARM_UP.flags, this.members.length);
@@ -167,12 +172,14 @@ function main() {
     return 2;
   }
   const workers = bench.workers(session);
-  bench.identify(session, workers, 'worker_threads', `Node.js ${process.versions.node}`);
+  const identify = (seen) => bench.identify(session, seen, 'worker_threads', `Node.js ${process.versions.node}`);
+  identify(0);
   let team;
   for (let work; (work = bench.next(session, workers)) !== 0; bench.answer(session, work)) {
     if (team === undefined) {
       team = new Team(workers);
       team.warmUp();
+      identify(team.workers());
     }
     team.run(work);
   }

@@ -120,7 +120,7 @@ class creator {
 /// NODES from start to end, with so many workers.
 class nodes_session {
  public:
-  explicit nodes_session(int workers) : workers_(workers) {
+  explicit nodes_session(int workers) {
     const first_cores only(workers);
     nanos6_init();
     check(nosv_detach(
@@ -134,7 +134,7 @@ class nodes_session {
   nodes_session(const nodes_session&) = delete;
   nodes_session& operator=(const nodes_session&) = delete;
 
-  [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] static int workers() { return nosv_get_num_cpus(); }
   static std::string release() { return "NODES on " + nosv_release(); }
 
   /// Calls body() in a task, once all workers are awake.
@@ -158,11 +158,9 @@ class nodes_session {
   }
 
  private:
-  void wake_all() const {
-    teff::bench::start_barrier awake(workers_);
-    for (int worker = 0; worker < workers_; ++worker) submit([&awake] { awake.arrive_and_wait(); });
+  static void wake_all() {
+    teff::bench::start_barrier awake(workers());
+    for (int worker = 0; worker < workers(); ++worker) submit([&awake] { awake.arrive_and_wait(); });
     taskwait();
   }
-
-  int workers_;
 };

@@ -125,7 +125,7 @@ class execution {
 
 class nosv final : public adapter {
  public:
-  explicit nosv(int workers) : workers_(workers) {
+  explicit nosv(int workers) {
     const first_cores only(workers);
     check(nosv_init());
   }
@@ -134,7 +134,7 @@ class nosv final : public adapter {
   nosv& operator=(const nosv&) = delete;
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "ompss2", .variant = "nosv", .version = nosv_release(), .workers = workers_};
+    return {.system = "ompss2", .variant = "nosv", .version = nosv_release(), .workers = nosv_get_num_cpus()};
   }
 
   void run(workload& work) override {
@@ -145,9 +145,6 @@ class nosv final : public adapter {
     all.run();
     work.stop();
   }
-
- private:
-  int workers_;
 };
 
 }  // namespace

@@ -105,6 +105,7 @@ class tampi final : public mpi_adapter {
  private:
   tampi(int workers, int ranks) : mpi_adapter(std::max(workers, ranks)) {
     together([&] { session_.emplace(local_workers()); });
+    saw_workers(nodes_session::workers());
   }
   static int ranks_of_job() {
     int ranks = 0;

@@ -7,21 +7,37 @@
 #include "teff/bench/cores.hpp"
 #include "teff/bench/identity.hpp"
 
-/// The --identity of a variant. The variant's name contains the runtime that this was compiled for. The
-/// runtimes don't tell their releases, so the release of their compiler stands for it.
-inline teff::bench::identity identify(const std::string& way, int workers) {
+/// Has parallel regions start `asked` threads, and returns how many threads a region has: the environment may
+/// allow fewer.
+inline int start_team(int asked) {
+  int started = 0;
+  omp_set_dynamic(0);
+  omp_set_num_threads(asked);
+#pragma omp parallel
+#pragma omp single
+  started = omp_get_num_threads();
+  return started;
+}
+
+/// What --identity says: the runtime this was compiled for is part of the variant's name, and the runtimes
+/// don't tell their releases, so that the compiler's, which they come with, stands for it. `team` is what
+/// start_team() returned.
+inline teff::bench::identity identify(const std::string& way, int team) {
+  constexpr auto limits = "OMP_THREAD_LIMIT or OMP_MAX_ACTIVE_LEVELS";
   const std::string standard = ", OpenMP " + std::to_string(_OPENMP);
 #if defined(__clang__)
   return {.system = "openmp",
           .variant = way + "_libomp",
           .version = "LLVM libomp " + std::to_string(__clang_major__) + standard,
-          .workers = workers};
+          .workers = team,
+          .limits = limits};
 #else
   return {.system = "openmp",
           .variant = way,
           .version = "libgomp (GCC " + std::to_string(__GNUC__) + "." + std::to_string(__GNUC_MINOR__) + ")" +
                      standard,
-          .workers = workers};
+          .workers = team,
+          .limits = limits};
 #endif
 }
 

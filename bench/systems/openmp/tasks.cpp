@@ -28,9 +28,9 @@ static_assert(left_ahead < kept);
 
 class tasks final : public adapter {
  public:
-  explicit tasks(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  explicit tasks(int workers) : team_(start_team(workers)) {}
 
-  [[nodiscard]] identity describe() const override { return identify("tasks", workers_); }
+  [[nodiscard]] identity describe() const override { return identify("tasks", team_); }
 
   void run(workload& work) override {
     std::deque<kept_outputs> all = keep_outputs(work, kept);
@@ -49,8 +49,8 @@ class tasks final : public adapter {
             for (std::int64_t point = points.first; point <= points.last; ++point)
               create(work, all[index], index, timestep, point);
             created[index] += points.size();
-            if (timestep == 0 || timestep % left_ahead > 0 || created[index] < created_ahead * workers_ ||
-                points.size() > wide * workers_)
+            if (timestep == 0 || timestep % left_ahead > 0 || created[index] < created_ahead * team_ ||
+                points.size() > wide * team_)
               continue;
             wait(work, all[index], index, timestep - left_ahead);
             created[index] = 0;
@@ -88,7 +88,7 @@ class tasks final : public adapter {
                                 in : *outputs->at(timestep, point).data())
   }
 
-  int workers_;
+  int team_;
 };
 
 }  // namespace

@@ -151,6 +151,7 @@ class dtd final : public mpi_adapter {
       context_ = parsec_init(local_workers(), &count, &arguments);
       if (context_ == nullptr) throw std::runtime_error("PaRSEC does not start");
     });
+    saw_workers(parsec_workers(context_));
   }
   static int ranks_of_job() {
     int ranks = 0;

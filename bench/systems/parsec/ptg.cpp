@@ -111,6 +111,7 @@ class ptg final : public mpi_adapter {
     int count = 1;
     context_ = parsec_init(workers, &count, &arguments);
     if (context_ == nullptr) throw std::runtime_error("PaRSEC does not start");
+    saw_workers(parsec_workers(context_));
   }
   ~ptg() override { parsec_fini(&context_); }
 

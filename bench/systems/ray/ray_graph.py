@@ -56,16 +56,17 @@ class Actors(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.executors: list[Any] = []
 
     def describe(self) -> Identity:
-        return Identity("ray", "actors", version("ray"), self.workers, ranks=self.workers)
+        return Identity("ray", "actors", version("ray"), self.seen, ranks=max(1, self.seen))
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if not self.executors:
             self.start()
         try:
-            ray.get([each.prepare.remote(work.flags) for each in self.executors])
+            self.seen = len(ray.get([each.prepare.remote(work.flags) for each in self.executors]))
             work.start()
             self.submit_all(work)
             work.stop()

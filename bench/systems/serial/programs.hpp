@@ -14,10 +14,8 @@ class program_system : public teff::programs::in_order {
   explicit program_system(int) { teff::bench::bind_to_core(0); }
 
   [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "serial",
-            .variant = "program",
-            .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = 1};
+    return {
+        .system = "serial", .variant = "program", .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE)};
   }
 };
 

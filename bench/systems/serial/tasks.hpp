@@ -22,10 +22,8 @@ class task_system {
   explicit task_system(int) { teff::bench::bind_to_core(0); }
 
   [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "serial",
-            .variant = "calls",
-            .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = 1};
+    return {
+        .system = "serial", .variant = "calls", .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE)};
   }
 
   template <class Body>

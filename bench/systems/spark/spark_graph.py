@@ -73,15 +73,16 @@ class Stages(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
 
     def describe(self) -> Identity:
-        return Identity("spark", "stages", version("pyspark"), self.workers, ranks=self.workers)
+        return Identity("spark", "stages", version("pyspark"), self.seen, ranks=max(1, self.seen))
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         context = self.context = self.context or self.start()
         flags = work.flags
         try:
-            self.on_each_worker(context, lambda number: Here.prepare(flags, number))
+            self.seen = len(self.on_each_worker(context, lambda number: Here.prepare(flags, number)))
             work.start()
             self.run_stages(context, work)
             work.stop()

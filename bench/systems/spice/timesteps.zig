@@ -8,8 +8,8 @@ const Timesteps = opaque {};
 extern fn spice_execute(all: *Timesteps, timestep: i64, column: i64) void;
 extern fn spice_pin(worker: i32) void;
 
-export fn spice_start(workers: i32) void {
-    pool.start(workers, spice_pin);
+export fn spice_start(workers: i32) i32 {
+    return pool.start(workers, spice_pin);
 }
 
 export fn spice_run(all: *Timesteps, count: i64, columns: i64) void {

@@ -112,20 +112,20 @@ class grid {
 
 class flags final : public adapter {
  public:
-  explicit flags(int workers) : workers_(workers), patient_(workers > usable_cores()) {}
+  explicit flags(int workers) : threads_(count_pinned_threads(workers)), patient_(workers > usable_cores()) {}
 
   [[nodiscard]] identity describe() const override {
     return {.system = "std_thread",
             .variant = "flags",
             .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = workers_};
+            .workers = threads_};
   }
 
   void run(workload& work) override {
     std::deque<grid> grids;
-    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), workers_);
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), threads_);
     run_on_pinned_threads(
-        workers_, [&] { work.start(); }, [&](int worker) { run_columns(work, grids, worker); });
+        threads_, [&] { work.start(); }, [&](int worker) { run_columns(work, grids, worker); });
     work.stop();
   }
 
@@ -155,7 +155,7 @@ class flags final : public adapter {
     }
   }
 
-  int workers_;
+  int threads_;
   bool patient_;
 };
 

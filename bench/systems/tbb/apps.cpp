@@ -78,10 +78,10 @@ class chained_tasks {
 
 class task_group_system final : public system {
  public:
-  explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_group_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
@@ -105,7 +105,6 @@ class task_group_system final : public system {
     });
   }
 
-  int workers_;
   pinned_arena arena_;
 };
 

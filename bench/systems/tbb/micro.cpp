@@ -59,10 +59,10 @@ class task_group_system {
  public:
   static constexpr bool inserts_before = false;
 
-  explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_group_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   void run(grid& tasks, teff::bench::region_meter& region) {
@@ -76,7 +76,6 @@ class task_group_system {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

@@ -23,10 +23,10 @@ using namespace teff::programs;
 
 class program_system {
  public:
-  explicit program_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit program_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tbb", .variant = "program", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "program", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   template <class Body>
@@ -184,7 +184,6 @@ class program_system {
     }
   }
 
-  int workers_;
   pinned_arena arena_;
 };
 

@@ -1,6 +1,6 @@
 // The mini-apps on teff::task_graph. Functions of a task's key say all that there is to say.
+#include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
-#include <teff/version.hpp>
 
 #include "teff/apps/drive.hpp"
 

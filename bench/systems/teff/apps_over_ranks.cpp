@@ -2,8 +2,8 @@
 // tile that has come fulfils the tasks that wait for it, as a local tile does.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
+#include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
-#include <teff/version.hpp>
 
 #include <mpi.h>
 

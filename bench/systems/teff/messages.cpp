@@ -2,7 +2,7 @@
 #include <teff/distributed_graph.hpp>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <mpi.h>
 

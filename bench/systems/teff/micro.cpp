@@ -1,7 +1,7 @@
 // TaskTorrent's micro-benchmarks on teff::task_graph: the key of a task is (row, column), and a block of rows
 // is a worker's. A task's end is told to another worker by one message for all tasks there that wait for it.
+#include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
-#include <teff/version.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -61,7 +61,7 @@ class execution {
         .place(
             [this](const key& k) { return static_cast<unsigned>(k.to == key::nobody ? owner(k.row) : k.to); })
         .indegree([this](const key& k) { return k.row == no_row ? 0 : tasks_.indegree(k.column); })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_end = k.to != key::nobody && k.row != no_row;
           if (is_end) arrive(k);
           return !is_end;
@@ -72,7 +72,7 @@ class execution {
   /// On a worker.
   void run() {
     for (std::int32_t worker = 0; worker < workers_; ++worker)
-      if (worker != static_cast<std::int32_t>(teff::worker_index())) graph_.fulfill({no_row, 0, worker});
+      if (worker != static_cast<std::int32_t>(*teff::worker_index())) graph_.fulfill({no_row, 0, worker});
     others_.await(static_cast<unsigned>(workers_ - 1));
     if (!tasks_.asked().is_inserted) begin();
     const std::int32_t ready = tasks_.asked().dependences > 0 ? 1 : tasks_.columns();

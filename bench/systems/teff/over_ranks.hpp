@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -51,7 +51,9 @@ class over_ranks : public mpi_adapter {
       : mpi_adapter(std::max(workers, ranks)),
         variant_(std::move(variant)),
         all_(rank(), ranks, std::max(workers, ranks)),
-        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
+        runtime_({.workers = static_cast<unsigned>(local_workers())}) {
+    saw_workers(static_cast<int>(runtime_.workers()));
+  }
 
   /// Between runs the main thread uses MPI, so the objects that use it on workers live no longer than a run.
   void execute(workload& work) final {

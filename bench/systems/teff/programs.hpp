@@ -56,7 +56,7 @@ class program_system {
   }
   template <class T, class Body>
   [[nodiscard]] T sum(std::int64_t first, std::int64_t last, const Body& body) {
-    return runtime_.run([&] { return teff::parallel_reduce(first, last, T{}, body, std::plus<>()); });
+    return runtime_.run([&] { return teff::parallel_reduce(first, last, T{}, std::plus<>(), body); });
   }
 
   template <task_graph Graph>

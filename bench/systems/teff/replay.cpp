@@ -2,7 +2,7 @@
 // runs, and replayed as often as it fits. The graph itself runs the timesteps before and after, within the
 // time too.
 #include <teff/replay.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <barrier>
 #include <deque>

@@ -1,7 +1,7 @@
 // teff::task_graph: the key of a task is (graph, timestep, point). Its end is told to another worker by one
 // message for all tasks there that wait for it, which brings a small output along.
+#include <teff/runtime.hpp>
 #include <teff/task_graph.hpp>
-#include <teff/version.hpp>
 
 #include <array>
 #include <barrier>
@@ -74,7 +74,7 @@ class execution {
           return k.graph == start ? 0 : static_cast<int>(of(k.graph).tasks.predecessors(k.timestep, k.point));
         })
         .place([placed](const key& k) { return placed || k.graph == start ? k.worker : teff::anywhere; })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_task = k.graph >= start;
           if (!is_task) arrive(k, end_in(k.graph));
           return is_task;
@@ -137,7 +137,7 @@ class execution {
     const auto& tasks = of(k.graph).tasks;
     const auto& results = of(k.graph).results;
     const unsigned owner = placed_ ? k.worker : 0;
-    own& here = own_[placed_ ? k.worker : teff::worker_index()];
+    own& here = own_[placed_ ? k.worker : *teff::worker_index()];
     const auto output = results.at(k.timestep, k.point, owner);
     const auto inputs = results.inputs(k.timestep, k.point, here.inputs);
     here.tasks->execute(static_cast<std::size_t>(k.graph), k.timestep, k.point, output, inputs);

@@ -37,7 +37,9 @@ class Functions(Adapter):
         self.tensorflow: Any = None
 
     def describe(self) -> Identity:
-        return Identity("tensorflow", "function", version("tensorflow-cpu"), self.workers)
+        config = self.tensorflow and self.tensorflow.config.threading
+        threads = config.get_inter_op_parallelism_threads() if config else 0
+        return Identity("tensorflow", "function", version("tensorflow-cpu"), threads)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if self.tensorflow is None:

@@ -374,6 +374,7 @@ std::int32_t teff_session_workers(const teff_session* session) {
 void teff_session_identify(teff_session* session, const teff_identity* who) {
   guarded(0, [&] {
     session->who = from_c(*who);
+    if (session->program) return 0;
     session->program.emplace(session->kind, session->asked, session->who, true,
                              [](std::string& line) { return bool(std::getline(std::cin, line)); });
     return 0;

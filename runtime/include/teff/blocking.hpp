@@ -14,18 +14,20 @@ namespace teff {
 //
 //   const auto size = teff::blocking([&] { return ::read(socket, buffer, sizeof buffer); });
 //
-// - On a worker: f is called on a spare thread of the runtime (options::spare_threads), and the worker runs
+// - On a worker: f is called on a spare thread of the runtime (runtime_options::spare_threads), and the
+// worker runs
 //   other work until f has ended. So f sees that thread's thread-locals, and joins, scopes and loops in it
 //   run in order. If there are as many spare threads as may be and all are busy, the worker calls f itself.
 // - Elsewhere: calls f.
-// - What the worker runs meanwhile lies on top of the call: the call returns when that has ended, too. If it
-//   calls blocking() or waits for something, the waits on one worker end in reverse order of their beginning.
+// - The tasks that the worker runs meanwhile lie on top of the call: the call returns when they have ended,
+//   too. If it calls blocking() or waits for something, the waits on one worker end in reverse order of their
+//   beginning.
 // - While every worker of the runtime is within such a call, or waits within a request, a further request or
-//   call of run() runs on a spare thread, in order: its scopes and joins run one task after the other. So two
+//   call of run() runs on a spare thread, in order. Its scopes and joins run one task after the other. So two
 //   of its tasks that wait for each other never meet, though they do so within blocking(). More workers
-//   (options::workers), or a request for each of the two, let them.
-// - A loop's worker that blocks in an iteration does not begin the next one meanwhile, since it runs its part
-//   of the loop in order: spawn or submit what is to block side by side.
+//   (runtime_options::workers), or a request for each of the two, let them.
+// - A worker runs its part of a loop in order. While it blocks in an iteration, it does not begin the next
+//   one. Spawn or submit work that is to block side by side.
 template <class F>
 std::invoke_result_t<F&&> blocking(F&& f) {
   if (detail::here().runtime != nullptr) {

@@ -1,6 +1,8 @@
 // The errors that libteff itself throws.
 #pragma once
 
+#include <teff/detail/standard_library.hpp>
+
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -17,8 +19,8 @@ struct request_stopped : std::runtime_error {
   request_stopped() : std::runtime_error("teff::runtime::submit: stopped before it had begun") {}
 };
 
-// A future was waited for where that could never end: its task, or one that it waits for, waits for the very
-// task that waits; or it is made of such futures (then, when_all, when_any, a coroutine).
+// A task waits for a future where that could never end: the future's task waits for the waiting task,
+// directly or through others. Or the future is made of such futures (then, when_all, when_any, a coroutine).
 struct future_waits_for_itself : misuse {
   using misuse::misuse;
 };
@@ -31,7 +33,7 @@ struct runtime_was_shut_down : misuse {
 
 // A child process of fork() used a runtime, task graph or recording of its parent, or waited for a task that
 // a worker of the parent was running. The workers are threads, and a child process has only the one that
-// called fork(). It may make a runtime of its own.
+// called fork(). The child may make a new runtime.
 struct forked_process : misuse {
   forked_process();
 };
@@ -59,15 +61,15 @@ struct negative_indegree : misuse {
   using misuse::misuse;
 };
 
-// task_graph::wait() was called where it could never return: within a task of the same graph, or where tasks
-// of several graphs would wait for each other in a circle.
+// task_graph::wait() was called where it could never return: within a task of the same graph, or in a circle
+// of graphs whose tasks wait for each other.
 struct graph_waits_for_itself : misuse {
   using misuse::misuse;
 };
 
-// What a task graph did while it was recorded can't be run again: a key ran twice, something other than the
-// body of a task fulfilled a key, a task of the next iteration has no counterpart in this one, or tasks of
-// two workers share a result_flag.
+// A recorded task graph can't be replayed. A key ran twice, or code outside the tasks' bodies fulfilled a
+// key. Or a task of the next iteration has no counterpart in this one, or tasks of two workers share a
+// result_flag.
 struct not_replayable : misuse {
   using misuse::misuse;
 };

@@ -13,8 +13,8 @@ namespace teff {
 
 namespace detail {
 
-template <class Predicate, class I>
-concept loop_predicate = std::predicate<Predicate&, typename iteration_of<I>::type>;
+template <class Predicate, class It>
+concept loop_predicate = std::predicate<Predicate&, typename iteration_of<It>::type>;
 
 }  // namespace detail
 
@@ -27,7 +27,7 @@ concept loop_predicate = std::predicate<Predicate&, typename iteration_of<I>::ty
 // those, the exception may be thrown although there is a match. The rest is as in parallel_for.
 //
 //   const int n = teff::parallel_find_if(2, limit, [](int i) { return is_perfect(i); });
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] std::common_type_t<First, Last> parallel_find_if(First first, Last last,
                                                                Predicate&& predicate) {
@@ -35,9 +35,9 @@ template <std::integral First, std::integral Last, class Predicate>
   if (begin == end) return static_cast<std::common_type_t<First, Last>>(last);
   return detail::find_first(begin, end, predicate);
 }
-template <std::random_access_iterator I, class Predicate>
-  requires detail::loop_predicate<Predicate, I>
-[[nodiscard]] I parallel_find_if(I first, std::type_identity_t<I> last, Predicate&& predicate) {
+template <std::random_access_iterator It, class Predicate>
+  requires detail::loop_predicate<Predicate, It>
+[[nodiscard]] It parallel_find_if(It first, std::type_identity_t<It> last, Predicate&& predicate) {
   return detail::find_first(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
@@ -48,8 +48,8 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns the position of the first element that equals `value`, or the end, as std::find does.
-template <std::random_access_iterator I, class T>
-[[nodiscard]] I parallel_find(I first, std::type_identity_t<I> last, const T& value) {
+template <std::random_access_iterator It, class T>
+[[nodiscard]] It parallel_find(It first, std::type_identity_t<It> last, const T& value) {
   return parallel_find_if(first, last, [&value](const auto& element) { return element == value; });
 }
 template <std::ranges::random_access_range Range, class T>
@@ -63,15 +63,15 @@ template <std::ranges::random_access_range Range, class T>
 // match.
 //
 //   if (teff::parallel_any_of(pixels, is_broken)) ...
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_any_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_any_of");
   return detail::holds_somewhere(begin, end, predicate);
 }
-template <std::random_access_iterator I, class Predicate>
-  requires detail::loop_predicate<Predicate, I>
-[[nodiscard]] bool parallel_any_of(I first, std::type_identity_t<I> last, Predicate&& predicate) {
+template <std::random_access_iterator It, class Predicate>
+  requires detail::loop_predicate<Predicate, It>
+[[nodiscard]] bool parallel_any_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
   return detail::holds_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
@@ -82,15 +82,15 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true nowhere, as std::none_of does: true for an empty loop.
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_none_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_none_of");
   return !detail::holds_somewhere(begin, end, predicate);
 }
-template <std::random_access_iterator I, class Predicate>
-  requires detail::loop_predicate<Predicate, I>
-[[nodiscard]] bool parallel_none_of(I first, std::type_identity_t<I> last, Predicate&& predicate) {
+template <std::random_access_iterator It, class Predicate>
+  requires detail::loop_predicate<Predicate, It>
+[[nodiscard]] bool parallel_none_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
   return !detail::holds_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>
@@ -101,15 +101,15 @@ template <std::ranges::random_access_range Range, class Predicate>
 }
 
 // Returns whether the predicate is true everywhere, as std::all_of does: true for an empty loop.
-template <std::integral First, std::integral Last, class Predicate>
+template <loop_integer First, loop_integer Last, class Predicate>
   requires detail::loop_predicate<Predicate, std::common_type_t<First, Last>>
 [[nodiscard]] bool parallel_all_of(First first, Last last, Predicate&& predicate) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_all_of");
   return !detail::fails_somewhere(begin, end, predicate);
 }
-template <std::random_access_iterator I, class Predicate>
-  requires detail::loop_predicate<Predicate, I>
-[[nodiscard]] bool parallel_all_of(I first, std::type_identity_t<I> last, Predicate&& predicate) {
+template <std::random_access_iterator It, class Predicate>
+  requires detail::loop_predicate<Predicate, It>
+[[nodiscard]] bool parallel_all_of(It first, std::type_identity_t<It> last, Predicate&& predicate) {
   return !detail::fails_somewhere(first, last, predicate);
 }
 template <std::ranges::random_access_range Range, class Predicate>

@@ -9,11 +9,12 @@
 
 namespace teff {
 
-// The handle of a task that fork() has made: get() returns the task's value, once. The task lies in the
-// worker's deque and the handle in the caller's frame; on a worker, nothing is allocated.
+// The handle of a task that fork() has made: get() returns the task's value, once. On a worker, the task lies
+// in the worker's deque and the handle in the caller's frame: nothing is allocated.
 //
 // Forks form a stack, as automatic variables do. Call get() on the handles, or let them end, in reverse order
-// of their making, on the worker that made them, and not while a scope or join that was made later is open.
+// of their making, on the worker that made them. Do so only after each scope or join has ended that was made
+// later.
 template <class F>
 class [[nodiscard]] forked {
   using task = detail::forked_task<F>;
@@ -57,7 +58,10 @@ class [[nodiscard]] forked {
   using passed_task = std::conditional_t<std::is_empty_v<task>, task, task&>;
 
   forked(detail::task_slot* slot, F& closure) : slot_(slot), task_(*slot, closure) {}
-  forked(detail::slot_outside slot, F& closure) : forked(slot.get(), closure) { slot.release(); }
+  forked(detail::fork_outside made, F& closure) : forked(made.get(), closure) {
+    if (made->has_runtime()) made->submit();
+    made.release();
+  }
   forked(detail::task_slot* slot, F& closure, unsigned exceptions) : forked(slot, closure) {
     slot->exceptions = exceptions;
     detail::self.push(slot);
@@ -66,8 +70,7 @@ class [[nodiscard]] forked {
   }
 
   [[gnu::cold, gnu::noinline]] static value get_outside(detail::task_slot* slot, passed_task task) {
-    const detail::slot_outside owned(slot);
-    return task.run(*slot);
+    return detail::take_outside(task, slot);
   }
 
   [[gnu::cold, gnu::noinline]] static value get_traced(detail::task_slot* slot, passed_task task) {
@@ -76,15 +79,14 @@ class [[nodiscard]] forked {
 
   [[gnu::cold, gnu::noinline]] static void end(detail::task_slot* slot, passed_task task) {
     // More exceptions are in flight than when the fork was made: one of them is leaving the block.
-    const bool unwinding = detail::exceptions_in_flight() > slot->exceptions;
+    const bool unwinding = detail::exceptions_in_flight() > (slot->exceptions & ~detail::made_outside);
     if (detail::self.is_newest(slot)) {
       if (unwinding) return detail::abandon(task, slot);
       detail::take_or_wait<F, true>(task, slot);
     } else {
       detail::expect_outside(slot);
-      const detail::slot_outside owned(slot);
-      if (unwinding) return task.drop(*slot);
-      task.run(*slot);
+      if (unwinding) return detail::abandon_outside(task, slot);
+      detail::take_outside(task, slot);
     }
   }
 
@@ -93,20 +95,22 @@ class [[nodiscard]] forked {
 };
 
 // Makes f() a task that any worker may run, and returns at once; get() returns its value or throws its
-// exception. On a thread that is no worker, get() runs it on that thread: what is to run beside such a thread
-// is begun by submit() (runtime.hpp), or the whole of it is called by run().
+// exception. On a thread that is no worker, a worker of default_runtime() runs the task, or get() runs it as
+// run() does. Each such fork allocates and takes about a microsecond: for many of them, begin with run()
+// (runtime.hpp).
 //
 //   auto left = teff::fork([&] { return sum(tree.left); });
 //   const long here = tree.value + sum(tree.right);
 //   return here + left.get();
 //
-// Throws what moving or copying f throws; outside the workers also std::bad_alloc.
+// Throws what moving or copying f throws; outside the workers also std::bad_alloc, and what default_runtime()
+// throws.
 template <class F>
 forked<std::decay_t<F>> fork(F&& f) {
   std::decay_t<F> closure(std::forward<F>(f));
   auto* const slot = detail::self.head();
   if (slot == nullptr) [[unlikely]]
-    return forked<std::decay_t<F>>(detail::new_slot_outside(), closure);
+    return forked<std::decay_t<F>>(detail::new_fork_outside(), closure);
   return forked<std::decay_t<F>>(slot, closure, *detail::self.exceptions);
 }
 

@@ -6,14 +6,15 @@
 //   use(b.get() + a.get());                         // in any order
 //
 // - Futures can be moved and stored, and waited for in any order, on any thread.
-// - Who waits runs what it waits for, if nobody has begun it. Else a worker runs other work meanwhile, and
-//   any other thread sleeps.
-// - The destructor of a future neither blocks nor cancels: what was submitted runs all the same, and nobody
-//   hears of its value or exception. The runtime's shutdown waits for it.
+// - A waiting thread runs the awaited task itself if no worker has begun it. Else a waiting worker runs other
+//   work meanwhile, and any other thread sleeps.
+// - The destructor of a future neither blocks nor cancels: the submitted task runs all the same, and its
+//   value or exception is lost. The runtime's shutdown waits for it.
 // - when_all() and when_any() make one future of several; a coroutine can `co_await` one, and return one.
 // - A future costs one allocation.
 #pragma once
 
+#include <teff/detail/access.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/combined.hpp>
 #include <teff/detail/future/coroutine.hpp>
@@ -79,8 +80,8 @@ class future {
   // not called. Throws runtime_was_shut_down, forked_process, std::bad_alloc, and what copying or moving f
   // throws; this one is as it was then.
   //
-  // If what this future stands for was submitted to no runtime (a coroutine that awaited no future,
-  // when_all() of nothing), f is called at once on the thread that has the value.
+  // A future may belong to no runtime: that of a coroutine that awaited no future, or of when_all() of
+  // nothing. Then the thread that has the value calls f at once.
   template <class F>
   auto then(F&& f) -> future<typename detail::result_of_then<std::decay_t<F>, T>::type> {
     using closure = std::decay_t<F>;
@@ -90,7 +91,7 @@ class future {
     auto* const made = new detail::chained<closure, T, result>(std::move(outcome_), std::move(copy));
     detail::outcome_owner<result> owner(made);
     detail::undo_if_thrown([&] { made->start(); }, [&] { outcome_ = made->give_back(); });
-    return future<result>(std::move(owner));
+    return detail::access::future_of<future<result>>(std::move(owner));
   }
 
   // The coroutine goes on, on a worker, when the value is there. `co_await` returns it or throws the
@@ -100,12 +101,11 @@ class future {
     return detail::awaited_outcome<T>(std::move(outcome_));
   }
 
-  // For parts of libteff.
+ private:
+  friend struct detail::access;
   explicit future(detail::outcome_owner<T> outcome) noexcept : outcome_(std::move(outcome)) {}
   [[nodiscard]] detail::outcome<T>* internals() const { return std::addressof(checked()); }
   [[nodiscard]] detail::outcome_owner<T> give_away() noexcept { return std::move(outcome_); }
-
- private:
   [[nodiscard]] detail::outcome<T>& checked() const {
     if (!valid()) detail::throw_error(misuse("teff::future: used, though it has no outcome (any more)"));
     return *outcome_.get();
@@ -121,7 +121,7 @@ concept range_of_futures =
     std::same_as<std::ranges::range_value_t<R>,
                  future<decltype(std::declval<std::ranges::range_value_t<R>&>().get())>>;
 
-// What when_all() of these has: a tuple of the values; std::monostate for void.
+// The value of when_all(): a tuple of the values, with std::monostate for void.
 template <class... T>
 using all_values = std::tuple<std::conditional_t<std::is_void_v<T>, std::monostate, T>...>;
 
@@ -132,7 +132,7 @@ using all_values = std::tuple<std::conditional_t<std::is_void_v<T>, std::monosta
 template <class... T>
   requires(sizeof...(T) > 0)
 future<all_values<T...>> when_all(future<T>... futures) {
-  detail::fixed_inputs<sizeof...(T)> inputs{{futures.internals()...}, {}};
+  detail::fixed_inputs<sizeof...(T)> inputs{{detail::access::internals(futures)...}, {}};
   const auto take = []<class U>(detail::outcome_owner<U>& each) -> decltype(auto) {
     if constexpr (std::is_void_v<U>) {
       return std::monostate{};
@@ -145,20 +145,21 @@ future<all_values<T...>> when_all(future<T>... futures) {
   };
   return detail::started<detail::all_outcomes<all_values<T...>, std::tuple<detail::outcome_owner<T>...>,
                                               decltype(inputs), std::remove_const_t<decltype(join)>>>(
-      std::tuple(futures.give_away()...), std::move(inputs), join);
+      std::tuple(detail::access::give_away(futures)...), std::move(inputs), join);
 }
 
-// The same of a range of futures, as a vector; of futures of void, a future of void.
+// As above for a range of futures. The value is a vector; for futures of void, the result is a future of
+// void.
 template <range_of_futures R>
 auto when_all(R&& futures) {
   using value = decltype(std::ranges::begin(futures)->get());
   using values = typename detail::vector_of<value>::type;
   detail::counted_inputs inputs;
   std::vector<detail::outcome_owner<value>> owners;
-  for (auto& each : futures) inputs.states.push_back(each.internals());
+  for (auto& each : futures) inputs.states.push_back(detail::access::internals(each));
   inputs.arrivals.resize(inputs.states.size());
   owners.reserve(inputs.states.size());
-  for (auto& each : futures) owners.push_back(each.give_away());
+  for (auto& each : futures) owners.push_back(detail::access::give_away(each));
   const auto join = [](auto& all) -> values {
     if constexpr (!std::is_void_v<values>) {
       values taken;
@@ -172,8 +173,8 @@ auto when_all(R&& futures) {
       std::move(owners), std::move(inputs), join);
 }
 
-// What when_any() has: all the futures that it was given, and which of them was ready first. The others may
-// be waited for, or dropped.
+// The value of when_any(): all the given futures, and the index of the future that was ready first. The
+// others may be waited for, or dropped.
 template <class Futures>
 struct first_ready {
   std::size_t index = 0;
@@ -187,17 +188,18 @@ template <class... T>
   requires(sizeof...(T) > 0)
 future<first_ready<std::tuple<future<T>...>>> when_any(future<T>... futures) {
   using value = first_ready<std::tuple<future<T>...>>;
-  detail::fixed_inputs<sizeof...(T)> inputs{{futures.internals()...}, {}};
+  detail::fixed_inputs<sizeof...(T)> inputs{{detail::access::internals(futures)...}, {}};
   return detail::started<detail::any_outcome<value, decltype(inputs)>>(
       value{0, std::tuple(std::move(futures)...)}, std::move(inputs));
 }
 
-// The same of a range of futures, which must not be empty: with them as a vector. Throws misuse if it is.
+// As above for a range of futures, which must not be empty. The value has them as a vector. Throws misuse if
+// it is.
 template <range_of_futures R>
 auto when_any(R&& futures) {
   using value = first_ready<std::vector<std::ranges::range_value_t<R>>>;
   detail::counted_inputs inputs;
-  for (auto& each : futures) inputs.states.push_back(each.internals());
+  for (auto& each : futures) inputs.states.push_back(detail::access::internals(each));
   if (inputs.states.empty())
     detail::throw_error(misuse("teff::when_any: of no futures, none can be the first"));
   inputs.arrivals.resize(inputs.states.size());

@@ -20,29 +20,29 @@ namespace teff {
 //   teff::grid{planes, rows, columns}
 //   teff::grid{rows, columns}.tiles(32, 32)
 //   teff::grid{rows - 1, columns - 1}.from(1, 1)  // without its border
-template <std::integral I, std::size_t Dimensions>
+template <loop_integer Index, std::size_t Dimensions>
 struct grid {
-  std::array<I, Dimensions> origin{};
-  std::array<I, Dimensions> extents{};
+  std::array<Index, Dimensions> origin{};
+  std::array<Index, Dimensions> extents{};
 
-  template <std::integral... Extent>
+  template <loop_integer... Extent>
     requires(sizeof...(Extent) == Dimensions)
   constexpr explicit grid(Extent... extent)
-      : extents{static_cast<I>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
+      : extents{static_cast<Index>(std::cmp_less(+extent, 0) ? Extent{0} : extent)...} {}
 
-  // Only those of its points whose indices are not below these: as loops that begin there. To be called once,
-  // before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0 then, or
-  // is unsigned and an index is below 0.
-  template <std::integral... First>
+  // The points whose indices are not below the given indices, as for loops that begin there. To be called
+  // once, before tiles(). Throws misuse if the type of the indices can't count a row, which begins below 0
+  // then, or is unsigned and an index is below 0.
+  template <loop_integer... First>
     requires(sizeof...(First) == Dimensions)
   [[nodiscard]] constexpr grid from(First... first) const {
-    if constexpr (std::unsigned_integral<I>) {
+    if constexpr (std::unsigned_integral<Index>) {
       if ((std::cmp_less(+first, 0) || ...))
         detail::throw_error(
             misuse("teff::grid::from: an index is below 0, and the type of the indices is unsigned"));
     }
     grid rest = *this;
-    rest.origin = {static_cast<I>(first)...};
+    rest.origin = {static_cast<Index>(first)...};
     for (std::size_t d = 0; d < Dimensions; ++d)
       rest.extents[d] = detail::extent_from(rest.origin[d], extents[d]);
     return rest;
@@ -50,14 +50,14 @@ struct grid {
 
   // The same points, tile by tile. A tile is a box of these extents, or a smaller one at the far edges. Use
   // tiles for bodies that profit from locality in every dimension, as a transposition does.
-  template <std::integral... Extent>
+  template <loop_integer... Extent>
     requires(sizeof...(Extent) == Dimensions)
-  [[nodiscard]] constexpr detail::tiled_grid<I, Dimensions> tiles(Extent... extent) const {
-    return {origin, extents, {static_cast<I>(std::cmp_less(+extent, 1) ? Extent{1} : extent)...}};
+  [[nodiscard]] constexpr detail::tiled_grid<Index, Dimensions> tiles(Extent... extent) const {
+    return {origin, extents, {static_cast<Index>(std::cmp_less(+extent, 1) ? Extent{1} : extent)...}};
   }
 };
 
-template <std::integral... Extent>
+template <loop_integer... Extent>
 grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
 
 // Calls body(i, j...) for every point of a grid, in parallel.
@@ -71,20 +71,20 @@ grid(Extent...) -> grid<std::common_type_t<Extent...>, sizeof...(Extent)>;
 //   teff::parallel_for(teff::grid{rows, columns}, [&](int row, int column) {
 //     image[row * columns + column] = shade(row, column);
 //   });
-template <std::integral I, std::size_t Dimensions, class Body>
-void parallel_for(const grid<I, Dimensions>& points, Body&& body, const loop_options& options = {}) {
+template <loop_integer Index, std::size_t Dimensions, class Body>
+void parallel_for(const grid<Index, Dimensions>& points, Body&& body, const loop_options& options = {}) {
   const auto count = detail::points_in(points.extents);
   auto blocks = detail::blocks_for(body, [&points]<class B>(B& each) {
-    return detail::grid_blocks<I, Dimensions, B>{points.origin, points.extents, each};
+    return detail::grid_blocks<Index, Dimensions, B>{points.origin, points.extents, each};
   });
   detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
 }
-template <std::integral I, std::size_t Dimensions, class Body>
-void parallel_for(const detail::tiled_grid<I, Dimensions>& points, Body&& body,
+template <loop_integer Index, std::size_t Dimensions, class Body>
+void parallel_for(const detail::tiled_grid<Index, Dimensions>& points, Body&& body,
                   const loop_options& options = {}) {
   const auto count = detail::points_in(points.tiles_along());
   auto blocks = detail::blocks_for(
-      body, [&points]<class B>(B& each) { return detail::tile_blocks<I, Dimensions, B>{points, each}; });
+      body, [&points]<class B>(B& each) { return detail::tile_blocks<Index, Dimensions, B>{points, each}; });
   detail::run_loop<std::remove_cvref_t<Body>>(std::uint64_t{0}, count, blocks, options.grain);
 }
 

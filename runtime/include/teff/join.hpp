@@ -1,14 +1,16 @@
-// join(f, g...): closures that may run in parallel.
+// join(f, g...), parallel_invoke(f, g...): closures that may run in parallel.
 #pragma once
 
 #include <teff/detail/fork_join/join.hpp>
+#include <teff/detail/scheduler/on_workers.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace teff {
 
-// What a join of closures returns: a pair of two values, or a tuple of three and more. A closure that returns
-// void yields std::monostate; if all return void, so does the join.
+// The result of a join of closures: a pair of two values, or a tuple of three and more. A closure that
+// returns void yields std::monostate; if all return void, so does the join.
 template <class... F>
 using join_result = detail::joined_t<F...>;
 
@@ -34,6 +36,20 @@ join_result<F, G...> join(F&& f, G&&... g) {
     return detail::join_traced<F, G...>(std::forward<F>(f), others, oldest);
   }
   return detail::finish_join<false, F, G...>(f, others, oldest);
+}
+
+// Calls all closures, and returns when all have ended. Their values are dropped. Workers and exceptions are
+// as in join.
+//
+//   teff::parallel_invoke([&] { load(a); }, [&] { load(b); }, [&] { load(c); });
+template <class... F>
+  requires(sizeof...(F) > 0)
+void parallel_invoke(F&&... f) {
+  if constexpr (sizeof...(F) == 1) {
+    (std::invoke(std::forward<F>(f)), ...);
+  } else {
+    detail::on_workers([&] { join([&f] { static_cast<void>(std::invoke(std::forward<F>(f))); }...); });
+  }
 }
 
 }  // namespace teff

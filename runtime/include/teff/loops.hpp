@@ -19,14 +19,14 @@ namespace teff {
 
 // Options of a loop.
 struct loop_options {
-  // How many iterations run as one block. Between blocks a worker looks whether another one wants a share,
-  // and a share is at least one block. 0: as many as take some hundred nanoseconds, which is measured while
-  // the loop runs.
+  // How many iterations run as one block. Between blocks a worker looks whether another worker wants a share.
+  // A share is at least one block. With 0, a block is as many iterations as take some hundred nanoseconds,
+  // measured while the loop runs.
   std::size_t grain = 0;
 };
 
-// Makes a loop body with a state, such as a buffer that is too expensive to make for each iteration. make()
-// makes a state for each piece of the loop, and the body receives it by reference, before the iteration.
+// Makes a loop body with a state, such as a buffer that is too expensive to make for each iteration: make()
+// makes a state for each piece of the loop. The body receives the state by reference, before the iteration.
 //
 //   teff::parallel_for(0, n, teff::with_state(
 //       [] { return std::vector<double>(1000); },
@@ -34,8 +34,8 @@ struct loop_options {
 //
 // A piece is what one worker runs without a break. A loop that no other worker shares is one piece; each
 // share given away is one more, stolen or not. No two calls use one state at the same time. One state for
-// each worker would not be safe: a body that waits, in a loop of its own, may run another piece of the outer
-// loop meanwhile.
+// each worker would not be safe: a body that waits for an inner loop may run another piece of the outer loop
+// meanwhile.
 template <class Make, class Body>
 [[nodiscard]] auto with_state(Make&& make, Body&& body) {
   return detail::stateful_body<std::decay_t<Make>, std::decay_t<Body>>{std::forward<Make>(make),
@@ -55,33 +55,33 @@ struct called_body<Body> {
   using type = body_with_state<state_of<Body>, decltype(std::declval<Body&>().body)>;
 };
 
-template <class Body, class I>
-concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, I>;
+template <class Body, class Index>
+concept body_of_loop = loop_body<typename called_body<std::remove_reference_t<Body>>::type, Index>;
 
-template <loop_index I, class Body>
-void run_loop_over(I first, I last, Body& body, const loop_options& options) {
-  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<I, B>{each}; });
+template <loop_index Index, class Body>
+void run_loop_over(Index first, Index last, Body& body, const loop_options& options) {
+  auto blocks = blocks_for(body, []<class B>(B& each) { return blocks_of<Index, B>{each}; });
   run_loop<std::remove_const_t<Body>>(first, last, blocks, options.grain);
 }
 
 // Iteration k is that of index `origin` + k * `step`.
-template <std::integral I, class Body>
+template <loop_integer Index, class Body>
 struct stepping_blocks {
-  I origin;
+  Index origin;
   std::uint64_t step;
   Body& body;
 
   [[nodiscard]] stepping_blocks piece() const noexcept { return *this; }
   void operator()(std::uint64_t first, std::uint64_t last) const {
-    body_at_hand<Body, I> at_hand = body;
+    body_at_hand<Body, Index> at_hand = body;
     for (; first < last; ++first) std::invoke(at_hand, loop_advance(origin, first * step));
   }
 };
 
 }  // namespace detail
 
-// Calls body(i) for every i in [first, last), in parallel; for iterators, body(*i); for a range, body(x) with
-// each of its elements.
+// Calls body(i) for every i in [first, last), in parallel. For iterators, calls body(*i); for a range,
+// body(x) with each of its elements.
 //
 // Any worker may run an iteration; each worker runs its own in ascending order. The call returns when all
 // have ended. On a thread that is no worker, the loop runs within default_runtime(). If iterations throw, one
@@ -94,22 +94,23 @@ struct stepping_blocks {
 // `last` where `first` is unsigned lies before it: nothing runs.
 //
 // A body that can't be called with one iteration is called with a part of the loop, of a length that the loop
-// chooses: body(first, last), two indices or iterators; or, for iterators and ranges, body(std::span) or
-// body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The first form that
-// fits counts: a generic body of one argument is called with one iteration.
+// chooses: body(first, last), two indices or iterators. For iterators and ranges, it may also be
+// body(std::span) or body(std::ranges::subrange), which clang before 16 can't compile with GCC's library. The
+// first form that fits counts: a generic body of one argument is called with one iteration.
 //
 //   teff::parallel_for(0, n, [&](int i) { y[i] += a * x[i]; });
 //   teff::parallel_for(pixels, [](std::span<pixel> some) { brighten(some.data(), some.size()); });
 //   teff::parallel_for(files, [&](const file& each) { index(each); }, {.grain = 1});
-template <std::integral First, std::integral Last, class Body>
+template <loop_integer First, loop_integer Last, class Body>
   requires detail::body_of_loop<Body, std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Body&& body, const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_for");
   detail::run_loop_over(begin, end, body, options);
 }
-template <std::random_access_iterator I, class Body>
-  requires detail::body_of_loop<Body, I>
-void parallel_for(I first, std::type_identity_t<I> last, Body&& body, const loop_options& options = {}) {
+template <std::random_access_iterator Index, class Body>
+  requires detail::body_of_loop<Body, Index>
+void parallel_for(Index first, std::type_identity_t<Index> last, Body&& body,
+                  const loop_options& options = {}) {
   detail::run_loop_over(first, last, body, options);
 }
 template <std::ranges::random_access_range Range, class Body>
@@ -119,16 +120,15 @@ void parallel_for(Range&& range, Body&& body, const loop_options& options = {}) 
   detail::run_loop_over(first, last, body, options);
 }
 
-// The same for first, first + step, first + 2 * step and so on, as long as they lie before `last`; with a
-// negative step, as long as they lie after it. The body is called with one iteration. Throws misuse if the
-// step is 0.
+// The same for first, first + step, first + 2 * step and so on, as long as they lie before `last`. With a
+// negative step, they lie after it. The body is called with one iteration. Throws misuse if the step is 0.
 //
 // Unsigned indices can go down to 1 only: no `last` lies below 0. A `last` of -1 is misuse, for a `first`
 // that is unsigned; give both a signed type.
 //
 //   teff::parallel_for(0, n, 2, [&](int even) { x[even] = 0; });
 //   teff::parallel_for(n - 1, -1, -1, [&](int i) { visit(i); });
-template <std::integral First, std::integral Last, std::integral Step, class Body>
+template <loop_integer First, loop_integer Last, loop_integer Step, class Body>
   requires detail::body_of_iterations<typename detail::called_body<std::remove_reference_t<Body>>::type,
                                       std::common_type_t<First, Last>>
 void parallel_for(First first, Last last, Step step, Body&& body, const loop_options& options = {}) {

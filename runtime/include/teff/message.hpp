@@ -5,8 +5,6 @@
 #include <teff/detail/message/handler.hpp>
 #include <teff/detail/message/message_source.hpp>
 #include <teff/error.hpp>
-#include <teff/message_counters.hpp>
-#include <teff/message_parts.hpp>
 #include <teff/runtime.hpp>
 #include <teff/transport.hpp>
 
@@ -21,6 +19,29 @@
 #include <utility>
 
 namespace teff {
+
+// These can be arguments of messages, and parts of each other, as they are:
+//
+// - numbers, enumerations, bool
+// - std::string, std::vector, std::deque, std::list, maps and sets
+// - std::array, std::pair, std::tuple, std::optional, std::variant
+// - structures of up to six fields of such types, without base classes, arrays in them, and constructors
+// - all else that is trivially copyable: by its bytes. It holds no addresses, which mean nothing elsewhere
+// - as views of the sender's data, which a handler may read until it returns: std::span<const T> of what
+//   travels by its bytes, and std::string_view
+//
+// Any other type says of which such parts it is made, and how:
+//
+//   template <>
+//   struct teff::message_parts<matrix> {
+//     static auto of(const matrix& m) { return std::tuple(m.rows(), std::span<const double>(m.values())); }
+//     static matrix made_of(int rows, std::span<const double> values) { return matrix(rows, values); }
+//   };
+//
+// of() returns a tuple; made_of() takes its elements. An exception of made_of() counts as an exception of the
+// handler.
+template <class T>
+struct message_parts;
 
 // Options of a communicator.
 struct communicator_options {
@@ -123,7 +144,7 @@ class large_message {
 //     for (int i = r; i < rows; i += comm.ranks()) row.send(owner(i), i, data[i]);
 //   });  // every message of every rank has been handled
 //
-// - The parameters of a handler give the types of its message; message_parts.hpp says which types can travel.
+// - The parameters of a handler give the types of its message; message_parts says which types can travel.
 //   A handler may use the elements of a std::span or std::string_view until it returns.
 // - Handlers run on the workers, several at once, in no order, unless the message is `ordered`. They may
 //   send, fork, and fulfil keys of task graphs. A handler that takes long delays no other handler while a
@@ -210,13 +231,10 @@ class communicator {
   // The runtime and the transport, for parts of a program that have messages of their own.
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
+  [[nodiscard]] std::size_t window() const noexcept;
 
   // Counts of the messages that this rank has sent and handled.
   [[nodiscard]] message_counters counters() const { return source_->counters(); }
-
-  // For other parts of libteff.
-  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
-  [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
 
   // Whether run() is going to throw, because a function has failed here or on another rank. Work that takes
   // long may ask, and end early.
@@ -224,6 +242,9 @@ class communicator {
 
  private:
   friend class detail::replay_ranks;
+  friend struct detail::access;
+  [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
+  [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
   // `kind`: its name in texts.
   communicator(runtime& rt, transport& through, const communicator_options& how, const std::string& kind);
 

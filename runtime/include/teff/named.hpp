@@ -9,7 +9,7 @@
 
 namespace teff {
 
-// A closure with a name: what named() returns. The name is part of its type, so it costs nothing to carry.
+// A closure with a name, made by named(). The name is part of its type, so it costs nothing to carry.
 template <detail::literal Name, class F>
 struct named_task {
   F function;

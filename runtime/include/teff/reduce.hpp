@@ -3,9 +3,10 @@
 
 #include <teff/detail/loops/tree_reduction.hpp>
 #include <teff/detail/scheduler/on_workers.hpp>
+#include <teff/loops.hpp>
 
 #include <concepts>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <ranges>
@@ -16,12 +17,12 @@ namespace teff {
 
 namespace detail {
 
-template <class T, loop_index I, class Map, class Combine>
-T reduce_over(I first, I last, T init, Map& map, Combine& combine, std::size_t block) {
+template <class T, loop_index Index, class Combine, class Map>
+T reduce_over(Index first, Index last, T init, Combine& combine, Map& map, const loop_options& options) {
   if (first == last) return init;
   const std::uint64_t count = loop_distance(first, last);
   const traced_span span(event_kind::loop, name_of<std::remove_const_t<Map>>());
-  tree_reduction<T, I, Map, Combine> reduction(map, combine, block, count);
+  tree_reduction<T, Index, Map, Combine> reduction(map, combine, options.grain, count);
   return std::invoke(combine, std::move(init), on_workers([&] { return reduction.run(first, count); }));
 }
 
@@ -30,58 +31,64 @@ concept combines = std::is_invocable_r_v<T, Combine&, T, T>;
 
 }  // namespace detail
 
-// Returns combine(init, the combination of map(i) for all i in [first, last)), computed in parallel; for
-// iterators, of map(*i); for a range, of map(x) for each of its elements. An empty loop yields `init`.
+// Returns the sum, by `reduce` in the place of +, of init and of transform(i) for all i in [first, last),
+// computed in parallel. For iterators, transform(*i) is summed; for a range, transform(x) for each of its
+// elements. The order of the arguments is as in std::transform_reduce. An empty loop yields `init`.
 //
 // Neighbours are combined, in a binary tree over blocks. The tree's shape depends only on the length of the
-// loop, on T and on `block`, never on the number of workers or on timing: a sum of floating-point numbers is
-// the same in every run. `combine` must be associative, up to what the caller accepts as equal. It need not
-// commute. But std::plus and std::multiplies of floating-point numbers are known to commute, and 16 of their
-// partial results are computed side by side, by vector instructions. What map yields is converted to T, the
-// type of `init`, which can be moved and assigned to; for several values, T can be a tuple or an array.
+// loop, on T and on the grain, never on the number of workers or on timing. So a sum of floating-point
+// numbers is the same in every run. `reduce` must be associative, up to what the caller accepts as equal. It
+// need not commute. But std::plus and std::multiplies of floating-point numbers are known to commute, and 16
+// of their partial results are computed side by side, by vector instructions. A result of `transform` is
+// converted to T, the type of `init`. T can be moved and assigned to. For several values, T can be a tuple or
+// an array.
 //
-// `block` is the number of elements that are combined in order, one after another; 0: the length decides, and
-// the size of T. A map that can't be called with one iteration is called with a whole block, as the body of
-// parallel_for is with a part of the loop: use that for what is better combined in place, as a histogram is.
-// The type of an index is as in parallel_for, exceptions are as in join.
+// `options.grain` is the number of elements that are combined in order, one after another; 0: the length
+// decides, and the size of T. A `transform` that can't be called with one iteration is called with a whole
+// block, as the body of parallel_for is with a part of the loop. Use that for results that are better
+// combined in place, as a histogram is. The type of an index is as in parallel_for, exceptions are as in
+// join.
 //
-//   double dot = teff::parallel_reduce(0, n, 0.0, [&](int i) { return x[i] * y[i]; }, std::plus<>{});
-template <std::integral First, std::integral Last, class T, class Map, class Combine>
-  requires detail::loop_body<Map, std::common_type_t<First, Last>> && detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(First first, Last last, T init, Map&& map, Combine&& combine,
-                                std::size_t block = 0) {
+//   double dot = teff::parallel_reduce(0, n, 0.0, std::plus<>{}, [&](int i) { return x[i] * y[i]; });
+template <loop_integer First, loop_integer Last, class T, class Reduce, class Transform>
+  requires detail::loop_body<Transform, std::common_type_t<First, Last>> && detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(First first, Last last, T init, Reduce&& reduce, Transform&& transform,
+                                const loop_options& options = {}) {
   const auto [begin, end] = detail::loop_bounds(first, last, "teff::parallel_reduce");
-  return detail::reduce_over(begin, end, std::move(init), map, combine, block);
+  return detail::reduce_over(begin, end, std::move(init), reduce, transform, options);
 }
-template <std::random_access_iterator I, class T, class Map, class Combine>
-  requires detail::loop_body<Map, I> && detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Map&& map, Combine&& combine,
-                                std::size_t block = 0) {
-  return detail::reduce_over(first, last, std::move(init), map, combine, block);
+template <std::random_access_iterator Index, class T, class Reduce, class Transform>
+  requires detail::loop_body<Transform, Index> && detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Reduce&& reduce,
+                                Transform&& transform, const loop_options& options = {}) {
+  return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
-template <std::ranges::random_access_range Range, class T, class Map, class Combine>
-  requires detail::loop_body<Map, std::ranges::iterator_t<Range>> && detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(Range&& range, T init, Map&& map, Combine&& combine, std::size_t block = 0) {
+template <std::ranges::random_access_range Range, class T, class Reduce, class Transform>
+  requires detail::loop_body<Transform, std::ranges::iterator_t<Range>> && detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(Range&& range, T init, Reduce&& reduce, Transform&& transform,
+                                const loop_options& options = {}) {
   const auto [first, last] = detail::range_bounds(range);
-  return detail::reduce_over(first, last, std::move(init), map, combine, block);
+  return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
 
 // Combines the elements themselves, as std::reduce does.
 //
 //   double sum = teff::parallel_reduce(x, 0.0);
 //   int most = teff::parallel_reduce(x.begin(), x.end(), 0, [](int a, int b) { return std::max(a, b); });
-template <std::random_access_iterator I, class T, class Combine = std::plus<>>
-  requires detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(I first, std::type_identity_t<I> last, T init, Combine&& combine = {}) {
-  std::identity map;
-  return detail::reduce_over(first, last, std::move(init), map, combine, 0);
+template <std::random_access_iterator Index, class T, class Reduce = std::plus<>>
+  requires detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(Index first, std::type_identity_t<Index> last, T init, Reduce&& reduce = {},
+                                const loop_options& options = {}) {
+  std::identity transform;
+  return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
-template <std::ranges::random_access_range Range, class T, class Combine = std::plus<>>
-  requires detail::combines<Combine, T>
-[[nodiscard]] T parallel_reduce(Range&& range, T init, Combine&& combine = {}) {
+template <std::ranges::random_access_range Range, class T, class Reduce = std::plus<>>
+  requires detail::combines<Reduce, T>
+[[nodiscard]] T parallel_reduce(Range&& range, T init, Reduce&& reduce = {},
+                                const loop_options& options = {}) {
   const auto [first, last] = detail::range_bounds(range);
-  std::identity map;
-  return detail::reduce_over(first, last, std::move(init), map, combine, 0);
+  std::identity transform;
+  return detail::reduce_over(first, last, std::move(init), reduce, transform, options);
 }
 
 }  // namespace teff

@@ -3,17 +3,17 @@
 //   teff::runtime rt;
 //   const long f = rt.run([] { return fib(30); });  // fib() may join, fork, spawn and loop
 //
-// - A runtime starts its workers, threads of its own, when it is made. It ends them in shutdown(), which the
+// - A runtime starts its workers, which are threads, when it is made. It ends them in shutdown(), which the
 //   destructor calls.
 // - run(f) calls f() on a worker and returns when f has ended. It returns what f returns, or throws what f
 //   throws. The calling thread takes part: for the length of the call it is a worker in the place of one
 //   whose own thread sleeps.
 // - submit(f) has a worker call f(), and returns at once a future of what f returns (future.hpp).
 // - Tasks that f makes with the other headers run on the workers of the same runtime. On a thread that is no
-//   worker, loops, joins and pipelines use default_runtime(). Forks and scopes run on that thread alone: they
-//   begin in one statement and end in another, and between the two the thread can't be a worker.
+//   worker, they run on the workers of default_runtime().
 #pragma once
 
+#include <teff/detail/access.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
@@ -31,16 +31,25 @@
 
 namespace teff {
 
+// The version of these headers, as 10000 * major + 100 * minor + patch: 100 is 0.1.0.
+inline constexpr int version_number = 100;
+// The version of the library that the program is linked with, as "0.1.0".
+//
+//   std::printf("libteff %s\n", teff::version());
+[[nodiscard]] const char* version() noexcept;
+
 // How a runtime is set up. An option that is left at its default is read from its environment variable, if
-// that is set. What can't be honoured is refused by invalid_option, which names the option or variable, its
-// value, and what it may be.
-struct options {
+// that is set. The constructor throws invalid_option for an option that it can't honour. The error names the
+// option or variable, its value, and the values that it may have.
+struct runtime_options {
   // Worker threads. 0: TEFF_WORKERS, else one for every core this process may use (affinity, cgroup quota).
   unsigned workers = 0;
-  // Whether each worker is bound to a hardware thread: first one worker to each core, then others to the
-  // cores' further hyperthreads. No worker is bound if there are more workers than hardware threads.
-  // Nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always turns it
-  // off; 1 is its only other value.
+  // Whether each worker keeps to a hardware thread: first one worker to each core, then others to the cores'
+  // further hyperthreads. The worker's affinity mask stays the process's, so a thread or process that a task
+  // begins may use all of that. The system may move the worker, which goes back where it would share a
+  // hardware thread with another worker. No worker keeps to one if there are more workers than hardware
+  // threads, nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always
+  // turns it off; 1 is its only other value.
   bool bind = true;
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
   // TEFF_STACK_SIZE, else 256 MiB. A worker, or a thread in its place, that uses up more ends the process by
@@ -62,10 +71,10 @@ struct options {
   unsigned spare_threads = 0;
 };
 
-// What the workers of a runtime have done since it began. Exact when no task runs, but for `jobs`: a request
-// that a thread runs itself while it waits for it may count twice, or not at all.
+// Counts of events on the workers of a runtime since it began. Exact when no task runs, but for `jobs`: a
+// request that a thread runs itself while it waits for it may count twice, or not at all.
 //
-// Counting costs nothing for a task that is not stolen. That is why tasks themselves are counted only with a
+// Counting costs nothing for a task that is not stolen. So the workers count tasks themselves only for a
 // trace.
 struct counters {
   std::uint64_t jobs = 0;           // calls of run() from outside, and what other ways in submitted
@@ -95,75 +104,71 @@ struct counters {
 class runtime {
  public:
   // Starts the workers. Throws invalid_option, std::system_error if a thread can't be had.
-  explicit runtime(const options& = {});
-  // As shutdown(); but called by one of the workers, as by a task that deletes its runtime, it ends the
-  // program by std::terminate.
+  explicit runtime(const runtime_options& = {});
+  // As shutdown(). If one of the workers calls it, the workers live on until the process ends, and write no
+  // trace: a task that calls exit() destroys a static runtime so, and the exit code stays.
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
   // Runs f() on a worker; returns its value or throws its exception. Any thread may call it, and several may
-  // at once. The calling thread becomes a worker for as long, if the place of one is free: one that is out of
-  // work lends it. f then runs on the calling thread, on a stack as large as the workers'; while f waits for
-  // its tasks, that thread may run other tasks of this runtime. If all workers are busy, the calling thread
-  // sleeps until one of them has run f; if all wait, as in blocking(), a spare thread runs f, in order. A
-  // worker of this runtime runs f itself, at once, as does one of its spare threads; a worker of another
-  // runtime runs other tasks of its own meanwhile. Throws runtime_was_shut_down.
+  // at once. If a worker is out of work, the calling thread takes its place for the length of the call. f
+  // then runs on the calling thread, on a stack as large as the workers'. While f waits for its tasks, that
+  // thread may run other tasks of this runtime. If all workers are busy, the calling thread sleeps until one
+  // of them has run f. If all wait, as in blocking(), a spare thread runs f, in order. A worker or spare
+  // thread of this runtime runs f itself, at once. A worker of another runtime runs other tasks of that
+  // runtime meanwhile. Throws runtime_was_shut_down.
   template <class F>
   std::invoke_result_t<F&&> run(F&& f);
 
   // Has a worker call f() and returns at once. The future has f's value, or its exception, when f has ended.
-  // Any thread may call it. Requests begin in the order of their submission, as soon as a worker is free; a
+  // Any thread may call it. Requests begin in the order of their submission, as soon as a worker is free. A
   // busy worker begins one between two of its tasks, or blocks of a loop, and goes on after it. While all
-  // workers are in the middle of other requests, a spare thread may call f: there joins, scopes and loops run
-  // in order. f is copied or moved, and destroyed before the future is ready. A worker that wants a value
-  // whose request has not begun runs it itself. Throws runtime_was_shut_down, std::bad_alloc, and what moving
-  // or copying f throws.
+  // workers are in the middle of other requests, a spare thread may call f. There joins, scopes and loops run
+  // in order. The runtime copies or moves f, and destroys it before the future is ready. A worker that wants
+  // a value whose request has not begun runs it itself. Throws runtime_was_shut_down, std::bad_alloc, and
+  // what moving or copying f throws.
   //
   //   teff::future<int> answer = rt.submit([=] { return price(order); });
   //   ...
   //   reply(answer.get());
   template <class F>
   auto submit(F&& f) -> future<std::invoke_result_t<std::decay_t<F>>>;
-  // The same; but if stop was requested before f begins, f is not called and get() throws request_stopped. f
-  // may take the token, to end early if stop is requested while it runs.
+  // The same; but if stop was requested before f begins, f is not called and get() throws request_stopped.
+  // The token may be f's argument, to end early if stop is requested while f runs.
   template <class F>
   auto submit(std::stop_token token, F&& f) -> future<detail::stoppable_result<std::decay_t<F>>>;
 
   // Waits for the calls of run() that are in progress, and for all that was submitted; then ends the workers.
-  // What those do may still submit more and wait for it. May be called again.
-  // Throws misuse if called by one of the workers.
+  // These calls may still submit more and wait for it. May be called again. Throws misuse if called by one of
+  // the workers.
   void shutdown();
 
   [[nodiscard]] unsigned workers() const noexcept;
   [[nodiscard]] teff::counters counters() const noexcept;
-  // The counters of one worker. Throws std::out_of_range.
+  // The counters of one worker. Throws misuse if there is no such worker.
   [[nodiscard]] teff::counters counters(unsigned worker) const;
 
-  // The scheduler, for parts of libteff that are built on it (detail/scheduler/job.hpp).
+ private:
+  friend struct detail::access;
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
 
- private:
   std::unique_ptr<detail::scheduler, void (*)(detail::scheduler*) noexcept> scheduler_;
 };
 
-// The runtime that loops, joins and pipelines use on threads that are no workers. It is made when it is used
+// The runtime that the other headers use on threads that are no workers. It is made when it is used
 // first, with the options' defaults and the environment's TEFF_*, and shut down when the process exits. If
-// calls of run() are in progress then, it is left as it is. Loops, joins and pipelines after that, as in the
-// destructors of static objects, run in order. Throws what the constructor throws.
+// calls of run() are in progress then, it is left as it is. After that, as in the destructors of static
+// objects, the calling thread runs all tasks itself, in order. Throws what the constructor throws.
 //
 //   teff::parallel_for(0, n, body);  // in main: as teff::default_runtime().run([&] { the same; })
 [[nodiscard]] runtime& default_runtime();
 
-// The index of the worker that the calling thread is, in [0, workers()); nothing on other threads.
-[[nodiscard]] inline std::optional<unsigned> this_worker() noexcept {
+// The index of the worker that the calling thread is, in [0, workers()); nothing on a thread that is no
+// worker.
+[[nodiscard]] inline std::optional<unsigned> worker_index() noexcept {
   const auto here = detail::here();
   return here.runtime == nullptr ? std::nullopt : std::optional(here.index);
-}
-
-// The same where the calling thread is known to be a worker; 0 on other threads, as on worker 0.
-[[nodiscard]] inline unsigned worker_index() noexcept {
-  return detail::here().index;
 }
 
 template <class F>

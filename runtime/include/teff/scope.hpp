@@ -17,10 +17,13 @@ namespace teff {
 //
 // - A scope belongs to the task that made it. Scopes and forks of one task end in reverse order of their
 //   making, and are waited for in that order.
-// - spawn() may run the task at once. It does so when enough tasks wait already, so that a loop that spawns
-//   needs bounded memory; and on a thread that is no worker. There, put the scope into run() (runtime.hpp).
-// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. wait()
-//   throws it; else the destructor does, unless that runs because of another exception.
+// - spawn() runs the task at once when 256 tasks of the scope wait already, so that a loop that spawns needs
+//   bounded memory.
+// - On a thread that is no worker, the workers of default_runtime() run the tasks. Each such spawn()
+// allocates and
+//   takes about a microsecond: for many small tasks, put the scope into run() (runtime.hpp).
+// - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. Then
+//   wait() throws the exception; else the destructor does, unless that runs because of another exception.
 // - Any worker may call spawn() while the scope lives; so its own tasks may, too.
 class scope : detail::scope_state {
  public:
@@ -33,8 +36,8 @@ class scope : detail::scope_state {
   ~scope() noexcept(false) { close(exceptions_); }
 
   // Runs `task()` some time before the scope ends; drops it if the scope is cancelled by then. Does not throw
-  // what the task throws; may throw what copying or moving the task throws, and std::bad_alloc for one over
-  // 40 bytes.
+  // what the task throws. It may throw what copying or moving the task throws, std::bad_alloc for a task over
+  // 40 bytes, and outside the workers what default_runtime() throws.
   template <class F>
     requires std::is_invocable_v<std::decay_t<F>&>
   void spawn(F&& task) {
@@ -42,8 +45,8 @@ class scope : detail::scope_state {
   }
 
   // Waits for all tasks, running tasks meanwhile; then throws the first exception, if there was one. The
-  // scope can be used again. Throws misuse if called by one of its own tasks on another worker or from within
-  // a join, where it could never end, or while a scope or fork that the same task made later lives.
+  // scope can be used again. Throws misuse where it could never end: in a task of the scope on another
+  // worker, or within a join. Throws misuse while a scope or fork lives that the same task made later.
   void wait() { scope_state::wait(); }
 
   // Drops the tasks that have not begun. Tasks that run can ask cancelled(). It holds from cancel() or the

@@ -32,7 +32,7 @@ class simulated {
   simulated& operator=(const simulated&) = delete;
 
   [[nodiscard]] int ranks() const noexcept;
-  // Throws std::out_of_range.
+  // Throws misuse if there is no such rank.
   [[nodiscard]] transport& rank(int rank);
   // Ticks since the beginning.
   [[nodiscard]] std::uint64_t now() const;

@@ -16,14 +16,14 @@ namespace teff {
 namespace detail {
 
 // Calls sort(first, last), with iterators that the algorithms of namespace std take.
-template <std::random_access_iterator I, class Sort>
-void sort_on_workers(I first, I last, Sort sort) {
+template <std::random_access_iterator It, class Sort>
+void sort_on_workers(It first, It last, Sort sort) {
   on_workers([&] {
-    if constexpr (classic_iterator<I>) {
+    if constexpr (classic_iterator<It>) {
       sort(first, last);
     } else {
-      sort(numbered_iterator<I>{first, 0},
-           numbered_iterator<I>{first, static_cast<std::ptrdiff_t>(last - first)});
+      sort(numbered_iterator<It>{first, 0},
+           numbered_iterator<It>{first, static_cast<std::ptrdiff_t>(last - first)});
     }
   });
 }
@@ -31,20 +31,20 @@ void sort_on_workers(I first, I last, Sort sort) {
 }  // namespace detail
 
 // Sorts by `less`, as std::sort: equal elements may come in any order, but in the same one on any number of
-// workers. In place; elements need not be copyable. What is sorted already is only looked at. One worker
-// alone makes the first partition, so any number of workers takes at least about 2 / log2(count) of one
-// worker's time. If `less` throws, its exception is thrown when all tasks have ended; the elements can then
-// be assigned to and destroyed, but their values are unspecified.
+// workers. In place; elements need not be copyable. A sorted range is only read. One worker alone makes the
+// first partition, so any number of workers takes at least about 2 / log2(count) of one worker's time. If
+// `less` throws, its exception is thrown when all tasks have ended; the elements can then be assigned to and
+// destroyed, but their values are unspecified.
 //
 // `less` must be a strict weak order, as < is and <= is not. With any other function the order of the
-// elements is unspecified, and may differ from run to run; but they are the same elements, none outside is
-// touched, and the call returns.
+// elements is unspecified, and may differ from run to run. The call still returns, keeps all elements, and
+// touches none outside the range.
 //
 //   teff::parallel_sort(names);
 //   teff::parallel_sort(orders.begin(), orders.end(), [](auto& a, auto& b) { return a.price < b.price; });
-template <std::random_access_iterator I, class Less = std::less<>>
-  requires std::sortable<I, Less>
-void parallel_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+template <std::random_access_iterator It, class Less = std::less<>>
+  requires std::sortable<It, Less>
+void parallel_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&]<class Each>(Each begin, Each end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::quicksort<Each, Less>(less).sort(begin, end);
   });
@@ -58,9 +58,9 @@ void parallel_sort(Range&& range, Less less = {}) {
 
 // The same, but equal elements keep their order, as in std::stable_sort. It needs memory for as many elements
 // again, unless they are sorted already, and throws std::bad_alloc if there is none.
-template <std::random_access_iterator I, class Less = std::less<>>
-  requires std::sortable<I, Less>
-void parallel_stable_sort(I first, std::type_identity_t<I> last, Less less = {}) {
+template <std::random_access_iterator It, class Less = std::less<>>
+  requires std::sortable<It, Less>
+void parallel_stable_sort(It first, std::type_identity_t<It> last, Less less = {}) {
   detail::sort_on_workers(first, last, [&](auto begin, auto end) {
     if (!detail::is_sorted_already(begin, end, less)) detail::stable_sort_over(begin, end, less);
   });

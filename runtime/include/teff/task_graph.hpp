@@ -1,15 +1,19 @@
 // task_graph: tasks that have a key as their name, and start when what they depend on is done.
 #pragma once
 
+#include <teff/detail/graph/key_hashing.hpp>
 #include <teff/detail/graph/keyed_graph.hpp>
 #include <teff/detail/graph/traced_body.hpp>
 #include <teff/detail/scheduler/source.hpp>
+#include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -19,12 +23,114 @@ namespace detail {
 struct graph_access;  // replay.hpp
 }  // namespace detail
 
-// What place() returns for a task that any worker may run.
+// The hash of a key, equal for keys that == finds equal. The first of these that fits:
+//
+// - integers, enumerations, pointers, and arrays, pairs and tuples of them without padding: by their bytes
+// - what std::hash is specialised for: by that
+// - arrays, pairs and tuples: by the key_hash of their parts
+// - ranges whose == compares the elements in order, as std::vector's: by the key_hash of the elements
+// - structures of up to six fields, without arrays and base classes: by the key_hash of their fields. Other
+//   structures without padding: by their bytes. Their == must compare all fields, as a defaulted one does;
+//   else specialise std::hash
+//
+// For any other key, specialise std::hash or key_hash, or pass another class of this form as task_graph's
+// second argument.
+template <class Key>
+struct key_hash {
+  std::size_t operator()(const Key& key) const noexcept {
+    if constexpr (detail::plain_bytes<Key>) {
+      return detail::hash_of_bytes(key);
+    } else if constexpr (detail::with_std_hash<Key>) {
+      return detail::mixed(std::hash<Key>{}(key));
+    } else if constexpr (detail::tuple_like<Key>) {
+      return detail::hash_of_parts(key);
+    } else if constexpr (detail::plain_structure<Key>) {
+      return detail::hash_of_structure(key);
+    } else if constexpr (detail::sequence<Key>) {
+      return detail::hash_of_elements(key);
+    } else if constexpr (detail::with_fields<Key>) {
+      return detail::hash_of_parts(detail::fields_of(key));
+    } else {
+      static_assert(
+          detail::is_hashable<Key>,
+          "the key of a teff::task_graph has no hash: specialise std::hash or teff::key_hash for its "
+          "type, or pass a hash as second argument");
+    }
+  }
+};
+
+// place() returns this for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
 
-// A graph of tasks that is never stored: functions of a task's key say how many dependences the task has,
-// what it does and where it runs. A task takes memory from its first fulfilled dependence until it has run,
-// so memory grows with the frontier only.
+// Holds the end of a task whose body may return before: until it is released, the task has not ended, and the
+// graph is not at rest. So another event than the return of the body can end a task: the answer of a server,
+// a timer, the last of some parts. `task_graph::hold_end()` makes it, in the body; any thread may release it.
+//
+//   g.body([&](int k) {
+//     server.ask(k, [&, k, held = g.hold_end()](answer a) mutable {  // called later, on a thread of the
+//     server
+//       keep(k, a);
+//       g.fulfill(k + 1);                                            // while the end of k is held
+//       held.release();
+//     });
+//   });
+//
+// - The task ends when its body has returned and all of its handles are released. All that their threads did
+//   before is then done: wait() does not return earlier.
+// - A thread that releases a handle may fulfil keys before, as the body may. After the last release the graph
+//   may be gone.
+// - Until the task has ended, another fulfilment of its key is one too many.
+// - A failure of the graph releases no handle: wait() and the graph's destructor wait for all of them.
+// - The graph outlives its handles.
+class held_task {
+ public:
+  held_task() = default;
+  held_task(held_task&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  held_task& operator=(held_task&& other) noexcept {
+    if (this != &other) {
+      let_go();
+      held_ = std::exchange(other.held_, nullptr);
+    }
+    return *this;
+  }
+  // Releases it, if it holds a task.
+  ~held_task() { let_go(); }
+
+  // Throws misuse if it holds no task.
+  void release() {
+    expect_held("teff::held_task::release");
+    let_go();
+  }
+  // The graph fails, as if the task's body had thrown `why`; then releases it. Throws misuse if it holds no
+  // task.
+  void fail(std::exception_ptr why) {
+    expect_held("teff::held_task::fail");
+    held_->of->fail(std::move(why));
+    let_go();
+  }
+  // Whether it holds a task.
+  [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+
+  // For parts of libteff.
+  explicit held_task(detail::held_end<>& held) noexcept : held_(&held) {}
+
+ private:
+  void let_go() noexcept {
+    if (held_ != nullptr) detail::task_source_base::release(*std::exchange(held_, nullptr));
+  }
+  void expect_held(const char* call) const {
+    if (held_ == nullptr) [[unlikely]]
+      detail::throw_error(misuse(std::string(call) +
+                                 ": this handle holds no task: it was released or moved from before; release "
+                                 "each handle once"));
+  }
+
+  detail::held_end<>* held_ = nullptr;
+};
+
+// A graph of tasks that is never stored. Functions of a task's key say how many dependences the task has, how
+// it does its work, and where it runs. A task takes memory from its first fulfilled dependence until it has
+// run, so memory grows with the frontier only.
 //
 //   teff::task_graph<std::array<int, 2>> g{rt};  // task (step, column)
 //   g.indegree([](auto k) { return k[0] == 0 ? 0 : 3; })
@@ -36,14 +142,16 @@ inline constexpr unsigned anywhere = detail::any_worker;
 //   for (int column = 0; column < width; ++column) g.fulfill({0, column});
 //   g.wait();
 //
-// - A task runs once fulfill() has been called for its key as often as indegree() says; one whose indegree is
-//   0 starts with one call, too. What callers did before these calls happens before the task.
+// - A task runs once fulfill() has been called for its key as often as indegree() says. The graph learns of a
+//   key by the first call. So a task whose indegree is 0 runs after one call, which only names it: without
+//   that call it does not run, and wait() does not miss it. All that callers did before these calls happens
+//   before the task.
 // - The functions may be called on any worker, on several at once, and repeatedly. They return the same for
 //   the same key. Set them before the first fulfill().
-// - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
-//   them.
-// - The runtime outlives the graph, and the graph every call of fulfill(): wait also for whoever makes the
-//   last one, since its task may run before the call returns. A graph can be used again after wait().
+// - Successors that run on the same worker start when the body has ended: work after fulfill() delays them.
+// - The runtime outlives the graph, and the graph outlives every call of fulfill(). Wait also for the thread
+//   that makes the last call, since its task may run before the call returns. A graph can be used again after
+//   wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
 // (integers, arrays of integers) travel between workers by value; any other key is allocated to travel.
@@ -51,12 +159,13 @@ template <std::copyable Key, class Hash = key_hash<Key>>
 class task_graph {
  public:
   explicit task_graph(runtime& rt)
-      : graph_(std::make_shared<detail::keyed_graph<Key, Hash>>(rt.internals(), rt.workers())) {
-    detail::attach(rt.internals(), graph_);
+      : graph_(
+            std::make_shared<detail::keyed_graph<Key, Hash>>(detail::access::internals(rt), rt.workers())) {
+    detail::attach(detail::access::internals(rt), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. One
-  // of its own tasks may not do so: that ends the program, with graph_waits_for_itself.
+  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. A
+  // task of the graph may not destroy it: that ends the program, with graph_waits_for_itself.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);
@@ -80,8 +189,9 @@ class task_graph {
     graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
-  // Sets which worker runs the task of a key, and no other does: the index of a worker, modulo the number of
-  // workers, or `anywhere`, as without place().
+  // Sets which worker runs the task of a key, and no other does: the index of a worker, or `anywhere`, as
+  // without place(). If there is no such worker, fulfill() throws misuse, or wait() does: as if the function
+  // had thrown it.
   //
   // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
   // table that all workers share.
@@ -131,15 +241,16 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Sets a function that receives each key that another worker or thread has fulfilled. It is called on the
-  // worker that the key is placed on, before the fulfilment counts, with the very key that was passed to
-  // fulfill(). So parts of the key that == and the hash ignore can carry a small result, on the cache line
-  // that crosses anyway.
+  // Sets a function for keys that are sent: a key with a place is sent to its worker by any other thread that
+  // fulfils it. (A key without a place is never sent, nor one that its own worker fulfils.) The worker calls
+  // it before the fulfilment counts, with the very key that was passed to fulfill(). So parts of the key that
+  // == and the hash ignore can carry a small result, on the cache line that crosses anyway.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
-  // keys itself. So one message can tell a worker that a task has ended which many of its own tasks wait for:
+  // keys itself. So one message can tell a worker that a task has ended for which many of the worker's tasks
+  // wait:
   //
-  //    .arrived([&](key k) {
+  //    .received([&](key k) {
   //      if (!k.is_end_of_task) return true;
   //      for (key next : successors_of(k)) if (place(next) == teff::worker_index()) g.fulfill(next);
   //      return false;
@@ -148,14 +259,14 @@ class task_graph {
   // If it returns false while the graph is recorded, record() (replay.hpp) throws not_replayable.
   template <class F>
     requires detail::says_whether<F, const Key&>
-  task_graph& arrived(F&& f) {
+  task_graph& received(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
-      graph_->functions.arrived.set([each = std::forward<F>(f)](const Key& key) mutable {
+      graph_->functions.received.set([each = std::forward<F>(f)](const Key& key) mutable {
         std::invoke(each, key);
         return true;
       });
     } else {
-      graph_->functions.arrived.set(std::forward<F>(f));
+      graph_->functions.received.set(std::forward<F>(f));
     }
     return *this;
   }
@@ -170,9 +281,15 @@ class task_graph {
   // ended, the next call is the first one for a new task of that key.
   void fulfill(const Key& key) { graph_->fulfill(key); }
 
-  // Returns when all tasks have run that can. A worker runs tasks while it waits, those of this graph first;
-  // any other thread blocks.
-  // Calls of fulfill() that don't come from tasks must have happened before.
+  // In the body of a task, on the thread of that body: holds the end of the task until the handle is released
+  // (held_task). A task that holds nothing costs nothing more. Throws misuse anywhere else; not_replayable
+  // while the graph is recorded or replayed; std::bad_alloc.
+  [[nodiscard]] held_task hold_end() {
+    return held_task(graph_->hold_end_of_body("teff::task_graph::hold_end"));
+  }
+
+  // Returns when all tasks have run that can. A worker runs tasks while it waits, first tasks of this graph;
+  // any other thread blocks. Calls of fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
   // calls that nobody will make; graph_waits_for_itself where it could never return; runtime_was_shut_down.

@@ -13,9 +13,9 @@
 //   if (status != teff_ok) fprintf(stderr, "%s\n", teff_last_error());
 //   teff_runtime_end(rt);
 //
-// Statuses. A body returns 0 if all is well, and anything else if not: that stops what it is part of, and
-// arrives at the call that waits for it. Numbers above 0 are the program's own. Numbers below 0 are
-// libteff's, which a body may pass on.
+// Statuses. A body returns 0 if all is well, and any other number if not. That number stops the loop, scope
+// or graph, and the call that waits for it returns the number. Numbers above 0 are the program's own. Numbers
+// below 0 are libteff's, which a body may pass on.
 #ifndef TEFF_TEFF_H
 #define TEFF_TEFF_H
 
@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-// What calls return, if not what a body returned.
+// The results of calls, other than results of bodies.
 enum teff_status {
   teff_ok = 0,
   teff_misused = -1,                 // the program uses the library in a way that can't work
@@ -40,8 +40,8 @@ enum teff_status {
   teff_exception = -9                // a body, written in C++, threw an exception
 };
 
-// What went wrong in the last call on this thread that returned something other than teff_ok; "" if none did.
-// The text stays until the next such call on this thread.
+// The reason why the last failed call on this thread failed; "" if none did. The text stays until the next
+// such call on this thread.
 const char* teff_last_error(void);
 
 // The version of the library that the program is linked with, as "0.1.0".
@@ -70,17 +70,17 @@ unsigned teff_runtime_workers(const teff_runtime* runtime);
 // teff_forked_process.
 int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context);
 
-// The index of the worker that the calling thread is, from 0 on; 0 on other threads.
-unsigned teff_worker_index(void);
+// The index of the worker that the calling thread is, from 0 on; -1 on a thread that is no worker.
+int teff_worker_index(void);
 
 // ---- Loops ----
 
-// Calls body(begin, end, context) for parts of [first, last) that together are all of it, in parallel, and
-// returns when all have ended. `grain`: how many iterations a part has at least, but for the last; 0: as many
-// as take some hundred nanoseconds, which is measured while the loop runs. Returns what a body returned that
-// was not 0: parts that have not begun by then are dropped; teff_misused if `body` is NULL. On a thread that
-// is no worker, that thread runs all iterations: unlike a loop in C++, it uses no default runtime, so call it
-// within teff_run().
+// Calls body(begin, end, context) in parallel for parts that together are all of [first, last). Returns when
+// all calls have ended. `grain`: how many iterations a part has at least, but for the last; 0: as many as
+// take some hundred nanoseconds, which is measured while the loop runs. Returns what a body returned that was
+// not 0: parts that have not begun by then are dropped; teff_misused if `body` is NULL. On a thread that is
+// no worker, the loop runs on a runtime with default options. The first such call makes it; the exit of the
+// process ends it. Returns what teff_runtime_make() does.
 int teff_parallel_for(int64_t first, int64_t last, size_t grain,
                       int (*body)(int64_t begin, int64_t end, void* context), void* context);
 
@@ -93,8 +93,9 @@ int teff_parallel_for(int64_t first, int64_t last, size_t grain,
 //   for (i = 0; i < n; ++i) teff_scope_spawn(&tasks, work, &parts[i]);
 //   status = teff_scope_end(&tasks);
 //
-// Scopes end in reverse order of their beginning, on the worker on which they began. What they hold is
-// libteff's: neither read it nor copy it.
+// Scopes end in reverse order of their beginning, on the thread on which they began. On a thread that is no
+// worker, the tasks run on the runtime of loops there, and each takes about a microsecond: begin many small
+// tasks within teff_run(). The fields are libteff's: the program neither reads nor copies them.
 typedef struct teff_scope {
   void* held[16];
 } teff_scope;
@@ -102,10 +103,11 @@ typedef struct teff_scope {
 // Begins a scope.
 void teff_scope_begin(teff_scope* scope);
 
-// Runs task(context) some time before the scope ends: on any worker, in the place where it is called, or at
-// the scope's end. If it returns something other than 0, tasks of the scope that have not begun are dropped.
-// Tasks of the scope may call it, too. A task that is NULL is one that returns teff_misused.
-void teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context);
+// Runs task(context) some time before the scope ends: on any worker, or in the place where it is called. If
+// it returns something other than 0, tasks of the scope that have not begun are dropped. Tasks of the scope
+// may call it, too. A task that is NULL is one that returns teff_misused. Returns teff_ok; on a thread that
+// is no worker also what teff_runtime_make() does, and then the task does not run.
+int teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context);
 
 // Drops the tasks that have not begun.
 void teff_scope_cancel(teff_scope* scope);
@@ -123,7 +125,7 @@ int teff_scope_end(teff_scope* scope);
 // Tasks that have a key as their name, and start when what they depend on is done.
 typedef struct teff_graph teff_graph;
 
-// What place() returns for a task that any worker may run.
+// The result of place() for a task that any worker may run.
 enum { teff_anywhere = -1 };
 
 // The functions of a graph. They may be called on any worker, on several at once, and repeatedly; they return
@@ -131,7 +133,7 @@ enum { teff_anywhere = -1 };
 typedef struct teff_graph_functions {
   int (*indegree)(uint64_t key, void* context);  // how many calls of teff_graph_fulfill() its task needs
   int (*body)(teff_graph* graph, uint64_t key, void* context);
-  int (*place)(uint64_t key, void* context);     // a worker, modulo their number; NULL: teff_anywhere
+  int (*place)(uint64_t key, void* context);     // a worker, or teff_anywhere; NULL: teff_anywhere
   int (*priority)(uint64_t key, void* context);  // of ready tasks the highest runs first; NULL: all are 0
   void* context;
   size_t dense;  // 0; or all keys are below it: those without a place take 4 bytes each, and less time
@@ -144,20 +146,20 @@ int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions
 
 // Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
 // indegree is 0 starts with one call, too. Any thread may call it. Returns
-// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative or the
-// key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them. A
+// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative, the place is no
+// worker or the key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them. A
 // body that calls it should return what this returns, or nobody learns of it.
 int teff_graph_fulfill(teff_graph* graph, uint64_t key);
 
 // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The
 // graph can be used again. Returns what the first body returned that did not return 0: tasks that had not
 // begun by then were dropped. Returns teff_over_fulfilled, teff_never_satisfied, teff_graph_waits_for_itself,
-// teff_forked_process; teff_misused if there is no graph, an indegree was negative, or a key not below
-// `dense`.
+// teff_forked_process; teff_misused if there is no graph, an indegree was negative, a place no
+// worker, or a key not below `dense`.
 int teff_graph_wait(teff_graph* graph);
 
-// Frees the graph. If tasks are left that teff_graph_wait() has not waited for, drops those that have not
-// begun, waits for those that run, and says so on stderr. NULL is allowed.
+// Frees the graph. If tasks are left, drops the tasks that have not begun, waits for the running tasks, and
+// says so on stderr. NULL is allowed.
 void teff_graph_end(teff_graph* graph);
 
 #ifdef __cplusplus

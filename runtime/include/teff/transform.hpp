@@ -15,7 +15,7 @@ namespace teff {
 namespace detail {
 
 // Writes to out[k] for k in [0, count) what value(k) is.
-template <class Op, std::random_access_iterator Out, class Value>
+template <class Op, loop_output Out, class Value>
 Out write_each(std::uint64_t count, Out out, const Value& value) {
   auto body = [out, value](std::uint64_t k) { out[static_cast<std::iter_difference_t<Out>>(k)] = value(k); };
   run_loop<std::remove_cvref_t<Op>>(std::uint64_t{0}, count, blocks_of<std::uint64_t, decltype(body)>{body},
@@ -23,9 +23,9 @@ Out write_each(std::uint64_t count, Out out, const Value& value) {
   return out + static_cast<std::iter_difference_t<Out>>(count);
 }
 
-template <std::random_access_iterator I>
-decltype(auto) element_at(I first, std::uint64_t k) {
-  return first[static_cast<std::iter_difference_t<I>>(k)];
+template <std::random_access_iterator It>
+decltype(auto) element_at(It first, std::uint64_t k) {
+  return first[static_cast<std::iter_difference_t<It>>(k)];
 }
 
 }  // namespace detail
@@ -35,34 +35,34 @@ decltype(auto) element_at(I first, std::uint64_t k) {
 // is as in parallel_for.
 //
 //   teff::parallel_transform(x, y, z.begin(), [a](double x, double y) { return a * x + y; });
-template <std::random_access_iterator I, std::random_access_iterator Out, class Op>
-  requires std::invocable<Op&, std::iter_reference_t<I>>
-Out parallel_transform(I first, std::type_identity_t<I> last, Out out, Op&& op) {
+template <std::random_access_iterator It, loop_output Out, class Op>
+  requires std::invocable<Op&, std::iter_reference_t<It>>
+Out parallel_transform(It first, std::type_identity_t<It> last, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, op = detail::to_have_at_hand<std::iter_reference_t<I>>(op)](std::uint64_t k) {
-        return std::invoke(op, detail::element_at(first, k));
+      [first, at_hand = detail::to_have_at_hand<std::iter_reference_t<It>>(op)](std::uint64_t k) {
+        return std::invoke(at_hand, detail::element_at(first, k));
       });
 }
-template <std::random_access_iterator I, std::random_access_iterator J, std::random_access_iterator Out,
-          class Op>
-  requires std::invocable<Op&, std::iter_reference_t<I>, std::iter_reference_t<J>>
-Out parallel_transform(I first, std::type_identity_t<I> last, J second, Out out, Op&& op) {
+template <std::random_access_iterator It, std::random_access_iterator J, loop_output Out, class Op>
+  requires std::invocable<Op&, std::iter_reference_t<It>, std::iter_reference_t<J>>
+Out parallel_transform(It first, std::type_identity_t<It> last, J second, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, second, op = detail::to_have_at_hand<std::iter_reference_t<I>, std::iter_reference_t<J>>(op)](
+      [first, second,
+       at_hand = detail::to_have_at_hand<std::iter_reference_t<It>, std::iter_reference_t<J>>(op)](
           std::uint64_t k) {
-        return std::invoke(op, detail::element_at(first, k), detail::element_at(second, k));
+        return std::invoke(at_hand, detail::element_at(first, k), detail::element_at(second, k));
       });
 }
-template <std::ranges::random_access_range Range, std::random_access_iterator Out, class Op>
+template <std::ranges::random_access_range Range, loop_output Out, class Op>
   requires std::invocable<Op&, std::ranges::range_reference_t<Range>>
 Out parallel_transform(Range&& range, Out out, Op&& op) {
   const auto [first, last] = detail::range_bounds(range);
   return parallel_transform(first, last, out, op);
 }
-template <std::ranges::random_access_range Range, std::ranges::random_access_range Other,
-          std::random_access_iterator Out, class Op>
+template <std::ranges::random_access_range Range, std::ranges::random_access_range Other, loop_output Out,
+          class Op>
   requires std::invocable<Op&, std::ranges::range_reference_t<Range>, std::ranges::range_reference_t<Other>>
 Out parallel_transform(Range&& range, Other&& other, Out out, Op&& op) {
   const auto [first, last] = detail::range_bounds(range);

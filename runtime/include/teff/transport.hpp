@@ -5,8 +5,10 @@
 // classes.
 #pragma once
 
+#include <teff/detail/access.hpp>
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/standard_library.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -126,13 +128,41 @@ class transport {
   // not use it.
   [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
 
-  // For other parts of libteff: a number for the next object of a kind, such as "communicator", over this
-  // transport. All ranks make them in the same order, so the number means the same there.
+ private:
+  friend struct detail::access;
   [[nodiscard]] unsigned count_next(const std::string& kind);
 
- private:
   std::mutex counting_;  // guards what follows
   std::map<std::string, unsigned> made_;
+};
+
+// What has gone to some ranks.
+struct message_counts {
+  std::uint64_t sent = 0;         // messages; each step of a large one is one, and so is each of a collective
+  std::uint64_t bytes = 0;        // of these, as they travel
+  std::uint64_t packets = 0;      // in which these have left: the fewer, the more were gathered
+  std::uint64_t large = 0;        // large messages
+  std::uint64_t large_bytes = 0;  // of their data
+
+  message_counts& operator+=(const message_counts& more) noexcept {
+    sent += more.sent;
+    bytes += more.bytes;
+    packets += more.packets;
+    large += more.large;
+    large_bytes += more.large_bytes;
+    return *this;
+  }
+};
+
+// Counts of a communicator on this rank since it was made (communicator::counters()): of all messages, and of
+// the messages on each path. Exact when run() is not in progress.
+struct message_counters : message_counts {
+  message_counts own;   // to this rank itself
+  message_counts near;  // to ranks that share memory with this rank, on its node
+  message_counts far;   // to other ranks, through a network
+
+  std::uint64_t handled = 0;  // messages whose handlers have ended here, or that were dropped after a failure
+  std::uint64_t waits = 0;    // times that a sender waited for room
 };
 
 }  // namespace teff

@@ -44,10 +44,12 @@ void teff_scope_begin(teff_scope* scope) {
   new (scope->held) teff::scope;
 }
 
-void teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context) {
-  of(scope).spawn([=] {
-    if (task == nullptr) throw teff::misuse("teff_scope_spawn: the task is NULL");
-    expect_ok(task(context));
+int teff_scope_spawn(teff_scope* scope, int (*task)(void* context), void* context) {
+  return status_of([=] {
+    of(scope).spawn([=] {
+      if (task == nullptr) throw teff::misuse("teff_scope_spawn: the task is NULL");
+      expect_ok(task(context));
+    });
   });
 }
 

@@ -17,7 +17,7 @@ teff::runtime& teff::detail::c_api::runtime_of(teff_runtime& handle) noexcept {
 int teff_runtime_make(unsigned workers, teff_runtime** made) {
   return status_of([=] {
     begin_to_make(made, "teff_runtime_make");
-    *made = new teff_runtime{teff::runtime{teff::options{.workers = workers}}};
+    *made = new teff_runtime{teff::runtime{teff::runtime_options{.workers = workers}}};
   });
 }
 
@@ -44,6 +44,7 @@ int teff_run(teff_runtime* runtime, int (*body)(void* context), void* context) {
   });
 }
 
-unsigned teff_worker_index() {
-  return teff::worker_index();
+int teff_worker_index() {
+  const auto index = teff::worker_index();
+  return index ? static_cast<int>(*index) : -1;
 }

@@ -1,10 +1,11 @@
 #include "c_api/status.hpp"
 
 #include <teff/error.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -12,19 +13,21 @@ namespace teff::detail::c_api {
 
 namespace {
 
-constinit thread_local error_text last_error{};
+// Made at the first error: a plugin's thread-locals share some hundred bytes with those of other plugins.
+thread_local std::unique_ptr<error_text> last_error;
 constinit thread_local int last_status = teff_ok;  // that the text is of
 
 int note(int status, const char* what) noexcept {
-  std::snprintf(last_error.data(), last_error.size(), "%s", what);
+  if (last_error == nullptr) last_error.reset(new (std::nothrow) error_text);
+  if (last_error != nullptr) std::snprintf(last_error->data(), last_error->size(), "%s", what);
   return last_status = status;
 }
 
 }  // namespace
 
 stopped::stopped(int returned) noexcept : status(returned) {
-  if (returned == last_status) {
-    text = last_error;
+  if (returned == last_status && last_error != nullptr) {
+    text = *last_error;
   } else {
     std::snprintf(text.data(), text.size(), "a body returned %d", returned);
   }
@@ -61,7 +64,9 @@ int note_exception() noexcept {
 }  // namespace teff::detail::c_api
 
 const char* teff_last_error() {
-  return teff::detail::c_api::last_error.data();
+  using teff::detail::c_api::last_error, teff::detail::c_api::last_status;
+  if (last_error != nullptr) return last_error->data();
+  return last_status == teff_ok ? "" : "there is no memory for the error's text";
 }
 
 const char* teff_version() {

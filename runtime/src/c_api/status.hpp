@@ -40,7 +40,7 @@ int status_of(F&& function) noexcept {
   }
 }
 
-// What `function` is to make is not there yet. Throws misuse if there is no place for it.
+// `*made` is null until `function` has made the object. Throws misuse if there is no place for it.
 template <class Made>
 void begin_to_make(Made** made, const char* function) {
   if (made == nullptr)

@@ -1,4 +1,5 @@
 #include <teff/detail/distributed/graph_part.hpp>
+#include <teff/detail/task_source/source_worker.hpp>
 #include <teff/error.hpp>
 
 #include "message/watchdog.hpp"
@@ -8,26 +9,20 @@
 
 namespace teff::detail {
 
-namespace {
-
-constexpr std::size_t window = std::size_t{1} << 20;
-
-}  // namespace
-
-graph_part::graph_part(runtime& rt, transport& through)
-    : runtime_(rt),
-      messages_(std::make_shared<message_source>(rt, through, window, "distributed_graph",
+graph_part::graph_part(communicator& like)
+    : runtime_(like.workers()),
+      messages_(std::make_shared<message_source>(runtime_, like.network(), like.window(), "distributed_graph",
                                                  static_cast<epoch_part*>(this))) {}
 
 graph_part::~graph_part() {
   leave();
   messages_->tell_trace();
-  detach(runtime_.internals(), *messages_);
+  detach(access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
-  detach(runtime_.internals(), *tasks_);
+  detach(access::internals(runtime_), *tasks_);
 }
 
-void graph_part::tie(std::shared_ptr<graph_core> tasks) {
+void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
   tasks_ = std::move(tasks);
   tasks_->tell_of_rest(
       [](void* whom) noexcept {
@@ -36,9 +31,9 @@ void graph_part::tie(std::shared_ptr<graph_core> tasks) {
         if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.messages_->look_again();
       },
       this);
-  attach(runtime_.internals(), tasks_);
-  attach(runtime_.internals(), messages_);
-  published(runtime_.internals());  // it may ask to be polled, or listened to
+  attach(access::internals(runtime_), tasks_);
+  attach(access::internals(runtime_), messages_);
+  published(access::internals(runtime_));  // it may ask to be polled, or listened to
 }
 
 std::uint32_t graph_part::add(registered_message added) {
@@ -52,7 +47,7 @@ std::uint32_t graph_part::add(registered_message added) {
 // it. It leaves when all others do.
 void graph_part::leave() noexcept {
   try {
-    expect_own_process(runtime_.internals());
+    expect_own_process(access::internals(runtime_));
     leaves_ = true;
     do {
       expect_begun();
@@ -77,16 +72,17 @@ bool graph_part::at_rest() noexcept {
 
 // Not on top of a task that waits: it could not go on before they have returned, and they may wait in turn.
 void graph_part::follow_handlers() noexcept {
-  if (running_on.graph == nullptr) static_cast<void>(run_here(*tasks_));
+  if (running_on.of == nullptr) static_cast<void>(run_here(*tasks_));
 }
 
 std::uint64_t graph_part::left() noexcept {
-  return tasks_->keys_left() + (leaves_ ? leaver : 0);
+  return tasks_->tasks_left() + (leaves_ ? leaver : 0);
 }
 
 std::string graph_part::state() const {
-  const auto goes_on = tasks_->rests() ? "no task runs, " + std::to_string(tasks_->keys_left()) + " keys wait"
-                                       : std::string("tasks run");
+  const auto goes_on = tasks_->rests()
+                           ? "no task runs, " + std::to_string(tasks_->tasks_left()) + " keys wait"
+                           : std::string("tasks run");
   return goes_on + (leaves_ ? is_destroyed : "");
 }
 

@@ -5,20 +5,18 @@
 
 namespace teff::detail {
 
-slot_outside new_slot_outside() {
-  auto slot = std::make_unique<task_slot>();
-  slot->state.store(slot_state::outside, std::memory_order_relaxed);
-  slot->exceptions = exceptions_in_flight();
-  return slot;
+fork_outside new_fork_outside() {
+  auto made = std::make_unique<outside_task>(thief<const scope_state>);
+  made->exceptions = exceptions_in_flight() | made_outside;
+  return made;
 }
 
 void expect_outside(const task_slot* slot) {
   if (slot == nullptr) throw misuse("teff::forked: got twice");
-  if (slot->state.load(std::memory_order_relaxed) == slot_state::outside) return;
+  if ((slot->exceptions & made_outside) != 0) return;
   throw misuse(
       "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
-      "was "
-      "made later has ended; the newest comes first");
+      "was made later has ended; the newest comes first");
 }
 
 }  // namespace teff::detail

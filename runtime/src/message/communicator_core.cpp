@@ -1,6 +1,6 @@
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
-#include <teff/version.hpp>
+#include <teff/runtime.hpp>
 
 #include "message/watchdog.hpp"
 #include "platform/digest.hpp"

@@ -181,7 +181,8 @@ void large_messages::next_for(int slot) {
 }
 
 void large_messages::take_data(int slot) {
-  if (slot < 0 || static_cast<std::size_t>(slot) >= slots || !expected_[static_cast<std::size_t>(slot)])
+  if (slot < 0 || static_cast<std::size_t>(slot) >= most_expected ||
+      !expected_[static_cast<std::size_t>(slot)])
     throw malformed_message("teff::communicator: data that nobody expects");
   auto& place = expected_[static_cast<std::size_t>(slot)];
   const auto came = std::move(*place);

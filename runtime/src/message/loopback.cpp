@@ -1,3 +1,4 @@
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include <teff/loopback.hpp>
 
@@ -159,9 +160,7 @@ int loopback::ranks() const noexcept {
 }
 
 transport& loopback::rank(int rank) {
-  if (rank < 0 || rank >= ranks())
-    throw misuse("teff::loopback: rank " + std::to_string(rank) + " of " + std::to_string(ranks()) +
-                 ": they are counted from 0");
+  if (rank < 0 || rank >= ranks()) detail::refuse_index("teff::loopback::rank", "rank", rank, ranks());
   return *transports_[static_cast<std::size_t>(rank)];
 }
 

@@ -1,5 +1,4 @@
 #include <teff/detail/message/message_source.hpp>
-#include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
@@ -35,12 +34,13 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
     : runtime_(rt),
       part_(part),
       kind_(std::move(kind)),
-      number_(through.count_next(kind_)),
+      number_(access::count_next(through, kind_)),
       listens_until_(next_time_that_never_comes()),
+      waiters_(access::internals(rt)),
       core_(through, *this, window, looks_before_counts) {
-  if (auto* const trace = rt.internals().traced(); trace != nullptr)
+  if (auto* const trace = access::internals(rt).traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
-  if (through.is_crowded(rt.workers())) rt.internals().share_cores();
+  if (through.is_crowded(rt.workers())) access::internals(rt).share_cores();
 }
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
@@ -75,7 +75,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
   };
   bool sent = false;
   const offered all{core_.large().offer(to, data, std::move(may_reuse)), fill, what, &sent};
-  // Who is answered before this returns finds it. After a failure nothing is sent.
+  // An answer that comes before this returns finds it. After a failure nothing is sent.
   struct takes_back {
     large_messages& from;
     const offered& of;
@@ -135,7 +135,7 @@ void message_source::wait_for_end() {
 void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
   if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
   try {
-    expect_own_process(runtime_.internals());
+    expect_own_process(access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
     core_.leave();
     do {
@@ -159,7 +159,7 @@ message_counters message_source::counters() {
 }
 
 void message_source::tell_trace() noexcept {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   if (trace == nullptr) return;
   try {
     trace->add_messages(kind_, counters());
@@ -191,7 +191,7 @@ void message_source::rise(std::uint32_t sleeper) noexcept {
   core_.rise(sleeper);
 }
 
-// Who sleeps wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
+// A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<source::poll_time> message_source::next_poll() noexcept {
   if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;
@@ -210,7 +210,7 @@ void message_source::poll(unsigned /*worker*/) noexcept {
 }
 
 void message_source::work_came() noexcept {
-  published(runtime_.internals());
+  published(access::internals(runtime_));
 }
 
 bool message_source::at_rest() noexcept {
@@ -224,54 +224,30 @@ std::uint64_t message_source::left() noexcept {
 }
 
 bool message_source::is_traced() noexcept {
-  return runtime_.internals().traced() != nullptr;
+  return access::internals(runtime_).traced() != nullptr;
 }
 
 std::string message_source::clock_question(bool begins) {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_question(begins);
 }
 
 std::string message_source::clock_answer(std::string_view question) {
-  auto* const trace = runtime_.internals().traced();
+  auto* const trace = access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_answer(question);
 }
 
 void message_source::take_clock_answer(std::string_view answer) {
-  if (auto* const trace = runtime_.internals().traced(); trace != nullptr) trace->take_clock_answer(answer);
+  if (auto* const trace = access::internals(runtime_).traced(); trace != nullptr)
+    trace->take_clock_answer(answer);
 }
 
 void message_source::state_changed() noexcept {
-  // seq_cst: after the change, against wait_until().
-  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
-  for (const unsigned each : waiting_workers_) runtime_.internals().gate().wake(each);
+  if (waiters_.any()) waiters_.wake();
 }
 
 void message_source::wait_until(bool (*done)(const void*), const void* what) {
-  if (done(what)) return;
-  const auto at = here();
-  if (at.runtime == &runtime_.internals()) {
-    const traced_span span(event_kind::waiting, nullptr);
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_workers_.push_back(at.index);
-    }
-    waiters_.fetch_add(1, std::memory_order_seq_cst);
-    help_until(done, what, this);
-    waiters_.fetch_sub(1, std::memory_order_seq_cst);
-    const std::lock_guard lock(mutex_);
-    waiting_workers_.erase(std::ranges::find(waiting_workers_, at.index));
-    return;
-  }
-  const thread_blocks here_it_waits;
-  waiters_.fetch_add(1, std::memory_order_seq_cst);
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done(what); });
-  }
-  waiters_.fetch_sub(1, std::memory_order_seq_cst);
+  if (!done(what)) waiters_.wait_until(done, what, *this);
 }
 
 }  // namespace teff::detail

@@ -1,4 +1,5 @@
 // Sends the messages of a communicator, gathered or alone, and its own packets.
+#include <teff/detail/exceptions.hpp>
 #include <teff/detail/message/communicator_core.hpp>
 #include <teff/error.hpp>
 
@@ -36,8 +37,7 @@ bool communicator_core::has_room(int to) const noexcept {
 
 bool communicator_core::try_send(int to, std::uint32_t number, std::size_t size,
                                  void (*fill)(const void* what, std::byte* at), const void* what) {
-  if (to < 0 || to >= ranks())
-    throw misuse("teff::communicator: there is no rank " + std::to_string(to) + " to send to");
+  if (to < 0 || to >= ranks()) refuse_index("teff::message::send", "rank", to, ranks());
   if (const auto marks = marks_.load(std::memory_order_relaxed); marks != 0) [[unlikely]] {
     if ((marks & cancelled_mark) != 0) return true;
     if (ring_here() != nullptr) return try_send_traced(to, number, size, fill, what);

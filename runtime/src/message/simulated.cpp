@@ -1,3 +1,4 @@
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include <teff/simulated.hpp>
 
@@ -244,7 +245,8 @@ int simulated::ranks() const noexcept {
 }
 
 transport& simulated::rank(int rank) {
-  return *transports_.at(static_cast<std::size_t>(rank));
+  if (rank < 0 || rank >= ranks()) detail::refuse_index("teff::simulated::rank", "rank", rank, ranks());
+  return *transports_[static_cast<std::size_t>(rank)];
 }
 
 std::uint64_t simulated::now() const {

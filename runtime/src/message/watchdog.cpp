@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -39,7 +38,7 @@ std::string on_rank(const std::string& whose, int rank) {
 watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_unset) {
   const auto wait = period(if_unset);
   if (wait.count() == 0) return;
-  thread_ = std::jthread([wait, state = std::move(state)](const std::stop_token& over) {
+  thread_.start([wait, state = std::move(state), over = over_.get_token()] {
     std::mutex mutex;
     std::condition_variable_any ended;
     std::unique_lock lock(mutex);
@@ -49,6 +48,10 @@ watchdog::watchdog(std::function<std::string()> state, std::chrono::seconds if_u
                    static_cast<long long>(passed.count()));
     }
   });
+}
+
+watchdog::~watchdog() {
+  over_.request_stop();
 }
 
 bool watchdog::is_on() {

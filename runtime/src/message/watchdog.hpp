@@ -3,11 +3,13 @@
 
 #include <teff/transport.hpp>
 
+#include "platform/own_thread.hpp"
+
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
-#include <thread>
 
 namespace teff::detail {
 
@@ -19,6 +21,7 @@ class watchdog {
 
   // Starts a thread that prints state() after each interval until its end. Throws invalid_option.
   explicit watchdog(std::function<std::string()> state, std::chrono::seconds if_unset = {});
+  ~watchdog();
 
   // Whether TEFF_WATCHDOG sets an interval. Throws invalid_option.
   [[nodiscard]] static bool is_on();
@@ -29,7 +32,8 @@ class watchdog {
   static void close(std::unique_ptr<channel> open, const std::string& whose, int rank, int ranks) noexcept;
 
  private:
-  std::jthread thread_;
+  std::stop_source over_;
+  own_thread thread_;
 };
 
 // Ends the text of state() while a destructor waits.

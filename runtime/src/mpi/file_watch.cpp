@@ -1,7 +1,6 @@
 #include "mpi/file_watch.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,13 +14,7 @@ namespace teff::detail {
 file_watch::file_watch(std::vector<int> files, std::function<bool(std::size_t)> came)
     : came_(std::move(came)), files_(std::move(files)), end_(eventfd(0, EFD_CLOEXEC)) {
   if (end_ < 0) throw std::system_error(errno, std::generic_category(), "teff::mpi: eventfd");
-  // This thread handles no signals: they belong to the program's threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_.start([this] { watch(); });
 }
 
 file_watch::~file_watch() {

@@ -1,8 +1,9 @@
 // Tells when files can be read: sockets, or files of processes, which can be read once these have ended.
 #pragma once
 
+#include "platform/own_thread.hpp"
+
 #include <functional>
-#include <thread>
 #include <vector>
 
 namespace teff::detail {
@@ -23,7 +24,7 @@ class file_watch {
   std::function<bool(std::size_t)> came_;
   std::vector<int> files_;
   int end_;  // can be read when the thread is to end
-  std::thread thread_;
+  own_thread thread_;
 };
 
 }  // namespace teff::detail

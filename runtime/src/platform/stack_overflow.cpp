@@ -41,18 +41,35 @@ void on_fault(int signal, siginfo_t* info, void*) noexcept {
   errno = error;
 }
 
-// Once in a process, whoever comes first. Relaxed: nothing else depends on it.
-void install_handler_once() noexcept {
-  static constinit std::atomic<bool> done{false};
-  if (done.exchange(true, std::memory_order_relaxed)) return;
-  struct sigaction now = {};
-  if (::sigaction(SIGSEGV, nullptr, &now) != 0) return;
-  if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;  // the program's own
-  struct sigaction ours = {};
-  ours.sa_sigaction = &on_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  ::sigaction(SIGSEGV, &ours, nullptr);
-}
+// The handler of SIGSEGV: installed once, and given back when this library is unloaded or the program ends.
+class fault_handler {
+ public:
+  // Relaxed: nothing else depends on it.
+  void install_once() noexcept {
+    if (is_installed_.exchange(true, std::memory_order_relaxed)) return;
+    struct sigaction now = {};
+    if (::sigaction(SIGSEGV, nullptr, &now) != 0) return;
+    if ((now.sa_flags & SA_SIGINFO) != 0 || now.sa_handler != SIG_DFL) return;  // the program's own
+    struct sigaction ours = {};
+    ours.sa_sigaction = &on_fault;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigaction(SIGSEGV, &ours, nullptr);
+  }
+  // A handler that the program has installed since stays. If it calls this one after the unloading, that
+  // call faults, and the process ends by SIGSEGV as it would have.
+  ~fault_handler() {
+    struct sigaction now = {};
+    if (::sigaction(SIGSEGV, nullptr, &now) != 0) return;
+    if ((now.sa_flags & SA_SIGINFO) == 0 || now.sa_sigaction != &on_fault) return;
+    struct sigaction as_before = {};
+    as_before.sa_handler = SIG_DFL;
+    ::sigaction(SIGSEGV, &as_before, nullptr);
+  }
+
+ private:
+  std::atomic<bool> is_installed_{false};
+};
+constinit fault_handler handler;
 
 }  // namespace
 
@@ -86,7 +103,7 @@ void stack_overflow_line::say(const char* owner, const char* way_out) noexcept {
                     "teff: %s has used up its stack of %zu bytes, by deep recursion or large variables; %s\n",
                     owner, stack_size_, way_out);
   length_ = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line_ - 1);
-  install_handler_once();
+  handler.install_once();
 }
 
 void stack_overflow_line::write_if_overflowed(std::uintptr_t fault) const noexcept {

@@ -1,4 +1,5 @@
 #include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/requests.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
@@ -17,8 +18,9 @@ namespace teff {
 
 namespace {
 
-// The one of a process. A child of fork() begins with another of these, since a thread of the parent may hold
-// the lock; the parent's stays with it, so that nobody takes it for lost memory.
+// The default runtime of a process. A child of fork() begins with a new made_once, since a thread of the
+// parent may hold the lock. It keeps a pointer to the parent's, which a leak checker would take for lost
+// otherwise.
 struct made_once {
   std::mutex making;
   std::atomic<runtime*> made{nullptr};
@@ -33,7 +35,7 @@ constinit made_once* of_parent = nullptr;  // written while a process has one th
 });
 
 made_once& once_here() {
-  // Acquire, as the failed exchange: what another thread of the child has made of it, with the release there.
+  // Acquire, as the failed exchange: pairs with the release of another thread of the child that has made it.
   if (auto* const found = of_this_process.load(std::memory_order_acquire)) return *found;
   auto mine = std::make_unique<made_once>();
   mine->of_parent = of_parent;
@@ -43,7 +45,7 @@ made_once& once_here() {
              : *found;
 }
 
-// Set before the exit shuts down the runtime: whoever finds that shut down reads whether it was the exit.
+// Set before the exit shuts down the runtime: a caller that finds it shut down reads whether the exit did it.
 constinit std::atomic<bool> exits{false};
 
 runtime* made_here() noexcept {
@@ -54,16 +56,16 @@ runtime* made_here() noexcept {
 
 bool is_shut_down() noexcept {
   auto* const kept = made_here();
-  return kept != nullptr && kept->internals().is_shut_down();
+  return kept != nullptr && detail::access::internals(*kept).is_shut_down();
 }
 
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
   exits.store(true, std::memory_order_relaxed);
-  if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
+  if (auto* const kept = made_here()) detail::access::internals(*kept).shut_down_at_exit();
 }
 
-// What the calling thread, which is no worker, begins is run in order on it.
+// Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
 bool runs_in_order() noexcept {
   return detail::spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
 }
@@ -73,7 +75,7 @@ runtime& make(made_once& only) {
   if (auto* const made = only.made.load(std::memory_order_relaxed)) return *made;
   auto* const made = new runtime;
   static_cast<void>(std::atexit(shut_down_at_exit));  // if that fails, its workers end with the process
-  only.made.store(made, std::memory_order_release);   // pairs with the acquires: what the constructor did
+  only.made.store(made, std::memory_order_release);   // pairs with the acquires
   return *made;
 }
 
@@ -89,9 +91,31 @@ namespace detail {
 
 bool run_on_default_runtime(awaited_job& job) {
   if (runs_in_order()) return false;
-  if (default_runtime().internals().run_unless_shut_down(job)) return true;
+  if (detail::access::internals(default_runtime()).run_unless_shut_down(job)) return true;
   if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
   return false;
+}
+
+scheduler* begin_outside() {
+  if (runs_in_order()) return nullptr;
+  auto& runtime = detail::access::internals(default_runtime());
+  if (runtime.begin_call_unless_shut_down()) return &runtime;
+  if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
+  return nullptr;
+}
+
+void end_outside(scheduler& runtime, awaited_job& request) {
+  runtime.expect_own_process();
+  if (withdraw_request(runtime, request)) {
+    runtime.run_and_wait(request);
+  } else {
+    wait_until_set(request.ended, place{});
+  }
+  runtime.end_call();
+}
+
+bool has_ended_outside(const awaited_job& request) noexcept {
+  return request.ended.load(std::memory_order_acquire) == has_ended;  // pairs with set_and_wake()
 }
 
 void call_on_default_runtime(void (*body)(void* what), void* what) {

@@ -95,7 +95,7 @@ bool settle(task_slot* slot) noexcept {
 
 void reclaim(task_slot* slot) noexcept {
   slot->state.store(slot_state::idle, std::memory_order_relaxed);
-  self.reclaim(slot);
+  if ((slot->exceptions & made_outside) == 0) self.reclaim(slot);
 }
 
 void wake_owner(const task_slot* slot) noexcept {

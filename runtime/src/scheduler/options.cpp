@@ -38,35 +38,43 @@ struct numeric_option {
 };
 
 constexpr numeric_option workers_limits{
-    "teff::options::workers",      "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
+    "teff::runtime_options::workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
     "one for each core it may use"};
-constexpr numeric_option bind_limits{
-    "teff::options::bind",          "TEFF_BIND", 0, 1, "it is", "(0: workers are not bound to cores)",
-    "them bound as far as it helps"};
-constexpr numeric_option stack_size_limits{"teff::options::stack_size",
+constexpr numeric_option bind_limits{"teff::runtime_options::bind",
+                                     "TEFF_BIND",
+                                     0,
+                                     1,
+                                     "it is",
+                                     "(0: workers keep to no core)",
+                                     "each keep to a core as far as it helps"};
+constexpr numeric_option stack_size_limits{"teff::runtime_options::stack_size",
                                            "TEFF_STACK_SIZE",
                                            least_stack,
                                            most_stack,
                                            "a worker's stack has",
                                            "bytes",
                                            "256 MiB, which take memory only as they are used"};
-constexpr numeric_option spin_limits{"teff::options::spin",
+constexpr numeric_option spin_limits{"teff::runtime_options::spin",
                                      "TEFF_SPIN_US",
                                      0,
                                      most_spin.count(),
                                      "a worker looks for work for",
                                      "us before it parks, a year at most",
                                      "50 us, or more where that pays"};
-constexpr numeric_option spare_threads_limits{"teff::options::spare_threads",
+constexpr numeric_option spare_threads_limits{"teff::runtime_options::spare_threads",
                                               "TEFF_SPARE_THREADS",
                                               1,
                                               most_spare_threads,
                                               "there can be",
                                               "spare threads",
                                               "256"};
-constexpr numeric_option trace_events_limits{
-    "teff::options::trace_events", "TEFF_TRACE_EVENTS", 1, most_events, "a trace keeps",
-    "events of each worker",       "the last 262144"};
+constexpr numeric_option trace_events_limits{"teff::runtime_options::trace_events",
+                                             "TEFF_TRACE_EVENTS",
+                                             1,
+                                             most_events,
+                                             "a trace keeps",
+                                             "events of each worker",
+                                             "the last 262144"};
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const numeric_option& what) {
   throw invalid_option(std::string(name) + "=" + value + ": " + what.rule + " " + std::to_string(what.least) +
@@ -74,7 +82,7 @@ constexpr numeric_option trace_events_limits{
                        what.otherwise);
 }
 
-// What the program asks for, as far as the option allows it. Throws invalid_option.
+// Returns the program's value if the option allows it. Throws invalid_option.
 std::uint64_t allowed(std::uint64_t asked, const numeric_option& what) {
   if (asked < what.least || asked > what.most) refuse(what.option, std::to_string(asked), what);
   return asked;
@@ -92,13 +100,13 @@ std::optional<std::uint64_t> from_environment(const numeric_option& what) {
   return value;
 }
 
-// What the program asks for; where that is 0, what the environment does.
+// The program's value; if that is 0, the environment's; if that is unset, too, `otherwise`.
 std::uint64_t chosen(std::uint64_t asked, const numeric_option& what, std::uint64_t otherwise) {
   return asked != 0 ? allowed(asked, what) : from_environment(what).value_or(otherwise);
 }
 
-// Whether this process is one of several ranks of a node that an MPI has started and not bound to cores of
-// their own: then each would bind its first worker to the same one.
+// Whether an MPI has started this process beside other ranks on the same cores. The first workers of all
+// ranks would keep to the same core.
 bool shares_cores_with_ranks() {
   cpu_set_t mask;
   const long all = sysconf(_SC_NPROCESSORS_ONLN);
@@ -113,7 +121,7 @@ bool shares_cores_with_ranks() {
 
 }  // namespace
 
-options complete(options given, unsigned usable_cores) {
+runtime_options complete(runtime_options given, unsigned usable_cores) {
   // The cores may be more than most_workers.
   given.workers =
       static_cast<unsigned>(chosen(given.workers, workers_limits, std::min(usable_cores, most_workers)));
@@ -134,7 +142,7 @@ options complete(options given, unsigned usable_cores) {
   return given;
 }
 
-bool says_how_long_to_spin(const options& given) {
+bool says_how_long_to_spin(const runtime_options& given) {
   return given.spin.count() >= 0 || from_environment(spin_limits).has_value();
 }
 

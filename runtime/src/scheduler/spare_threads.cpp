@@ -42,7 +42,7 @@ bool spare_threads::run(job& wanted) noexcept {
         threads_.emplace_back();
         const auto me = std::prev(threads_.end());
         try {
-          *me = std::thread([this, me] { main(me); });
+          me->start([this, me] { main(me); });
         } catch (...) {
           threads_.pop_back();
           return false;

@@ -3,11 +3,12 @@
 
 #include <teff/detail/scheduler/job.hpp>
 
+#include "platform/own_thread.hpp"
+
 #include <condition_variable>
 #include <cstddef>
 #include <list>
 #include <mutex>
-#include <thread>
 
 namespace teff::detail {
 
@@ -35,7 +36,7 @@ class spare_threads {
   void stop() noexcept;
 
  private:
-  using threads = std::list<std::thread>;
+  using threads = std::list<own_thread>;
 
   void main(threads::iterator me) noexcept;
   // With the lock: false if it is time to end.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/scheduler/tracing.hpp>
-#include <teff/message_counters.hpp>
+#include <teff/transport.hpp>
 
 #include "platform/ticks.hpp"
 #include "trace/rank_clock.hpp"

@@ -15,6 +15,6 @@ rm -rf "$folder"
 configured=$(find /usr/include -path '*/hwloc/autogen/config.h' | head -n 1)
 hwloc="-idirafter /usr/include -idirafter ${configured%/hwloc/autogen/config.h}"
 "$cmake" -S "$source" -B "$folder" "$make" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DTEFF_RUNTIME_TESTS=OFF -DBUILD_SHARED_LIBS=OFF \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DBUILD_SHARED_LIBS=OFF -DCMAKE_BUILD_TYPE= \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror -Wno-missing-field-initializers -Wno-restrict $hwloc"
 "$cmake" --build "$folder" -j2

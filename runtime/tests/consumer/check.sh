@@ -11,11 +11,12 @@ mkdir -p "$folder"
 installed=$folder/installed # not the prefix of the configuration
 fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE=" # it is linked, and hardly run
 "$cmake" -S "$source" -B "$folder/library" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" \
-  -DTEFF_RUNTIME_TESTS=OFF -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
+  -DTEFF_TSAN=ON -DCMAKE_INSTALL_PREFIX="$folder/elsewhere"
 "$cmake" --build "$folder/library" -j2
 "$cmake" --install "$folder/library" --prefix "$installed"
 PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
 export PKG_CONFIG_PATH
+grep -q "The Teff authors" "$installed/share/doc/libteff/LICENSE"
 
 # configure FOLDER WAY OPTION...: the project that finds the library in this way.
 configure() {
@@ -41,9 +42,42 @@ if [ -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then
     echo "$way, ranks: works"
   done
 fi
-# What is fetched is part of the project, and not installed with it.
+# A shared library exports what exported.txt lists, and no more; to change the list: UPDATE_EXPORTED=1 sh check.sh ...
+"$cmake" -S "$source" -B "$folder/shared" "$make" $fast -DCMAKE_CXX_COMPILER="$compiler" -DBUILD_SHARED_LIBS=ON
+"$cmake" --build "$folder/shared" -j2
+"$cmake" --install "$folder/shared" --prefix "$folder/installed-shared"
+nm -D --defined-only --demangle "$folder"/shared/libteff*.so |
+  awk '$2 ~ /^[TDBR]$/ { $1 = $2 = ""; print }' |
+  sed -E 's/^ *(non-virtual thunk to )?//; s/[(\[].*//; s/^(teff::detail::[a-z_]+).*/\1/' | sort -u >"$folder/exported.txt"
+if [ -n "${UPDATE_EXPORTED:-}" ]; then cp "$folder/exported.txt" "$here/exported.txt"; fi
+without=nothing
+if [ ! -e "$PKG_CONFIG_PATH/teff-mpi.pc" ]; then without=teff::mpi::; fi
+grep -v "^$without" "$here/exported.txt" | diff - "$folder/exported.txt"
+configure "$folder/find-shared" find_package -DCMAKE_PREFIX_PATH="$folder/installed-shared" \
+  -DCMAKE_CXX_FLAGS="-fvisibility=hidden -fvisibility-inlines-hidden"
+"$cmake" --build "$folder/find-shared" -j2 --target consumer consumer_in_c throws
+"$folder/find-shared/consumer"
+"$folder/find-shared/consumer_in_c"
+"$folder/find-shared/throws"
+echo "shared library: works"
+
+# What is fetched is part of the project, and installed with it only if the user asks for it. A library of the project that
+# links it can be exported all the same.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
-test ! -e "$folder/fetched"
+test ! -e "$folder/fetched/include/teff"
+"$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched" --component libteff
+configure "$folder/exported" exported -DCMAKE_PREFIX_PATH="$folder/fetched"
+"$cmake" --build "$folder/exported"
+"$folder/exported/consumer_of_consuming"
+echo "a library that links it: works"
+
+# A program that is compiled for another mode of the standard library is refused by name.
+if "$compiler" -std=c++20 -D_GLIBCXX_DEBUG "$here/main.cpp" $(pkg-config --cflags --libs teff) -o "$folder/debug" \
+  >"$folder/debug.txt" 2>&1; then
+  echo "a program with _GLIBCXX_DEBUG was linked with a library without"
+  exit 1
+fi
+grep -q "libteff_is_built_for(teff::detail::libstdcxx_with_GLIBCXX_DEBUG" "$folder/debug.txt"
 
 # Under AddressSanitizer, whether or not the library was compiled for it.
 configure "$folder/asan" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=address

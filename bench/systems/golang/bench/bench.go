@@ -48,8 +48,8 @@ func Drive(variant string, run func(work Workload, workers int)) int {
 		return 2
 	}
 	runtime.UnlockOSThread()
-	workers := C.teff_session_workers(session)
-	runtime.GOMAXPROCS(int(workers))
+	runtime.GOMAXPROCS(int(C.teff_session_workers(session)))
+	workers := C.int32_t(runtime.GOMAXPROCS(0))
 	identity := C.teff_identity{
 		system: C.CString("golang"), variant: C.CString(variant), version: C.CString(runtime.Version()),
 		workers: workers, ranks: 1,

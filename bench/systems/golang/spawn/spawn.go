@@ -3,7 +3,6 @@
 package main
 
 /*
-#include <stdbool.h>
 #include "teff_spawn.h"
 
 typedef void function_of_c(void *context);
@@ -19,9 +18,9 @@ import (
 )
 
 //export teff_spawn_start
-func teff_spawn_start(workers C.int32_t) C.bool {
+func teff_spawn_start(workers C.int32_t) C.int32_t {
 	runtime.GOMAXPROCS(int(workers))
-	return true
+	return C.int32_t(runtime.GOMAXPROCS(0))
 }
 
 //export golang_version

@@ -136,7 +136,7 @@ void check_ranks() {
 mpi_adapter::mpi_adapter() : mpi_adapter(ranks_of(MPI_COMM_WORLD)) {}
 
 mpi_adapter::mpi_adapter(int workers)
-    : rank_(rank_in(MPI_COMM_WORLD)), ranks_(ranks_of(MPI_COMM_WORLD)), workers_(workers) {
+    : rank_(rank_in(MPI_COMM_WORLD)), ranks_(ranks_of(MPI_COMM_WORLD)), workers_(workers), seen_(ranks_) {
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
 }
 
@@ -236,12 +236,16 @@ std::vector<rank_columns> mpi_adapter::make_columns(const workload& work) const 
   return all;
 }
 
+void mpi_adapter::saw_workers(int here) {
+  MPI_Allreduce(&here, &seen_, 1, MPI_INT, MPI_SUM, control_);
+}
+
 bench::identity mpi_adapter::identify(std::string system, std::string variant,
                                       const std::string& release) const {
   return {.system = std::move(system),
           .variant = std::move(variant),
           .version = release.empty() ? library_version() : release + ", " + library_version(),
-          .workers = workers_,
+          .workers = seen_,
           .ranks = ranks_};
 }
 

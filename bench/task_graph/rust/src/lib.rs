@@ -202,6 +202,8 @@ pub fn bind_to_core(index: i32) {
 
 /// Runs configurations of task graphs: every task of every graph between start() and stop().
 pub trait Adapter {
+    /// How many workers the runtime says that it has.
+    fn workers(&self) -> i32;
     fn run(&self, work: Workload);
 }
 
@@ -225,7 +227,8 @@ pub fn drive<A: Adapter>(
         );
         return 2;
     }
-    let workers = unsafe { c::teff_session_workers(session) };
+    let adapter = make(unsafe { c::teff_session_workers(session) });
+    let workers = adapter.workers();
     let names = [system, variant, version].map(text);
     let [system, variant, version] = names.each_ref().map(|name| name.as_ptr());
     let who = c::Identity {
@@ -236,7 +239,6 @@ pub fn drive<A: Adapter>(
         ranks: 1,
     };
     unsafe { c::teff_session_identify(session, &who) };
-    let adapter = make(workers);
     loop {
         let work = unsafe { c::teff_session_next(session, workers) };
         if work.is_null() {

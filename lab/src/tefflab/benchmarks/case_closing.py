@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tefflab.analysis.results import NO_TURN, CaseRow
+from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
 
 _WON = ("first", "level")
@@ -29,7 +30,7 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
     """`again` is the command that went before, without options; `kept` names its store, as an option."""
     rows = [row for own in groups for row in own]
     if max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note == NO_TURN for row in rows):
         yield f"{again} --resume --minutes 15{kept}", "measures systems without a turn"
     elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
@@ -37,9 +38,9 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{again} --resume{kept}", "tries failed systems again"
     if pair := _pair(groups):
-        yield f"./teff compare {' '.join(pair)}{kept}", "their ratios with their intervals"
-    yield "./teff experiment", "what else can be measured and drawn"
-    yield "./teff systems", "lists further systems to measure"
+        yield f"{TYPED} compare {' '.join(pair)}{kept}", "their ratios with their intervals"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
+    yield f"{TYPED} systems", "lists further systems to measure"
 
 
 def _pair(groups: Sequence[Sequence[CaseRow]]) -> tuple[str, str] | None:

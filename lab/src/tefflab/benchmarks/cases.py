@@ -36,6 +36,7 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.last_words import LastWords, remarks
 from tefflab.output.names import slug
@@ -224,7 +225,7 @@ class CaseEstimates(Estimates):
         groups = list(self.groups.values())
         kept = "" if store == "default" else f" --store {store}"
         said = case_closing.sentence(groups, self.kind.lesson)
-        return LastWords(said, case_closing.suggestions(groups, f"./teff {again}", kept))
+        return LastWords(said, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         """Title, columns and notes of each table, as terminal and report show them; then the cases for which there was

@@ -35,7 +35,7 @@ class BriefCommand(TyperCommand):
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
         """Completes the value of a graph's flag, which is not an option of the command."""
         flag = ctx.args[-1].lstrip("-") if ctx.args else ""
-        if values := graph_flags.VALUES.get(flag):
+        if values := graph_flags.values().get(flag):
             return [_Offered(value) for value in values if value.startswith(incomplete)]
         return super().shell_complete(ctx, incomplete)
 
@@ -61,7 +61,7 @@ class BriefCommand(TyperCommand):
         self.format_options(ctx, formatter)
         if self.epilog:
             formatter.write_paragraph()
-            formatter.write_text(self.epilog)
+            formatter.write_text(graph_flags.filled(self.epilog))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for kind, title in (("argument", "Arguments"), ("option", "Options")):

@@ -5,7 +5,6 @@ A command's module imports only the standard library and typer at its top. It im
 function, so that `teff --help` stays quick.
 """
 
-import os
 import signal
 import sys
 from typing import Annotated, Any, cast
@@ -15,6 +14,7 @@ from typer.core import TyperGroup
 
 from tefflab import __version__
 from tefflab.benchmarks import graph_flags
+from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import (
     compare,
@@ -89,6 +89,11 @@ class Commands(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt:
             raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+        except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
+            from tefflab.host.terminal import drop_output
+
+            drop_output()
+            raise typer.Exit from None
         except TeffError as error:
             command = f"{context.command_path} {context.invoked_subcommand}"
             said = str(error).replace("see --help", f"see {command} --help")
@@ -162,23 +167,34 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
+    from tefflab.host.terminal import drop_output, flush_output, prepare_streams
+
+    try:
+        prepare_streams()
+        code = _run()
+        flush_output()
+    except OSError as error:  # a disk that is full, a folder that may not be written to
+        _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        drop_output()
+        code = FAILED
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that the words name. OSError where it can't read or write something."""
     # The signal of `timeout` and batch systems when time is up. As with Ctrl-C, the lab keeps and shows the measured
     # runs, and leaves no stopped program behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
+        give_way_to_a_clone()
+        return int(app(prog_name="teff", standalone_mode=False) or 0)
     except _BAD_COMMAND_LINE as error:
         _say(_in_one_line(error))
-        sys.exit(BAD_INPUT)
+        return BAD_INPUT
     except typer.Abort:
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
     except TeffError as error:
         _say(str(error))
-        sys.exit(error.exit_code)
+        return error.exit_code
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # a disk that is full, a folder that may not be written to
-        _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
-        sys.exit(FAILED)
+        return INTERRUPTED

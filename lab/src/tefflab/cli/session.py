@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
@@ -22,7 +23,7 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.store import Store, results_folder
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
@@ -135,7 +136,7 @@ def _measure(
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
-    folder = root / RESULTS_FOLDER / name
+    folder = results_folder(root) / name
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
@@ -161,7 +162,7 @@ def _measure(
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
-        resume = f"./teff {again} --resume{_of_store(options.store)}"
+        resume = f"{TYPED} {again} --resume{_of_store(options.store)}"
         progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if options.resume:
@@ -324,7 +325,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
         why = failure.strerror or str(failure)
         raise TeffError(
             f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
-            f"./teff report {store_name(root, store)}"
+            f"{TYPED} report {store_name(root, store)}"
         ) from None
     return folder / REPORT
 
@@ -375,7 +376,7 @@ def _unfinished(root: Path, store: Store, kind: AnyBenchmark, experiment: str | 
         again = f"experiment {was}" if was else kind.commands[0].name
         raise TeffError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
-            f"./teff {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
+            f"{TYPED} {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
             exit_code=BAD_INPUT,
         )
     return head
@@ -413,6 +414,6 @@ def warn_of_others(console: Console) -> None:
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            "come; `./teff doctor` names them[/]",
+            f"come; `{TYPED} doctor` names them[/]",
             soft_wrap=True,
         )

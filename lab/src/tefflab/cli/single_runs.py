@@ -159,6 +159,8 @@ def run_once(root: Path, program: Program, system: System, flags: Sequence[str],
         record = parse_record(line, GraphRecord)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
+    if refusal := record.refusal(workers_of(flags, ranks)[0]):
+        return SingleRun(program, line, None, refusal, False)
     return SingleRun(program, line, record, record.error or "", False)
 
 

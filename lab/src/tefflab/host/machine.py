@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tefflab.carried import REVISION
 from tefflab.host.kernel_files import governors, text, tightest_quota
 
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
@@ -99,7 +100,10 @@ def read_machine(root: Path = Path("/")) -> Machine:
 
 
 def read_revision(folder: Path) -> Revision:
-    """The git revision of `folder`; commit None where there is no repository, no commit or no git."""
+    """The git revision of `folder`; commit None where there is no repository, no commit or no git. Sources that a wheel
+    carries name the commit that the wheel was made from."""
+    if (said := folder / REVISION).is_file():
+        return Revision.model_validate_json(said.read_text(encoding="utf-8"))
     commit = _output(["git", "-C", str(folder), "rev-parse", "--verify", "HEAD"])
     if not commit:
         return Revision(commit=None, dirty=False)

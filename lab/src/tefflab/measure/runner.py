@@ -204,6 +204,8 @@ class Runner(Generic[AnyRecord]):
         self._program.suspend()
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
+        if refusal := record.refusal(case.workers):
+            raise ProgramError(refusal)
         if record.error is not None:
             kind = LackingError if record.lacks else ProgramError
             raise kind(record.error if line == case.flags else f"{record.error} ({line})")
@@ -227,6 +229,8 @@ class Runner(Generic[AnyRecord]):
 
     def _run_ceiling(self, ceiling: "_Ceiling[AnyRecord]", case: Case, number: int, line: str) -> AnyRecord:
         record = ceiling.ask(line)
+        if refusal := record.refusal(case.workers):
+            raise TeffError(f"the ceiling {refusal}")
         key = self._key(case, number, "ceiling", ceiling.program.name, line)
         self._store.append(
             "runs",

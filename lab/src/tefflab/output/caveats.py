@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.carried import TYPED
 from tefflab.output import quantities
 from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs, why_unknown
 from tefflab.records.run import Sitting
@@ -73,8 +74,8 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
         "unknown interval",
         lambda row: bool(why_unknown(row)),
         f"only rounds with calm runs near the crossing of {share} count, and where those differ much the interval "
-        "reaches beyond what was measured or over a factor of 100; a quieter machine (`./teff doctor`) will help more "
-        "than further rounds",
+        f"reaches beyond what was measured or over a factor of 100; a quieter machine (`{TYPED} doctor`) will help "
+        "more than further rounds",
         why_unknown,
     )
     found += _on(

@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
+from tefflab.carried import TYPED
 from tefflab.output.quantities import bound, digits, duration, percent
 from tefflab.output.table import Column, Table
 
@@ -81,7 +82,7 @@ def _way_out(pair: Pair, effort: Effort) -> str:
     if pair.rounds_wanted is None:
         return f"Measure longer (--minutes {_minutes(2 * effort.most_seconds)}), or another case."
     if pair.rounds_wanted > _IN_VAIN:
-        return "More rounds will hardly tell: try a quieter machine (`./teff doctor`), or a larger --slower-than."
+        return f"More rounds will hardly tell: try a quieter machine (`{TYPED} doctor`), or a larger --slower-than."
     times = pair.rounds_wanted / max(pair.pairs, 1)
     words = []
     if (seconds := times * effort.seconds) > effort.most_seconds:
@@ -90,7 +91,7 @@ def _way_out(pair: Pair, effort: Effort) -> str:
         words.append(f"--rounds {math.ceil(times * effort.most_rounds)}")
     elif pair.rounds_wanted > effort.most_rounds:
         words.append(f"--rounds {pair.rounds_wanted}")
-    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or a quieter machine (`./teff doctor`)."
+    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or a quieter machine (`{TYPED} doctor`)."
 
 
 def _minutes(seconds: float) -> int:

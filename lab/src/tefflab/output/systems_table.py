@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tefflab.carried import TYPED
 from tefflab.output.table import Column, Table
 from tefflab.systems.probing import NO_PROBE, Probe
 from tefflab.systems.systems import Program, System, best_of
@@ -100,7 +101,7 @@ def _groups(
         sources.setdefault(probes[system.listed[0].id].source, []).append(system)
     if ours := sources.get("install"):
         yield (
-            "Not here; ./teff install NAME... gets it:",
+            f"Not here; {TYPED} install NAME... gets it:",
             _rows([each.name for each in ours], [each.install.cost for each in ours]),
         )
     if elsewhere := sources.get("elsewhere"):

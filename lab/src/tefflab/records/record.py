@@ -101,6 +101,15 @@ class Record(Strict):
         passed = self.validation is not None and self.validation.passed
         return "" if passed else "validation did not pass"
 
+    def refusal(self, workers: int) -> str:
+        """Why this is not a run with so many workers; empty if it is one."""
+        if self.error is not None or self.workers == workers:
+            return ""
+        return (
+            f"had {self.workers} of {workers} workers: remove what limits it (a variable of the environment, the cores "
+            f"of this shell), or say --workers {self.workers}"
+        )
+
     @property
     def ok(self) -> bool:
         """Whether the run finished and, where validation was on, passed it."""

@@ -30,13 +30,13 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 import polars
 from pydantic import BaseModel, ValidationError
 
+from tefflab.carried import TYPED, is_unpacked
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 from tefflab.records.store_sql import query_files
 
-RESULTS_FOLDER = Path("results")
 _SYNC_EVERY_SECONDS = 1.0
 
 Kind = Literal["sittings", "runs", "estimates", "failures"]
@@ -200,7 +200,7 @@ class Store:
         chosen = [sitting for sitting in known if name in (None, sitting.sitting)]
         if not chosen:
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            names = ", ".join(sitting.sitting for sitting in known) or "none; begin with ./teff metg"
+            names = ", ".join(sitting.sitting for sitting in known) or f"none; begin with {TYPED} metg"
             raise self.no_sitting(f"{what}{f' {name}' if name else ''}", f"there is {names}")
         return chosen[-1]
 
@@ -291,6 +291,11 @@ class Store:
         else:
             yield from (earlier.runs if kind == "runs" else earlier.estimates)(self.folder)
             yield from earlier.numbered(file)
+
+
+def results_folder(root: Path) -> Path:
+    """Where stores are: in the clone. If a wheel has unpacked the root, the folder that the user stands in has them."""
+    return (Path.cwd() if is_unpacked(root) else root) / "results"
 
 
 def file_of(folder: Path, kind: str) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from tefflab.carried import TYPED
 from tefflab.errors import shortened
 from tefflab.systems.logged import Step, run_logged, tail
 from tefflab.systems.packages import PackageState, as_root, sudo
@@ -37,9 +38,9 @@ def not_here(systems: Sequence[System]) -> str:
     systems, only the names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
-        return f"{', '.join(each.name for each in offers)}; ./teff install --list says more"
+        return f"{', '.join(each.name for each in offers)}; {TYPED} install --list says more"
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
-    return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
+    return f"{sizes}; {TYPED} install {' '.join(each.name for each in offers)}" if offers else ""
 
 
 def absent(root: Path, systems: Sequence[System]) -> list[System]:
@@ -133,7 +134,7 @@ def _by_apt(root: Path, system: System, console: Console) -> str:
     outcome = provide_apt(root, {system.name: system.install.apt}, console)
     if outcome.command:
         words = "type" if sudo() else "type as root"
-        return f"only root may install packages; {words}: {outcome.command}, then ./teff install {system.name}"
+        return f"only root may install packages; {words}: {outcome.command}, then {TYPED} install {system.name}"
     if system.name not in outcome.problems:
         return ""
     log = root / ".teff" / "log" / "apt.log"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tefflab.carried import TYPED
 from tefflab.systems.identity import Identity, IdentityError, ask_identity
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import (
@@ -152,10 +153,10 @@ def unbuilt(systems: Sequence[System], root: Path) -> dict[str, str]:
 
 def _how_to_install(system: System, root: Path, packages: PackageState) -> tuple[_Source, str]:
     if system.install.on_request and not system.is_installed(root):
-        return "install", f"./teff install {system.name}"
+        return "install", f"{TYPED} install {system.name}"
     if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
         return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
-    return "setup", "./teff systems sets it up"
+    return "setup", f"{TYPED} systems sets it up"

@@ -2,6 +2,9 @@
 // without: the only place that asks which (docs: how-to/without-exceptions.md).
 #pragma once
 
+#include <teff/detail/standard_library.hpp>
+
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -19,6 +22,10 @@ template <class Error>
   end_program(error);
 #endif
 }
+
+// Throws misuse: `call` was given an index, of a "worker" or "rank", that is not in [0, count).
+[[noreturn, gnu::cold]] void refuse_index(const char* call, const char* of, std::int64_t index,
+                                          std::int64_t count);
 
 // Calls f(). If that throws, calls handle(), where std::current_exception() is what it threw.
 template <class F, class Handle>

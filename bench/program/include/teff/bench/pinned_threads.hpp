@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "teff/bench/cores.hpp"
+#include "teff/bench/workers.hpp"
 
 namespace teff::bench {
 
@@ -21,6 +22,12 @@ void run_on_pinned_threads(int workers, Ready all_ready, Body body) {
       body(worker);
     });
   threads.clear();  // joins
+}
+
+/// Starts so many threads once, and returns how many of them ran at the same time.
+[[nodiscard]] inline int count_pinned_threads(int workers) {
+  return count_workers(
+      workers, [workers](auto answer) { run_on_pinned_threads(workers, [] {}, [&](int) { answer(); }); });
 }
 
 }  // namespace teff::bench

@@ -10,8 +10,8 @@
 /// The functions that a system in another language offers. The patterns are called within the body of
 /// teff_spawn_run.
 extern "C" {
-/// Makes the workers, each bound to its core. False where they can't be had.
-bool teff_spawn_start(std::int32_t workers);
+/// Makes the workers, each bound to its core. Returns how many there are; 0 where they can't be had.
+std::int32_t teff_spawn_start(std::int32_t workers);
 /// Calls body(context) when all workers are awake.
 void teff_spawn_run(void (*body)(void*), void* context);
 void teff_spawn_serial(std::int64_t tasks);
@@ -35,8 +35,8 @@ namespace teff::spawn {
 class foreign_patterns {
  public:
   /// Throws if the system can't be started.
-  explicit foreign_patterns(int workers) : workers_(workers) {
-    if (!teff_spawn_start(workers)) throw std::runtime_error("the workers can't be started");
+  explicit foreign_patterns(int workers) : workers_(teff_spawn_start(workers)) {
+    if (workers_ == 0) throw std::runtime_error("the workers can't be started");
   }
 
   template <class Body>

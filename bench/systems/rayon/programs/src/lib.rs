@@ -61,6 +61,12 @@ pub extern "C" fn rayon_start(workers: i32) -> *mut ThreadPool {
         .map_or(std::ptr::null_mut(), |pool| Box::into_raw(Box::new(pool)))
 }
 
+/// How many threads have run a function that all run.
+#[no_mangle]
+pub extern "C" fn rayon_workers(pool: &ThreadPool) -> i32 {
+    pool.broadcast(|_| ()).len() as i32
+}
+
 /// # Safety
 /// `pool` is one that rayon_start() made, and is not used any more.
 #[no_mangle]

@@ -8,13 +8,13 @@ struct Rayon;
 spawn_patterns::offer!(Rayon);
 
 impl Patterns for Rayon {
-    fn start(workers: usize) -> bool {
+    fn start(workers: usize) -> usize {
         rayon::ThreadPoolBuilder::new()
             .num_threads(workers)
             .start_handler(pin)
             .stack_size(256 << 20)
             .build_global()
-            .is_ok()
+            .map_or(0, |_| rayon::broadcast(|_| ()).len())
     }
 
     /// In a worker.

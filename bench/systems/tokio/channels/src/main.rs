@@ -267,6 +267,10 @@ async fn run(work: Workload, columns: Vec<Column>) {
 }
 
 impl Adapter for Channels {
+    fn workers(&self) -> i32 {
+        self.runtime.handle().metrics().num_workers() as i32
+    }
+
     fn run(&self, work: Workload) {
         let columns = (0..work.graphs())
             .flat_map(|graph| Column::of_graph(work, graph))

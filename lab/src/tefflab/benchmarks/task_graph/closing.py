@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
@@ -79,10 +80,10 @@ def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str
     kept = "" if store == "default" else f" --store {store}"
     noisy, runs = noisy_runs(case)
     if runs and noisy / runs > MUCH_NOISE:
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
-    yield f"./teff metg{f' --systems {named}' if named else ''}{kept}", "the size where they cross, with its interval"
-    yield "./teff experiment", "what else can be measured and drawn"
+    yield f"{TYPED} metg{f' --systems {named}' if named else ''}{kept}", "the size where they cross, with its interval"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
 
 
 def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
@@ -100,7 +101,7 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in case.rows):
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures systems without a turn"
     elif any(is_uncertain(row) for row in case.rows) or not case.rows:
@@ -110,10 +111,10 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     known = _crossed(case.rows)
     if len(known) > 1:
         best, other = known[0][0].variant.id, known[len(known) // 2][0].variant.id
-        yield f"./teff compare {other} {best}{kept}", "their ratio with its interval"
-        yield f"./teff sweep --systems {best},{other}", "their whole curves"
-    yield "./teff experiment", "what else can be measured and drawn"
-    yield "./teff systems", "lists further systems to measure"
+        yield f"{TYPED} compare {other} {best}{kept}", "their ratio with its interval"
+        yield f"{TYPED} sweep --systems {best},{other}", "their whole curves"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
+    yield f"{TYPED} systems", "lists further systems to measure"
 
 
 def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:

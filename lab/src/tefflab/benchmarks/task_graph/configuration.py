@@ -93,7 +93,7 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
 def refuse_unknown_values(words: Sequence[str]) -> None:
     """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
     for name, *value in read_flags(words):
-        there = graph_flags.VALUES.get(name, ())
+        there = graph_flags.values().get(name, ())
         if there and value and value[0] not in there:
             near = get_close_matches(value[0], there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""

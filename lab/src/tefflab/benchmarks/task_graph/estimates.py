@@ -21,6 +21,7 @@ from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.carried import TYPED
 from tefflab.output.last_words import LastWords
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
@@ -93,7 +94,7 @@ class GraphEstimates(Estimates):
             (found,) = compare_systems(sides, a, b)
             return found.ratio
 
-        return Closing(self._placed[0], ratio, f"./teff {again}", store)
+        return Closing(self._placed[0], ratio, f"{TYPED} {again}", store)
 
     @cached_property
     def _placed(self) -> list[MeasuredCase]:

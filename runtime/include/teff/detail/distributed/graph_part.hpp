@@ -1,10 +1,10 @@
-// What a rank has of a task graph over all ranks, as far as the types of keys and data do not matter.
+// A rank's part of a distributed graph, as far as the types of keys and data do not matter.
 #pragma once
 
-#include <teff/detail/graph/graph_core.hpp>
 #include <teff/detail/message/message_source.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
+#include <teff/message.hpp>
 #include <teff/runtime.hpp>
-#include <teff/transport.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,17 +15,18 @@
 
 namespace teff::detail {
 
-// Ties the epochs of a channel of its own to the rank's tasks: an epoch does not end before these are at
-// rest. One epoch is open at all times: wait() ends it, and begins the next.
+// It ties the epochs of one channel to the rank's tasks: an epoch does not end before the tasks are at rest.
+// One epoch is open at all times: wait() ends it, and begins the next.
 class graph_part final : private epoch_part {
  public:
-  graph_part(runtime& rt, transport& through);
+  // `like`: whose workers, transport and window it uses.
+  explicit graph_part(communicator& like);
   ~graph_part();
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;
 
   // The rank's tasks; before anything else is called.
-  void tie(std::shared_ptr<graph_core> tasks);
+  void tie(std::shared_ptr<task_source_base> tasks);
   [[nodiscard]] message_source& messages() noexcept { return *messages_; }
   [[nodiscard]] communicator_core& core() noexcept { return messages_->core(); }
   // Registers a message of the graph. Throws misuse within an epoch.
@@ -50,7 +51,7 @@ class graph_part final : private epoch_part {
   [[nodiscard]] std::exception_ptr what_is_left();
 
   runtime& runtime_;
-  std::shared_ptr<graph_core> tasks_;
+  std::shared_ptr<task_source_base> tasks_;
   std::mutex beginning_;
   std::atomic<bool> begun_{false};
   std::atomic<bool> awaits_rest_{false};

@@ -1,6 +1,7 @@
 // Where a fork's task lies: in a slot and in its handle, or outside the workers.
 #pragma once
 
+#include <teff/detail/fork_join/outside_tasks.hpp>
 #include <teff/detail/fork_join/task_row.hpp>
 
 #include <memory>
@@ -23,12 +24,29 @@ template <class F>
 using forked_task = std::conditional_t<std::is_same_v<join_task<F>, join_task_in_slot<F>>, join_task<F>,
                                        forked_task_in_frame<F>>;
 
-// A slot for a fork outside a runtime's workers: it is in no deque, and whoever gets the fork runs it.
-using slot_outside = std::unique_ptr<task_slot>;
-[[gnu::cold]] slot_outside new_slot_outside();
+// A fork outside the workers.
+using fork_outside = std::unique_ptr<outside_task>;
+[[gnu::cold]] fork_outside new_fork_outside();
 
 // A fork is got whose slot is not the newest of the calling worker. Returns if that was made outside, else
 // throws misuse.
 [[gnu::cold]] void expect_outside(const task_slot* slot);
+
+// The task of a fork that was made outside: runs it here, or waits until it has ended.
+template <class Task>
+typename Task::result take_outside(Task& task, task_slot* slot) {
+  const fork_outside owned(static_cast<outside_task*>(slot));
+  if (!owned->has_runtime()) return task.run(*slot);
+  owned->wait();
+  return task.stolen_result(*slot);
+}
+
+// The same where its result is not wanted: drops a task that has not begun.
+template <class Task>
+void abandon_outside(Task& task, task_slot* slot) noexcept {
+  const fork_outside owned(static_cast<outside_task*>(slot));
+  if (!owned->has_runtime() || owned->withdraw()) return task.drop(*slot);
+  catch_all([&] { owned->wait(), task.stolen_result(*slot); }, [] {});  // another exception came first
+}
 
 }  // namespace teff::detail

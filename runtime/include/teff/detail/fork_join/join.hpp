@@ -34,12 +34,12 @@ joined_t<F, G...> finish_join(std::remove_reference_t<F>& f, std::type_identity_
     return undo_if_thrown([&]() -> decltype(auto) { return value_of<F>(f); },
                           [&] { others.template abandon_from<0>(oldest); });
   };
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> joined_t<F, G...> {
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) -> joined_t<F, G...> {
     if constexpr (std::is_void_v<joined_t<F, G...>>) {
       first();
-      (others.template get<I, Traced>(oldest), ...);
+      (others.template get<Index, Traced>(oldest), ...);
     } else {
-      return {first(), others.template get<I, Traced>(oldest)...};
+      return {first(), others.template get<Index, Traced>(oldest)...};
     }
   }(std::index_sequence_for<G...>{});
 }
@@ -74,8 +74,8 @@ Joined join_elsewhere(OnWorker on_worker, InOrder in_order) {
   }
 }
 
-// join() there. By value, so that join itself need not keep the closures in memory; and by the functions for
-// traces: those of join itself stay called from one place, so that compilers inline them.
+// join() there. By value, so that join itself need not keep the closures in memory. It calls the functions
+// for traces: join itself then calls the others from one place only, so that compilers inline them.
 template <class F, class... G>
 [[gnu::noinline]] joined_t<F, G...> join_outside(F f, G... g) {
   return join_elsewhere<joined_t<F, G...>>(

@@ -21,7 +21,7 @@ inline constexpr bool yields_void = std::is_void_v<std::invoke_result_t<F&&>>;
 template <class... F>
 inline constexpr bool all_yield_void = (yields_void<F> && ...);
 
-// What a closure yields: its value, or monostate for void.
+// The result of a closure: its value, or monostate for void.
 template <class F>
 using value_t = std::conditional_t<yields_void<F>, std::monostate, std::invoke_result_t<F&&>>;
 

@@ -1,8 +1,9 @@
-// What a scope keeps, and how its tasks lie in their slots.
+// The state of a scope, and how its tasks lie in their slots.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/fork_join/outside_tasks.hpp>
 #include <teff/detail/fork_join/scope_tasks.hpp>
 
 #include <atomic>
@@ -19,6 +20,7 @@ namespace teff::detail {
 struct calling_worker {
   using slot = task_slot;
   using scope = scope_state;
+  using outside = outside_tasks;
   template <class T>
   using atomic = std::atomic<T>;
   template <class T>
@@ -32,7 +34,7 @@ struct calling_worker {
   // If a thief asks, though nothing is to be pushed: shares what there is, or says that it can have public
   // tasks. Runs a request that waits.
   static void answer_request() noexcept;
-  // The same for who has taken the newest slot, which a scope pushed. False: now it is stolen.
+  // The same for a worker that has taken the newest slot, which a scope pushed. False: now it is stolen.
   [[nodiscard, gnu::cold]] static bool answer_holding(task_slot* taken) noexcept;
   static void share() noexcept { detail::share(); }
   static void wake_owner(const task_slot* slot) noexcept { detail::wake_owner(slot); }
@@ -44,7 +46,7 @@ struct calling_worker {
   static void yield() noexcept;
 };
 
-// What teff::scope does, but for what it says to its user. `Worker`: as scope_tasks.
+// All of teff::scope but its public contract. `Worker`: as scope_tasks.
 template <class Worker>
 class basic_scope : public scope_tasks<Worker> {
   using tasks = scope_tasks<Worker>;
@@ -68,7 +70,7 @@ class basic_scope : public scope_tasks<Worker> {
   }
 
   // In a child process of fork(), while the scope waits for its last tasks: the threads that ran them are not
-  // there. `error`: what the scope fails with, unless it has failed.
+  // there. `error`: the scope fails with it, unless the scope has failed already.
   void lose_tasks(std::exception_ptr error) noexcept {
     fail(nullptr);
     if (!error_) error_ = std::move(error);
@@ -95,7 +97,7 @@ class basic_scope : public scope_tasks<Worker> {
       if (Worker::own().asked()) [[unlikely]]
         Worker::share();
     } else {
-      if (Worker::own().asked()) [[unlikely]]
+      if (Worker::own().asked() || at == nullptr) [[unlikely]]
         return spawn_slowly<std::decay_t<F>>(std::forward<F>(task));
       execute(task);
     }
@@ -123,11 +125,21 @@ class basic_scope : public scope_tasks<Worker> {
   [[nodiscard]] bool is_innermost() const noexcept { return Worker::own().innermost == this; }
 
   // Pushes the task as one of this scope. By value in the slow case, so that the quick one need not keep the
-  // closure in memory, whose parts would be written one by one and read at once, which stalls.
+  // closure in memory. The processor would stall there: it would write the closure's parts one by one and
+  // read them at once.
   template <class F>
-  void put(slot* at, F&& task);
+  void put(slot* at, F&& task) {
+    fill(at, std::forward<F>(task));
+    Worker::own().push(at);
+  }
+  template <class F>
+  void fill(slot* at, F&& task);
   template <class F>
   [[gnu::noinline]] void spawn_slowly(F task);
+  // Of a scope outside the workers. Any thread may call it.
+  template <class F>
+  void spawn_outside(F& task);
+  [[nodiscard]] typename Worker::outside& outside();
 
   [[nodiscard]] bool unfinished() const noexcept {
     return this->has_tasks() || flags_.load(std::memory_order_relaxed) != 0;
@@ -149,13 +161,13 @@ class basic_scope : public scope_tasks<Worker> {
   void fail(std::exception_ptr error) noexcept;
 
   scope* const outer_;
-  // One byte, so that whether the scope is cancelled, its tasks' usual question, also tells whether they are
-  // traced.
+  std::atomic<typename Worker::outside*> outside_{nullptr};  // its tasks, if it was made outside the workers
+  // One byte: a task asks by one load whether the scope is cancelled and whether tasks are traced.
   static constexpr std::uint8_t cancelled_flag = 1;
   static constexpr std::uint8_t failed_flag = 4;
   static_assert(cancelled_flag != local_deque::watch);  // the other flag
   typename Worker::template atomic<std::uint8_t> flags_;
-  // Written by whoever set failed_flag, read after `pending_` is 0.
+  // The thread that set failed_flag writes it; the owner reads it after `pending_` is 0.
   typename Worker::template plain<std::exception_ptr> error_{};
 };
 
@@ -172,9 +184,17 @@ void basic_scope<Worker>::fail(std::exception_ptr error) noexcept {
 
 template <class Worker>
 std::exception_ptr basic_scope<Worker>::end() {
-  if (this->base_ != nullptr) {
+  // Acquire: as the failed exchange in outside().
+  auto* const outside = outside_.load(std::memory_order_acquire);
+  if (this->base_ != nullptr || outside != nullptr) {
     if (!is_innermost() || Worker::own().head() != this->top_) refuse_to_wait();
-    this->end_tasks();
+    if (outside != nullptr) {
+      outside->wait();
+      delete outside_.exchange(nullptr,
+                               std::memory_order_relaxed);  // no task is left that spawns another one
+    } else {
+      this->end_tasks();
+    }
   }
   flags_.fetch_and(local_deque::watch, std::memory_order_relaxed);
   return std::exchange(error_, nullptr);
@@ -225,15 +245,14 @@ struct boxed {
 
 template <class Worker>
 template <class F>
-void basic_scope<Worker>::put(slot* at, F&& task) {
+void basic_scope<Worker>::fill(slot* at, F&& task) {
   using closure = std::decay_t<F>;
   using kept = spawned<closure, Worker>;
   if constexpr (fits_a_slot<kept> && std::is_nothrow_constructible_v<closure, F>) {
     new (at->data) kept{static_cast<scope*>(this), std::forward<F>(task)};
     at->run = &kept::run;
-    Worker::own().push(at);
   } else {
-    put(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
+    fill(at, boxed<closure>{std::make_unique<closure>(std::forward<F>(task))});
   }
 }
 
@@ -247,6 +266,7 @@ void basic_scope<Worker>::execute_traced(F task) noexcept {
 template <class Worker>
 template <class F>
 void basic_scope<Worker>::spawn_slowly(F task) {
+  if (this->base_ == nullptr) return spawn_outside(task);
   scope* const host = this->find_host();
   if (host == nullptr) {
     if (auto* const ring = ring_here()) record_spawn(*ring);
@@ -256,7 +276,26 @@ void basic_scope<Worker>::spawn_slowly(F task) {
   if (Worker::own().asked()) Worker::share();
 }
 
-// A scope of a worker's.
+template <class Worker>
+template <class F>
+void basic_scope<Worker>::spawn_outside(F& task) {
+  // The tasks are traced, if the worker that runs them is; and the end is not a quick one.
+  flags_.fetch_or(local_deque::watch, std::memory_order_relaxed);
+  const auto fill_slot = [&](slot* at) { fill(at, std::move(task)); };
+  if (!outside().spawn(static_cast<scope*>(this), fill_slot)) execute(task);
+}
+
+template <class Worker>
+typename Worker::outside& basic_scope<Worker>::outside() {
+  // Acquire: the constructor, with the release of the thread that was quicker.
+  auto* found = outside_.load(std::memory_order_acquire);
+  if (found != nullptr) return *found;
+  auto mine = std::make_unique<typename Worker::outside>();
+  return outside_.compare_exchange_strong(found, mine.get(), std::memory_order_acq_rel) ? *mine.release()
+                                                                                        : *found;
+}
+
+// A scope of a worker's, or of another thread's.
 class scope_state : public basic_scope<calling_worker> {};
 
 extern template class scope_tasks<calling_worker>;

@@ -27,8 +27,8 @@ class scope_tasks {
   using scope = typename Worker::scope;
 
  public:
-  // One of this scope's tasks has ended that `by` ran: the scope whose end did so, or a thief. This scope may
-  // be gone when this returns.
+  // One of this scope's tasks has ended. `by` ran it: a scope at its end, or a thief. This scope may be gone
+  // when this returns.
   void ended(const scope* by) noexcept {
     if (by == thief<scope>) {
       Worker::ended_on_thief(static_cast<scope&>(*this));
@@ -40,8 +40,8 @@ class scope_tasks {
   // Tasks that were not run by the scope's own end have ended. The scope may be gone when this returns.
   void complete(std::int64_t tasks) noexcept {
     const auto* const owners_slot = base_;
-    // Release: what the tasks did, to the acquire in end_tasks(). seq_cst: before the look whether the waiter
-    // sleeps (src/scheduler/README.md, "Waiting for a task").
+    // Release: the writes of the tasks, to the acquire in end_tasks(). seq_cst: before the look whether the
+    // waiter sleeps (src/scheduler/README.md, "Waiting for a task").
     pending_.fetch_sub(tasks, std::memory_order_seq_cst);
     Worker::wake_owner(owners_slot);
   }
@@ -59,8 +59,8 @@ class scope_tasks {
         window_end_(Worker::own().scope_limit - base_ < scope_window ? Worker::own().scope_limit
                                                                      : base_ + scope_window) {}
 
-  // In whose part of the deque a task of this scope is pushed: its own, or the innermost scope's of the task
-  // that spawns it; null: nowhere, it is to be run at once.
+  // The scope in whose part of the deque a task of this scope is pushed: this scope, or the innermost scope
+  // of the task that spawns it. Null: the caller is to run the task at once.
   scope* find_host() noexcept;
 
   // Has `push(slot)` push a task of this scope into the part of `host`. Throws what that throws.
@@ -96,8 +96,8 @@ class scope_tasks {
   slot* const base_;        // the owner's head when the scope began; null outside the workers
   slot* top_;               // the owner's head after the last push into this scope's part of the deque
   slot* const window_end_;  // which ends below this
-  std::int64_t left_ = 0;   // this scope's tasks that were stolen from its own part
-  // `left_` once that is final, and tasks in other scopes' parts; less those of them that have ended.
+  std::int64_t left_ = 0;   // this scope's tasks that thieves stole from that part
+  // `left_` once that is final, and tasks in other scopes' parts; less the tasks of both that have ended.
   typename Worker::template atomic<std::int64_t> pending_{0};
 
  private:
@@ -123,7 +123,7 @@ template <class Worker>
 typename Worker::scope* scope_tasks<Worker>::find_host() noexcept {
   auto& own = Worker::own();
   auto* const host = own.innermost;
-  if (base_ == nullptr || host == nullptr || host->base_ == nullptr) return nullptr;
+  if (host == nullptr || host->base_ == nullptr) return nullptr;
   if (own.head() == host->top_) {
     if (host->top_ == host->window_end_ && own.drained() && host->all_moved_out()) host->free_stolen_slots();
     if (host->top_ < host->window_end_) return host;

@@ -12,7 +12,7 @@
 namespace teff::detail {
 
 // The value of a join: as a pair or a tuple; void if no closure has one.
-template <bool None, class... F>
+template <bool NoneHasValue, class... F>
 struct joined {
   using type = std::tuple<value_t<F>...>;
 };
@@ -25,8 +25,8 @@ struct joined<true, F...> {
   using type = void;
 };
 
-// The newest slot, with a closure `G`: runs it, or if it was stolen, waits for its thief. `Traced` has a copy
-// of its own, so that the other one is not longer by an instruction.
+// The newest slot, with a closure `G`: runs it, or if it was stolen, waits for its thief. `Traced` makes a
+// second copy, so that the copy without traces is not longer by an instruction.
 template <class G, bool Traced, class Task>
 typename Task::result take_or_wait(Task& task, task_slot* slot) {
   if (!self.take(slot)) [[unlikely]] {
@@ -47,7 +47,7 @@ template <class Task>
   catch_all([&] { task.stolen_result(*slot); }, [] {});  // another exception came first
 }
 
-template <std::size_t I, class G>
+template <std::size_t Index, class G>
 struct row_task : join_task<G> {
   using join_task<G>::join_task;
 };
@@ -57,12 +57,12 @@ struct indexed_task_row;
 
 // The first task is the newest, so that on one worker they run in their order. Which slot is the oldest's is
 // the caller's to remember: a row whose closures lie in their slots is empty.
-template <std::size_t... I, class... G>
-struct indexed_task_row<std::index_sequence<I...>, G...> : row_task<I, G>... {
+template <std::size_t... Index, class... G>
+struct indexed_task_row<std::index_sequence<Index...>, G...> : row_task<Index, G>... {
   static constexpr std::size_t count = sizeof...(G);
 
   explicit indexed_task_row(task_slot* oldest, std::remove_reference_t<G>&... g) noexcept
-      : row_task<I, G>(oldest[count - 1 - I], g)... {}
+      : row_task<Index, G>(oldest[count - 1 - Index], g)... {}
 
   // Returns whether they are to be traced.
   [[nodiscard]] static bool push(task_slot* oldest) noexcept {
@@ -90,7 +90,9 @@ struct indexed_task_row<std::index_sequence<I...>, G...> : row_task<I, G>... {
 
   template <std::size_t First>
   void abandon_from(task_slot* oldest) noexcept {
-    ((I < First ? void() : abandon(static_cast<row_task<I, G>&>(*this), oldest + (count - 1 - I))), ...);
+    ((Index < First ? void()
+                    : abandon(static_cast<row_task<Index, G>&>(*this), oldest + (count - 1 - Index))),
+     ...);
   }
 };
 

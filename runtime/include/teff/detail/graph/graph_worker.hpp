@@ -1,4 +1,4 @@
-// What one worker keeps of a task graph.
+// The state that one worker keeps of a task graph.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -7,13 +7,12 @@
 #include <teff/detail/graph/key_table.hpp>
 #include <teff/detail/graph/message_ring.hpp>
 #include <teff/detail/graph/node_pool.hpp>
-#include <teff/detail/ready/ready_tasks.hpp>
+#include <teff/detail/task_source/source_worker.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -24,19 +23,13 @@ template <class Key>
 inline constexpr bool travels_plainly = std::is_trivially_copyable_v<Key> && sizeof(Key) <= 56;
 
 template <class Key>
-struct alignas(64) graph_worker {
+struct alignas(64) graph_worker : source_worker {
   using node = graph_node<Key>;
   using message = std::conditional_t<travels_plainly<Key>, Key, Key*>;
   using ring = message_ring<message>;
 
-  graph_worker(unsigned worker, std::span<std::atomic<ring*>> rings_from, unsigned first_tasks_a_run,
-               node_exchange<node>& nodes)
-      : index(worker),
-        alone(rings_from.size() == 1),
-        pool(nodes),
-        ready(worker),
-        tasks_a_run(first_tasks_a_run),
-        from(rings_from) {}
+  graph_worker(unsigned worker, std::span<std::atomic<ring*>> rings_from, node_exchange<node>& nodes)
+      : source_worker(worker, rings_from.size() == 1), pool(nodes), from(rings_from) {}
   graph_worker(const graph_worker&) = delete;
   graph_worker& operator=(const graph_worker&) = delete;
   ~graph_worker() {
@@ -67,28 +60,19 @@ struct alignas(64) graph_worker {
     pool.give(gone);
   }
 
-  const unsigned index;
-  const bool alone;  // the graph's only worker
   node_pool<node> pool;
 
   // Used by this worker only.
   key_table<Key> placed;
-  ready_tasks ready;             // those placed here are its own, the others are shared
-  std::optional<Key> kept;       // where counters count, the task to run next here: it needs no node
-  int kept_priority = 0;         // if the graph has priorities
-  const Key* running = nullptr;  // key of the innermost body that runs
-  // Nodes for keys without a place: made, less those that have run or were merged with others. Read by who
-  // asks whether the table is crowded.
+  // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
+  // it to find whether the table is crowded.
   std::atomic<std::int64_t> unplaced{0};
   void count_unplaced(std::int64_t more) noexcept {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   }
-  std::uint64_t messages_taken = 0;
-  unsigned tasks_a_run;  // at most
   // How often the keys from outside had changed when it saw them last, and since when.
   std::uint32_t outside_seen = 0;
   std::int64_t outside_since = 0;
-  bool runs_what_it_receives = false;  // the key that it counts just now came alone, and its task runs next
 
   // Used by other workers, too.
   const std::span<std::atomic<ring*>> from;  // by the worker that writes, which makes the ring

@@ -46,7 +46,7 @@ template <class Key, class Hash>
 void keyed_graph<Key, Hash>::ready_placed(worker_state& here, node& task) {
   if (task.received > task.needed) [[unlikely]]
     return fail_over_fulfilled(task.key, task.needed);
-  fail_if_thrown([&] { here.ready.push_own(&task); });
+  this->fail_if_thrown([&] { here.ready.push_own(&task); });
 }
 
 // Keys without a place where there is one worker: in its own table, without an atomic operation.
@@ -63,7 +63,7 @@ void keyed_graph<Key, Hash>::count_alone(worker_state& here, const Key& key) {
   if (++task->received < task->needed) return;
   if (task->received > task->needed) [[unlikely]]
     return fail_over_fulfilled(task->key, task->needed);
-  ready_unplaced(here, task);
+  this->make_ready(here, task);
 }
 
 template <class Key, class Hash>
@@ -75,45 +75,16 @@ void keyed_graph<Key, Hash>::count_numbered(worker_state& here, const Key& key) 
   if (now == outcome::over) [[unlikely]]
     return fail_over_fulfilled(key, std::max(indegree_of(key), 1));
   if (now == outcome::ready) here.count_unplaced(-1);
-  fail_if_thrown([&] {
-    if (!here.kept && keeps_next(here) && !functions.priority) {
-      here.kept = key;
-    } else {
-      ready_numbered(here, key);
-    }
-  });
-}
-
-// A task's last fulfilment has been counted, so if what makes it ready throws, the task would be missing.
-template <class Key, class Hash>
-template <class MakeReady>
-void keyed_graph<Key, Hash>::fail_if_thrown(MakeReady make_ready) {
-  undo_if_thrown(make_ready, [this] { fail(std::current_exception()); });
-}
-
-// Of the task that is kept and this one, the one with the higher priority is kept; of equal ones, this one.
-template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_numbered(worker_state& here, const Key& key) {
-  const int priority = priority_of(key);
-  if (!keeps_next(here) || (here.kept && here.kept_priority > priority))
-    return share_numbered(here, key, priority);
-  std::optional<Key> next(key);  // which may throw
-  const auto before = std::exchange(here.kept, std::move(next));
-  const int its_priority = std::exchange(here.kept_priority, priority);
-  if (before) share_numbered(here, *before, its_priority);
-}
-
-template <class Key, class Hash>
-void keyed_graph<Key, Hash>::share_numbered(worker_state& here, const Key& key, int priority) {
-  node* const ready = here.make_node(number_of(key), key, 1, priority);
+  node* ready = nullptr;
+  this->fail_if_thrown([&] { ready = here.make_node(number_of(key), key, 1, priority_of(key)); });
   ready->counted = counting::counters;
-  share(here, ready);
+  this->make_ready(here, ready);
 }
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_unplaced(worker_state& here, const Key& key) {
   if (counters_ != nullptr) return count_numbered(here, key);
-  if (workers() == 1) return count_alone(here, key);
+  if (here.alone) return count_alone(here, key);
   count_in_chains(here, key);
 }
 
@@ -155,30 +126,10 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
   }
 }
 
-// Of the tasks that a body makes ready, the one with the highest priority is kept to run next, of equal ones
-// the last; the others are shared.
-template <class Key, class Hash>
-void keyed_graph<Key, Hash>::ready_unplaced(worker_state& here, ready_node* ready) {
-  const ready_node* const kept = here.ready.kept();
-  if (keeps_next(here) && (kept == nullptr || kept->priority <= ready->priority))
-    ready = here.ready.keep_next(ready);
-  if (ready != nullptr) share(here, ready);
-}
-
-template <class Key, class Hash>
-void keyed_graph<Key, Hash>::share(worker_state& here, ready_node* ready) {
-  const auto by_priority = static_cast<bool>(functions.priority);
-  // What can throw comes before the item begins.
-  fail_if_thrown([&] { here.ready.make_room(by_priority); });
-  account(here.index).begin_one();
-  here.ready.push_shared(ready, by_priority);
-  published(runtime());
-}
-
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
-  // What can throw comes before the item begins: else the graph would wait for it.
-  const auto begin = [&] { account(here.index).begin_one(); };
+  // Anything that can throw comes before the item begins: else the graph would wait for it.
+  const auto begin = [&] { this->account(here.index).begin_one(); };
   auto& at = states_[place]->from[here.index];
   // Relaxed: this worker makes it.
   auto* ring = at.load(std::memory_order_relaxed);
@@ -197,7 +148,7 @@ void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key&
     begin();
     static_cast<void>(ring->send(box.release()));
   }
-  published_to(runtime(), place);
+  published_to(this->runtime(), place);
 }
 
 template <class Key, class Hash>
@@ -207,17 +158,17 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   if (observed.of == this) {
     if (!static_cast<release_observer<Key>*>(observed.observer)->passes_on(key)) return;
   } else if (being_observed.load(std::memory_order_relaxed)) {
-    expect_own_process(runtime());
+    expect_own_process(this->runtime());
     throw_error(not_replayable("teff::task_graph: the key " + key_text(key) +
                                " was fulfilled while the graph was recorded or replayed, but not by the "
                                "graph's body itself; a body that is given to replay() must not fulfil keys, "
                                "since the recording has the dependences"));
   }
   const auto at = detail::here();
-  if (at.runtime == &runtime()) {
+  if (at.runtime == &this->runtime()) {
     auto& here = *states_[at.index];
-    // Outside a task of this graph, the fulfilment is an item of its own. It ends when this worker next looks
-    // for work here.
+    // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
+    // work here.
     if (here.running != nullptr) return fulfill_from(here, key);
     while (!this->enter(at.index)) std::this_thread::yield();
     struct exit {
@@ -225,19 +176,19 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
       unsigned worker;
       ~exit() { graph.leave(worker); }
     } const exit{*this, at.index};
-    account(at.index).begin_one();
-    ++here.messages_taken;
+    this->account(at.index).begin_one();
+    ++here.items_received;
     return fulfill_from(here, key);
   }
-  const call_in_progress call(runtime());
+  const call_in_progress call(this->runtime());
   const unsigned place = place_of(key);
-  const auto begin = [this] { begin_outside(); };
+  const auto begin = [this] { this->begin_outside(); };
   if (place == any_worker) {
     outside_.push(key, begin);
-    published(runtime());
+    published(this->runtime());
   } else {
     states_[place]->inbox.push(key, begin);
-    published_to(runtime(), place);
+    published_to(this->runtime(), place);
   }
 }
 
@@ -248,7 +199,7 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
   // Not std::call_once(), which makes a system call for each graph.
   auto made = std::make_unique<chains>(typename chains::shape{});
   chains* first = nullptr;
-  // Release: the chains. Acquire: those of the thread that was first.
+  // Release: the chains. Acquire: the chains of the thread that was first.
   if (unplaced_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel,
                                         std::memory_order_acquire))
     first = made.release();
@@ -258,9 +209,9 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::fail_over_fulfilled(const Key& key, int needed) noexcept {
   // An indegree of 0 is kept as 1: either needs one fulfilment.
-  fail(std::make_exception_ptr(over_fulfilled("teff::task_graph: the task " + key_text(key) +
-                                              " was fulfilled more often than its indegree, " +
-                                              (needed == 1 ? "0 or 1" : std::to_string(needed)) + ", says")));
+  this->fail(std::make_exception_ptr(over_fulfilled(
+      "teff::task_graph: the task " + key_text(key) + " was fulfilled more often than its indegree, " +
+      (needed == 1 ? "0 or 1" : std::to_string(needed)) + ", says")));
 }
 
 }  // namespace teff::detail

@@ -14,38 +14,38 @@
 
 namespace teff::detail {
 
-// What a body is called with for one iteration: the index, or what the iterator points to.
-template <loop_index I>
+// The argument of a body for one iteration: the index, or the element that the iterator points to.
+template <loop_index Index>
 struct iteration_of {
-  using type = I;
+  using type = Index;
 };
-template <std::random_access_iterator I>
-struct iteration_of<I> {
-  using type = std::iter_reference_t<I>;
+template <std::random_access_iterator Index>
+struct iteration_of<Index> {
+  using type = std::iter_reference_t<Index>;
 };
 
-template <class Body, class I>
-concept body_of_iterations = std::invocable<Body&, typename iteration_of<I>::type>;
-template <class Body, class I>
-concept body_of_bounds = !body_of_iterations<Body, I> && std::invocable<Body&, I, I>;
-template <class I>
-using span_at = std::span<std::remove_reference_t<std::iter_reference_t<I>>>;
-template <class Body, class I>
-concept body_of_spans = !body_of_iterations<Body, I> && !body_of_bounds<Body, I> &&
-                        std::contiguous_iterator<I> && std::invocable<Body&, span_at<I>>;
-template <class Body, class I>
+template <class Body, class Index>
+concept body_of_iterations = std::invocable<Body&, typename iteration_of<Index>::type>;
+template <class Body, class Index>
+concept body_of_bounds = !body_of_iterations<Body, Index> && std::invocable<Body&, Index, Index>;
+template <class Index>
+using span_at = std::span<std::remove_reference_t<std::iter_reference_t<Index>>>;
+template <class Body, class Index>
+concept body_of_spans = !body_of_iterations<Body, Index> && !body_of_bounds<Body, Index> &&
+                        std::contiguous_iterator<Index> && std::invocable<Body&, span_at<Index>>;
+template <class Body, class Index>
 concept body_of_subranges =
-    !body_of_iterations<Body, I> && !body_of_bounds<Body, I> && !body_of_spans<Body, I> &&
-    std::random_access_iterator<I> && std::invocable<Body&, std::ranges::subrange<I>>;
+    !body_of_iterations<Body, Index> && !body_of_bounds<Body, Index> && !body_of_spans<Body, Index> &&
+    std::random_access_iterator<Index> && std::invocable<Body&, std::ranges::subrange<Index>>;
 
-// What a loop's body is called with: the first of these that it accepts. One iteration; both bounds of a part
-// of the loop; such a part as a span, or as a subrange.
-template <class Body, class I>
-concept loop_body = body_of_iterations<Body, I> || body_of_bounds<Body, I> || body_of_spans<Body, I> ||
-                    body_of_subranges<Body, I>;
+// The arguments of a loop's body: the first of these that it accepts. One iteration; both bounds of a part of
+// the loop; such a part as a span, or as a subrange.
+template <class Body, class Index>
+concept loop_body = body_of_iterations<Body, Index> || body_of_bounds<Body, Index> ||
+                    body_of_spans<Body, Index> || body_of_subranges<Body, Index>;
 
-// A trivially copyable body of a few words is run from a copy that no other code can see, so that what it has
-// captured stays in registers, whatever its iterations write. A body that is callable as a constant behaves
+// A trivially copyable body of a few words is run from a copy that no other code can see. So its captures
+// stay in registers, also where its iterations write memory. A body that is callable as a constant behaves
 // the same.
 template <class Body, class... Arguments>
 concept runs_from_copy = std::is_trivially_copyable_v<Body> && std::copy_constructible<Body> &&
@@ -64,22 +64,22 @@ auto to_have_at_hand(Body& body) {
 }
 
 // Blocks of iterations of `body`, the same for all pieces.
-template <loop_index I, class Body>
+template <loop_index Index, class Body>
 struct blocks_of {
   Body& body;
 
   [[nodiscard]] blocks_of piece() const noexcept { return *this; }
 
-  void operator()(I first, I last) const {
-    if constexpr (body_of_bounds<Body, I>) {
+  void operator()(Index first, Index last) const {
+    if constexpr (body_of_bounds<Body, Index>) {
       std::invoke(body, first, last);
-    } else if constexpr (body_of_spans<Body, I>) {
-      std::invoke(body, span_at<I>(first, last));
-    } else if constexpr (body_of_subranges<Body, I>) {
-      std::invoke(body, std::ranges::subrange<I>(first, last));
+    } else if constexpr (body_of_spans<Body, Index>) {
+      std::invoke(body, span_at<Index>(first, last));
+    } else if constexpr (body_of_subranges<Body, Index>) {
+      std::invoke(body, std::ranges::subrange<Index>(first, last));
     } else {
-      body_at_hand<Body, typename iteration_of<I>::type> at_hand = body;
-      if constexpr (std::integral<I>) {
+      body_at_hand<Body, typename iteration_of<Index>::type> at_hand = body;
+      if constexpr (std::integral<Index>) {
         for (; first < last; ++first) std::invoke(at_hand, first);
       } else {
         for (; first != last; ++first) std::invoke(at_hand, *first);

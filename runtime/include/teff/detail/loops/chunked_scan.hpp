@@ -24,8 +24,8 @@ namespace teff::detail {
 // share adds up the chunks of the second half of what is left, until the front gets there. The front steps
 // over chunks that were added up: their results are written last, by all.
 //
-// For the result to be the same however many helped, each chunk begins with the sum of the chunks before it,
-// each added up by itself, wherever that could make a difference.
+// The result must not depend on the number of workers. So wherever that could make a difference, each chunk
+// begins with the sum of the chunks before it, each added up by itself.
 template <bool Inclusive, class T, class In, class Out, class Op>
 class chunked_scan {
  public:

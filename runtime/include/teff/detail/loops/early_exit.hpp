@@ -19,7 +19,8 @@ class found_position {
  public:
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
-  // Relaxed, both: who reads it late runs a block in vain; the loop's end makes the last value known.
+  // Relaxed, both: a worker that reads the position late runs a block in vain. The loop's end makes the last
+  // value known.
   [[nodiscard]] std::uint64_t get() const noexcept { return lowest_.load(std::memory_order_relaxed); }
   void found(std::uint64_t position) noexcept {
     auto old = get();
@@ -34,19 +35,19 @@ class found_position {
 // Any position will do: a find in one piece ends all. Else only those above it end.
 enum class wanted : bool { lowest, any };
 
-template <loop_index I, class Predicate, wanted What>
+template <loop_index Index, class Predicate, wanted What>
 struct finding_blocks {
-  I origin;
+  Index origin;
   Predicate& predicate;
   found_position& found;
 
   [[nodiscard]] finding_blocks piece() const noexcept { return *this; }
 
-  bool operator()(I first, I last) const {
+  bool operator()(Index first, Index last) const {
     const std::uint64_t position = loop_distance(origin, first);
     if (found.get() <= position) return false;
     const std::uint64_t count = loop_distance(first, last);
-    body_at_hand<Predicate, typename iteration_of<I>::type> at_hand = predicate;
+    body_at_hand<Predicate, typename iteration_of<Index>::type> at_hand = predicate;
     const std::uint64_t k = first_in_block(first, last, count, at_hand);
     if (k == count) return true;
     found.found(What == wanted::any ? 0 : position + k);
@@ -55,12 +56,12 @@ struct finding_blocks {
 
  private:
   // `count` if there is none. The standard library's search is unrolled, which a compiler does not do here.
-  static std::uint64_t first_in_block(I first, I last, std::uint64_t count, auto& at_hand) {
-    if constexpr (std::integral<I>) {
+  static std::uint64_t first_in_block(Index first, Index last, std::uint64_t count, auto& at_hand) {
+    if constexpr (std::integral<Index>) {
       std::uint64_t k = 0;
       while (k < count && !static_cast<bool>(std::invoke(at_hand, first))) ++k, ++first;
       return k;
-    } else if constexpr (has_wide_difference<I>) {
+    } else if constexpr (has_wide_difference<Index>) {
       std::uint64_t k = 0;
       while (k < count && !static_cast<bool>(std::invoke(at_hand, *first))) ++k, ++first;
       return k;
@@ -71,27 +72,27 @@ struct finding_blocks {
 };
 
 // found_position::none if the predicate holds nowhere.
-template <wanted What, loop_index I, class Predicate>
-std::uint64_t find_position(I first, I last, Predicate& predicate) {
+template <wanted What, loop_index Index, class Predicate>
+std::uint64_t find_position(Index first, Index last, Predicate& predicate) {
   found_position found;
-  run_loop<std::remove_const_t<Predicate>>(first, last,
-                                           finding_blocks<I, Predicate, What>{first, predicate, found}, 0);
+  run_loop<std::remove_const_t<Predicate>>(
+      first, last, finding_blocks<Index, Predicate, What>{first, predicate, found}, 0);
   return found.get();
 }
 
-template <loop_index I, class Predicate>
-I find_first(I first, I last, Predicate& predicate) {
+template <loop_index Index, class Predicate>
+Index find_first(Index first, Index last, Predicate& predicate) {
   const auto position = find_position<wanted::lowest>(first, last, predicate);
   return position == found_position::none ? last : loop_advance(first, position);
 }
 
-template <loop_index I, class Predicate>
-bool holds_somewhere(I first, I last, Predicate& predicate) {
+template <loop_index Index, class Predicate>
+bool holds_somewhere(Index first, Index last, Predicate& predicate) {
   return find_position<wanted::any>(first, last, predicate) != found_position::none;
 }
 
-template <loop_index I, class Predicate>
-bool fails_somewhere(I first, I last, Predicate& predicate) {
+template <loop_index Index, class Predicate>
+bool fails_somewhere(Index first, Index last, Predicate& predicate) {
   const auto fails = [&predicate](auto&& i) {
     return !static_cast<bool>(std::invoke(predicate, std::forward<decltype(i)>(i)));
   };

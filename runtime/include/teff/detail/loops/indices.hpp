@@ -1,4 +1,5 @@
-// What a loop counts: how many iterations lie between two indices or iterators, and which comes after some.
+// The arithmetic of loops: how many iterations lie between two indices or iterators, and the index that
+// follows after some.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -10,42 +11,53 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace teff {
 
-// What a loop may run over: integers, or random-access iterators.
+// A type that a loop may run over: integers, or random-access iterators.
 template <class T>
-concept loop_index = std::integral<T> || std::random_access_iterator<T>;
+concept loop_integer =
+    std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool> && sizeof(T) <= sizeof(std::uint64_t);
+
+// A position in a loop: an integer or a random-access iterator.
+template <class T>
+concept loop_index = loop_integer<T> || std::random_access_iterator<T>;
+
+// An iterator whose elements several workers may write at the same time. Elements of a std::vector<bool> are
+// bits of the same bytes.
+template <class T>
+concept loop_output = std::random_access_iterator<T> && !std::same_as<T, std::vector<bool>::iterator>;
 
 namespace detail {
 
 // Whether the difference of two such iterators is wider than a count of iterations, as for std::views::iota
 // of long. It is __int128 then, or a class, which std::make_unsigned and older algorithms do not know.
-template <std::random_access_iterator I>
-inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<I>) > sizeof(std::uint64_t);
+template <std::random_access_iterator Index>
+inline constexpr bool has_wide_difference = sizeof(std::iter_difference_t<Index>) > sizeof(std::uint64_t);
 
-template <loop_index I>
-auto loop_distance(I first, I last) {
-  if constexpr (std::integral<I>) {
-    using unsigned_index = std::make_unsigned_t<std::common_type_t<I, int>>;
+template <loop_index Index>
+auto loop_distance(Index first, Index last) {
+  if constexpr (std::integral<Index>) {
+    using unsigned_index = std::make_unsigned_t<std::common_type_t<Index, int>>;
     return static_cast<unsigned_index>(static_cast<unsigned_index>(last) -
                                        static_cast<unsigned_index>(first));
-  } else if constexpr (has_wide_difference<I>) {
+  } else if constexpr (has_wide_difference<Index>) {
     return static_cast<std::uint64_t>(last - first);
   } else {
-    return static_cast<std::make_unsigned_t<std::iter_difference_t<I>>>(last - first);
+    return static_cast<std::make_unsigned_t<std::iter_difference_t<Index>>>(last - first);
   }
 }
 
 // `first` and `steps` more. For integers by way of the unsigned ones: half of a range may be more than its
 // type holds.
-template <loop_index I, std::unsigned_integral Steps>
-I loop_advance(I first, Steps steps) {
-  if constexpr (std::integral<I>) {
+template <loop_index Index, std::unsigned_integral Steps>
+Index loop_advance(Index first, Steps steps) {
+  if constexpr (std::integral<Index>) {
     using unsigned_index = decltype(loop_distance(first, first));
-    return static_cast<I>(static_cast<unsigned_index>(first) + static_cast<unsigned_index>(steps));
+    return static_cast<Index>(static_cast<unsigned_index>(first) + static_cast<unsigned_index>(steps));
   } else {
-    return first + static_cast<std::iter_difference_t<I>>(steps);
+    return first + static_cast<std::iter_difference_t<Index>>(steps);
   }
 }
 
@@ -58,7 +70,7 @@ I loop_advance(I first, Steps steps) {
 
 // The bounds of a loop as a pair of one type, compared by their values; equal if there is nothing to do.
 // `lower` and `upper` are what the caller calls them.
-template <std::integral First, std::integral Last>
+template <loop_integer First, loop_integer Last>
 auto loop_bounds(First first, Last last, const char* loop, const char* lower = "first",
                  const char* upper = "last") {
   using index = std::common_type_t<First, Last>;

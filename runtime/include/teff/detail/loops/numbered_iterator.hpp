@@ -1,4 +1,4 @@
-// Iterators that the algorithms of namespace std take, made of ones that only those of std::ranges do.
+// Iterators for the algorithms of namespace std, made of iterators that only std::ranges takes.
 #pragma once
 
 #include <compare>
@@ -11,26 +11,26 @@ namespace teff::detail {
 
 // Whether it gives random access by the rules of before C++20, too. Iterators of many views do not: they make
 // the elements, or their difference is wider than any integer.
-template <class I>
+template <class It>
 concept classic_iterator = requires {
-  typename std::iterator_traits<I>::iterator_category;
-} && std::derived_from<typename std::iterator_traits<I>::iterator_category, std::random_access_iterator_tag>;
+  typename std::iterator_traits<It>::iterator_category;
+} && std::derived_from<typename std::iterator_traits<It>::iterator_category, std::random_access_iterator_tag>;
 
 // Element `at`, counted from `origin`.
-template <std::random_access_iterator I>
+template <std::random_access_iterator It>
 struct numbered_iterator {
   using iterator_category = std::random_access_iterator_tag;
-  using value_type = std::iter_value_t<I>;
+  using value_type = std::iter_value_t<It>;
   using difference_type = std::ptrdiff_t;
-  using reference = std::iter_reference_t<I>;
+  using reference = std::iter_reference_t<It>;
   using pointer = std::add_pointer_t<reference>;
 
-  I origin{};
+  It origin{};
   difference_type at = 0;
 
   reference operator*() const { return (*this)[0]; }
   reference operator[](difference_type n) const {
-    return origin[static_cast<std::iter_difference_t<I>>(at + n)];
+    return origin[static_cast<std::iter_difference_t<It>>(at + n)];
   }
   numbered_iterator& operator+=(difference_type n) {
     at += n;

@@ -12,10 +12,9 @@
 
 namespace teff::detail {
 
-// How long a block is to take, and how much a loop must have left to be worth a steal, which takes a
-// microsecond with all that follows from it. (With twice as much, of three loops a step over the same data
-// those of 3 us were not shared, and fetched what the others had left in two caches: 22.4 us a step
-// for 18.2.)
+// How long a block is to take, and how much a loop must have left to be worth a steal. A steal takes a
+// microsecond with all that follows from it. (With twice as much, loops of 3 us were not shared. Where loops
+// over the same data followed each other, they then fetched the data from two caches.)
 inline constexpr std::int64_t block_nanoseconds = 500;
 inline constexpr double blocks_worth_a_steal = 4;
 // The same for a wake of a worker that sleeps: some microseconds for the waker, and some tens until the other
@@ -41,9 +40,10 @@ class remembered_pace {
 template <class Body>
 inline constinit remembered_pace paces_of[2]{};
 
-// Where a loop of so many iterations remembers its pace. Those of few have one of their own: where a body is
-// used for both, theirs are often the dear ones; and when the first of few has been measured, which is not
-// shared, much of the loop has run.
+// Where a loop of so many iterations remembers its pace. Loops of few iterations remember another pace than
+// long ones. Where a program uses a body for both, the iterations of the short loops are often the dear ones.
+// A short loop can't measure first: when its first iteration has ended, which is not shared, much of the loop
+// has run.
 template <class Body>
 remembered_pace& pace_of(std::uint64_t iterations) noexcept {
   constexpr std::uint64_t few = 32;
@@ -52,12 +52,12 @@ remembered_pace& pace_of(std::uint64_t iterations) noexcept {
 
 // The pace of one piece of a loop.
 //
-// It begins with one iteration, whatever is remembered: this loop's data may be dearer, and a block is not
-// shared. Then each block may be twice as long as the one before; longer, if what was remembered of other
-// loops is confirmed; and is at once shorter after one that took too long. So where the cost jumps, or the
-// first iterations do nothing, what is not shared is about as much as has already run. The only worker, which
-// nobody asks for a share, begins with what is remembered, and a few iterations at most: requests wait for a
-// block.
+// The first block is one iteration, also where a pace is remembered: this loop's data may be dearer, and a
+// block is not shared. Then each block may be twice as long as the block before, and longer if it confirms
+// the remembered pace. After a block that took too long, the next one is shorter at once. So where the cost
+// jumps, or the first iterations do nothing, the part that is not shared is about as long as the part that
+// has already run. The only worker, which nobody asks for a share, begins with what is remembered, and a few
+// iterations at most: requests wait for a block.
 template <class Clock = processor_clock>
 class loop_pace {
  public:
@@ -101,7 +101,7 @@ class loop_pace {
     adapt(done_now, took);
   }
 
-  // Whether `left` iterations are worth a steal. Those of a loop that was never measured are.
+  // Whether `left` iterations are worth a steal. Iterations of a loop that was never measured are.
   [[nodiscard]] bool pays(std::uint64_t left) const noexcept {
     if (given_) return left > static_cast<std::uint64_t>(block_);
     return left > 1 && static_cast<double>(left) >= blocks_worth_a_steal * pace_;
@@ -112,7 +112,7 @@ class loop_pace {
     return given_ || static_cast<double>(left) >= blocks_worth_a_wake * pace_;
   }
 
-  // Whether an iteration is worth a steal by itself. One that was never measured may be.
+  // Whether an iteration is worth a steal by itself. An iteration that was never measured may be.
   [[nodiscard]] bool is_long() const noexcept { return pace_ <= 0.5; }
 
   // Keeps the pace for later loops.
@@ -133,8 +133,8 @@ class loop_pace {
   static constexpr double longest = 1e15;  // iterations that take no time: far from any overflow
   static constexpr double trust = 64;
   static constexpr double most_at_first = 8;  // a vector of floats: no rest is left over
-  // A shorter time may be that of a cold cache, of empty iterations, or of reading the clock: what is
-  // remembered counts for more. Where nothing is, a few iterations do.
+  // A shorter time may come from a cold cache, empty iterations, or reading the clock: the remembered pace
+  // counts for more. Where no pace is remembered, a few iterations do.
   static constexpr std::int64_t few = 16;
   static constexpr std::int64_t cold_nanoseconds = 300;
 
@@ -143,7 +143,7 @@ class loop_pace {
     const auto block = static_cast<double>(block_);
     settled_ = pace < 2 * block && pace > block / 2;
     double next = std::min(pace, 2 * block);
-    if (took >= Clock::in(cold_nanoseconds) || (remembered_ == 0 && done >= few)) {
+    if (took >= Clock::in(cold_nanoseconds) || (remembered_ <= 0 && done >= few)) {
       pace_ = pace;
     } else {
       next = std::max(next, std::min(remembered_, trust * block));

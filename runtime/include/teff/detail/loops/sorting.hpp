@@ -1,8 +1,7 @@
 // Quicksort and merge sort, whose halves are tasks.
 //
 // A `less` that is no strict weak order, as <=, leaves the elements in some order, and does no more harm:
-// every loop here ends by its bounds, whatever `less` says. std::sort is not used, which then leaves the
-// range.
+// every loop here ends by its bounds. std::sort would leave the range.
 #pragma once
 
 #include <teff/detail/loops/early_exit.hpp>
@@ -25,10 +24,10 @@ inline constexpr std::ptrdiff_t merged_alone = 8192;
 
 // Whether there is nothing to sort: of elements in random order the first few show that there is, and where
 // they are sorted, it takes a small part of the time of a sort. Of few it is not asked.
-template <std::random_access_iterator I, class Less>
-bool is_sorted_already(I first, I last, Less& less) {
+template <std::random_access_iterator It, class Less>
+bool is_sorted_already(It first, It last, Less& less) {
   if (last - first <= sorted_alone) return false;
-  using index = std::iter_difference_t<I>;
+  using index = std::iter_difference_t<It>;
   const auto is_out_of_order = [&](index i) {
     return static_cast<bool>(std::invoke(less, first[i], first[i - 1]));
   };
@@ -39,13 +38,13 @@ bool is_sorted_already(I first, I last, Less& less) {
 inline constexpr std::ptrdiff_t inserted = 24;
 
 // Insertion sort, of few.
-template <std::random_access_iterator I, class Less>
-void insert_each(I first, I last, Less& less) {
+template <std::random_access_iterator It, class Less>
+void insert_each(It first, It last, Less& less) {
   if (first == last) return;
-  for (I next = first + 1; next != last; ++next) {
+  for (It next = first + 1; next != last; ++next) {
     if (!std::invoke(less, *next, *(next - 1))) continue;
-    std::iter_value_t<I> element = std::move(*next);
-    I gap = next;
+    std::iter_value_t<It> element = std::move(*next);
+    It gap = next;
     do {
       *gap = std::move(*(gap - 1));
       --gap;
@@ -55,48 +54,48 @@ void insert_each(I first, I last, Less& less) {
 }
 
 // Quicksort in place, where the elements need no copies.
-template <std::random_access_iterator I, class Less>
+template <std::random_access_iterator It, class Less>
 class quicksort {
  public:
   explicit quicksort(Less& less) noexcept : less_(less) {}
 
-  void sort(I first, I last) {
+  void sort(It first, It last) {
     const auto log = std::bit_width(static_cast<std::size_t>(last - first));
     sort(first, last, 2 * static_cast<int>(log));
   }
 
  private:
-  static constexpr bool moves_numbers = std::is_arithmetic_v<std::iter_value_t<I>>;
+  static constexpr bool moves_numbers = std::is_arithmetic_v<std::iter_value_t<It>>;
 
   // `splits`: how often at most, so that bad pivots can't make it quadratic.
-  void sort(I first, I last, int splits) {
+  void sort(It first, It last, int splits) {
     if (splits == 0) return sort_by_heap(first, last);
     const bool branches = !moves_numbers || is_mostly_in_order(first, last);
     if (last - first <= sorted_alone) return sort_alone(first, last, splits, branches);
-    const std::pair<I, I> halves = split(first, last, branches);
+    const std::pair<It, It> halves = split(first, last, branches);
     join([=, this] { sort(first, halves.first, splits - 1); },
          [=, this] { sort(halves.second, last, splits - 1); });
   }
 
-  // A branch that depends on a comparison of numbers in random order is mispredicted half of the time, and
-  // costs more than to move each of them, whatever the comparison says: those are split without `branches`.
-  void sort_alone(I first, I last, int splits, bool branches) {
+  // The processor mispredicts half of the branches on comparisons of numbers in random order. That costs more
+  // than a move of each number, so numbers are split without `branches`.
+  void sort_alone(It first, It last, int splits, bool branches) {
     while (last - first > inserted) {
       if (splits == 0) return sort_by_heap(first, last);
-      const std::pair<I, I> halves = split(first, last, branches);
+      const std::pair<It, It> halves = split(first, last, branches);
       sort_alone(first, halves.first, --splits, branches);
       first = halves.second;
     }
     insert_each(first, last, less_);
   }
 
-  void sort_by_heap(I first, I last) {
+  void sort_by_heap(It first, It last) {
     std::make_heap(first, last, std::ref(less_));
     std::sort_heap(first, last, std::ref(less_));
   }
 
   // By a sample of neighbours: whether a branch can be predicted. Of few it is not asked.
-  bool is_mostly_in_order(I first, I last) {
+  bool is_mostly_in_order(It first, It last) {
     constexpr int sample = 64;
     constexpr int most = 4;
     if (last - first <= sample) return true;
@@ -109,11 +108,11 @@ class quicksort {
   }
 
   // Elements less than the pivot; equal ones, if there may be many; the others.
-  std::pair<I, I> split(I first, I last, bool branches) {
+  std::pair<It, It> split(It first, It last, bool branches) {
     std::iter_swap(first, pivot(first, last - first));
-    const I middle = part(first, last, branches) - 1;
+    const It middle = part(first, last, branches) - 1;
     std::iter_swap(first, middle);
-    I right = middle + 1;
+    It right = middle + 1;
     if (middle - first < (last - first) / 8) {
       right =
           std::partition(right, last, [&](const auto& each) { return !std::invoke(less_, *middle, each); });
@@ -122,20 +121,20 @@ class quicksort {
   }
 
   // Moves the elements less than the first one behind it; returns the end of these.
-  I part(I first, I last, bool branches) {
+  It part(It first, It last, bool branches) {
     if constexpr (moves_numbers) {
       if (!branches) return part_without_branches(first, last);
     }
     return std::partition(first + 1, last,
                           [&](const auto& each) { return std::invoke(less_, each, *first); });
   }
-  I part_without_branches(I first, I last)
+  It part_without_branches(It first, It last)
     requires moves_numbers
   {
-    const std::iter_value_t<I> pivot = *first;
-    I end = first + 1;
-    for (I next = end; next != last; ++next) {
-      const std::iter_value_t<I> element = *next;
+    const std::iter_value_t<It> pivot = *first;
+    It end = first + 1;
+    for (It next = end; next != last; ++next) {
+      const std::iter_value_t<It> element = *next;
       const bool is_less = std::invoke(less_, element, pivot);
       *next = *end;
       *end = element;
@@ -145,12 +144,12 @@ class quicksort {
   }
 
   // The median of three medians of three.
-  I pivot(I first, std::ptrdiff_t count) {
+  It pivot(It first, std::ptrdiff_t count) {
     const auto step = count / 9;
     const auto at = [&](int i) { return first + i * step + step / 2; };
     return median(median(at(0), at(1), at(2)), median(at(3), at(4), at(5)), median(at(6), at(7), at(8)));
   }
-  I median(I a, I b, I c) {
+  It median(It a, It b, It c) {
     if (std::invoke(less_, *b, *a)) std::swap(a, b);
     if (!std::invoke(less_, *c, *b)) return b;
     return std::invoke(less_, *c, *a) ? a : c;
@@ -196,7 +195,7 @@ class merge_sort {
     const auto in_b = b_end - b;
     if (in_a + in_b <= merged_alone) return merge_alone(a, a_end, b, b_end, to);
     // The longer range is cut in its middle, the other one where that middle element belongs. Of equal
-    // elements, those of `a` come first.
+    // elements, the elements of `a` come first.
     From a_cut = a + in_a / 2;
     From b_cut = b + in_b / 2;
     if (in_a >= in_b) {
@@ -224,10 +223,10 @@ class merge_sort {
   Less& less_;
 };
 
-template <std::random_access_iterator I, class Less>
-void stable_sort_over(I first, I last, Less& less) {
+template <std::random_access_iterator It, class Less>
+void stable_sort_over(It first, It last, Less& less) {
   const auto count = last - first;
-  std::vector<std::iter_value_t<I>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
+  std::vector<std::iter_value_t<It>> buffer(std::make_move_iterator(first), std::make_move_iterator(last));
   merge_sort<Less>(less).sort(buffer.begin(), first, count, true);
 }
 

@@ -15,38 +15,38 @@
 
 namespace teff::detail {
 
-// Runs the iterations [first, last) of a loop whose body is a `Body`, cut in pieces when thieves ask (lazy
-// binary splitting: Tzannes et al., 2010): nothing is cut in advance, so that a loop that is not shared costs
-// no more than a plain loop.
+// Runs the iterations [first, last) of a loop whose body is a `Body`. The loop is cut in pieces when thieves
+// ask (lazy binary splitting: Tzannes et al., 2010). Nothing is cut in advance, so a loop that is not shared
+// costs no more than a plain loop.
 //
 // `Blocks` makes the pieces: `blocks.piece()` is an object of this piece alone, and its call with (first,
 // last) runs a block. It may return false: the rest of the piece is not wanted.
-template <loop_index I, class Body, class Blocks>
+template <loop_index Index, class Body, class Blocks>
 class splitting_loop {
  public:
   splitting_loop(Blocks& blocks, std::uint64_t grain, remembered_pace& pace) noexcept
       : blocks_(blocks), grain_(grain), pace_(pace) {}
 
-  void run(I first, I last) {
+  void run(Index first, Index last) {
     auto piece = blocks_.piece();
     run(piece, first, last, loop_pace<>(pace_, grain_, self.is_alone));
   }
 
  private:
-  // An exception stops the other pieces at once: whoever waits for them would keep it back else.
+  // An exception stops the other pieces at once. The waiting worker throws it only when they have ended.
   template <class Piece>
-  void run(Piece& piece, I first, I last, loop_pace<> pace) {
+  void run(Piece& piece, Index first, Index last, loop_pace<> pace) {
     undo_if_thrown([&] { run_blocks(piece, first, last, pace); },
                    [this] { stop_.store(true, std::memory_order_relaxed); });
   }
 
   template <class Piece>
-  void run_blocks(Piece& piece, I first, I last, loop_pace<> pace) {
+  void run_blocks(Piece& piece, Index first, Index last, loop_pace<> pace) {
     const std::uint64_t all = loop_distance(first, last);
     std::uint64_t left = all;
     while (!wants_a_share(pace, left)) [[likely]] {
       const auto block = std::min(left, pace.block_after(all - left));
-      const I next = loop_advance(first, block);
+      const Index next = loop_advance(first, block);
       if constexpr (std::same_as<decltype(piece(first, next)), bool>) {
         if (!piece(first, next)) return pace.tell(pace_);
       } else {
@@ -70,12 +70,12 @@ class splitting_loop {
 
   // Not gnu::cold: half of the loop is compiled into it, which would not be vectorised then.
   template <class Piece>
-  [[gnu::noinline]] void split(Piece& piece, I first, I last, const loop_pace<>& pace) {
+  [[gnu::noinline]] void split(Piece& piece, Index first, Index last, const loop_pace<>& pace) {
     const auto count = loop_distance(first, last);
     constexpr auto aligned = loop_pace<>::aligned;
     const auto unit = static_cast<decltype(count)>(grain_ != 0 ? grain_ : count < 4 * aligned ? 1 : aligned);
     const auto units = count / unit + (count % unit != 0);
-    const I middle = loop_advance(first, (units / 2 + units % 2) * unit);
+    const Index middle = loop_advance(first, (units / 2 + units % 2) * unit);
     join([&, this] { run(piece, first, middle, pace); },
          as_part_of<Body>([this, middle, last] { run(middle, last); }));
   }
@@ -86,10 +86,10 @@ class splitting_loop {
   std::atomic<bool> stop_{false};  // an iteration threw: blocks that have not begun are dropped
 };
 
-template <class Body, loop_index I, class Blocks>
-void run_loop(I first, I last, Blocks blocks, std::uint64_t grain) {
+template <class Body, loop_index Index, class Blocks>
+void run_loop(Index first, Index last, Blocks blocks, std::uint64_t grain) {
   if (first == last) return;
-  splitting_loop<I, Body, Blocks> loop(blocks, grain, pace_of<Body>(loop_distance(first, last)));
+  splitting_loop<Index, Body, Blocks> loop(blocks, grain, pace_of<Body>(loop_distance(first, last)));
   on_workers([&] {
     const traced_span span(event_kind::loop, name_of<Body>());
     loop.run(first, last);

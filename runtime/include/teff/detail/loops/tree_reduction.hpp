@@ -22,9 +22,9 @@ inline std::uint64_t share_of(std::uint64_t count, std::uint64_t blocks) noexcep
   return count / blocks + (count % blocks != 0);
 }
 
-// How many elements make up a block, where nobody said: so many that the tree costs little beside them, which
-// is more for values that take long to combine, of `bytes` each; but at least some hundred blocks, and at
-// most 1024.
+// The default length of a block: so many elements that the tree costs little beside them. It is longer for
+// values that take long to combine, of `bytes` each. There are at least some hundred blocks, and at most
+// 1024.
 inline std::uint64_t usual_block(std::uint64_t count, std::size_t bytes = sizeof(double)) noexcept {
   const auto enough = std::max<std::uint64_t>(512, std::uint64_t{16} * bytes);
   return std::max<std::uint64_t>({share_of(count, 1024), std::min(enough, share_of(count, 128)), 1});
@@ -71,11 +71,12 @@ class counted_pace {
 };
 
 // Whether a map is called with a part of the loop, and makes a block's value by itself.
-template <class Map, class I>
-concept maps_a_part = body_of_bounds<Map, I> || body_of_spans<Map, I> || body_of_subranges<Map, I>;
+template <class Map, class Index>
+concept maps_a_part =
+    body_of_bounds<Map, Index> || body_of_spans<Map, Index> || body_of_subranges<Map, Index>;
 
 // map(i) for each i, combined: within a block in order, and then by a tree over the blocks.
-template <class T, loop_index I, class Map, class Combine>
+template <class T, loop_index Index, class Map, class Combine>
 class tree_reduction {
  public:
   // `block`: 0: the number of elements decides.
@@ -88,7 +89,7 @@ class tree_reduction {
                            : usual_block(count, sizeof(T))) {}
 
   // Of `count` elements, at least one.
-  T run(I first, std::uint64_t count) {
+  T run(Index first, std::uint64_t count) {
     counted_pace pace(pace_);
     T value = reduce(first, count, pace);
     pace.tell(pace_);
@@ -98,11 +99,11 @@ class tree_reduction {
  private:
   // Several sums side by side: a compiler may not do so by itself where the order shows in the last bit.
   static constexpr bool has_lanes =
-      std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>> && !maps_a_part<Map, I>;
+      std::is_arithmetic_v<T> && commutes<std::remove_const_t<Combine>> && !maps_a_part<Map, Index>;
   using lane = std::uint8_t;  // fits every index
   static constexpr lane lanes = 16;
 
-  T reduce(I first, std::uint64_t count, counted_pace& pace) {
+  T reduce(Index first, std::uint64_t count, counted_pace& pace) {
     if (count <= block_) {
       if constexpr (has_lanes) {
         if (count > pace.block() && count <= divisible_block) return block_by_values(first, count, pace);
@@ -119,7 +120,7 @@ class tree_reduction {
     return std::invoke(combine_, std::move(value), reduce(loop_advance(first, left), count - left, pace));
   }
 
-  [[gnu::noinline]] T share(I first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
+  [[gnu::noinline]] T share(Index first, std::uint64_t left, std::uint64_t right, counted_pace& pace) {
     auto [value, other] = join(
         [&, this] { return reduce(first, left, pace); },
         as_part_of<Map>([this, middle = loop_advance(first, left), right] { return run(middle, right); }));
@@ -127,27 +128,27 @@ class tree_reduction {
   }
 
   // A block of iterations that may be long: it has the same value, but looks up meanwhile.
-  T block_by_values(I first, std::uint64_t count, counted_pace& pace) {
+  T block_by_values(Index first, std::uint64_t count, counted_pace& pace) {
     std::array<T, divisible_block> values;
     fill(values.data(), first, count, pace);
     const auto taken = [&](std::uint64_t i) { return values[i]; };
     return fold(taken, std::uint64_t{0}, count);
   }
 
-  [[gnu::noinline]] void fill(T* values, I first, std::uint64_t count, counted_pace& pace) {
-    body_at_hand<Map, typename iteration_of<I>::type> map = map_;
+  [[gnu::noinline]] void fill(T* values, Index first, std::uint64_t count, counted_pace& pace) {
+    body_at_hand<Map, typename iteration_of<Index>::type> map = map_;
     for (std::uint64_t done = 0; done < count;) {
       const auto left = count - done;
       if (pace.wants_a_share(left)) [[unlikely]]
         return share_filling(values + done, loop_advance(first, done), left, pace);
       const auto next = std::min(pace.block(), left);
-      I i = loop_advance(first, done);
+      Index i = loop_advance(first, done);
       for (const auto end = done + next; done != end; ++done, ++i) values[done] = value(map, i);
       pace.ran(next);
     }
   }
 
-  [[gnu::noinline]] void share_filling(T* values, I first, std::uint64_t count, counted_pace& pace) {
+  [[gnu::noinline]] void share_filling(T* values, Index first, std::uint64_t count, counted_pace& pace) {
     const auto left = count - count / 2;
     join([&, this] { fill(values, first, left, pace); },
          as_part_of<Map>([this, values, left, count, middle = loop_advance(first, left)] {
@@ -157,21 +158,21 @@ class tree_reduction {
          }));
   }
 
-  T block(I first, std::uint64_t count) {
-    if constexpr (body_of_bounds<Map, I>) {
+  T block(Index first, std::uint64_t count) {
+    if constexpr (body_of_bounds<Map, Index>) {
       return std::invoke(map_, first, loop_advance(first, count));
-    } else if constexpr (body_of_spans<Map, I>) {
-      return std::invoke(map_, span_at<I>(first, loop_advance(first, count)));
-    } else if constexpr (body_of_subranges<Map, I>) {
-      return std::invoke(map_, std::ranges::subrange<I>(first, loop_advance(first, count)));
+    } else if constexpr (body_of_spans<Map, Index>) {
+      return std::invoke(map_, span_at<Index>(first, loop_advance(first, count)));
+    } else if constexpr (body_of_subranges<Map, Index>) {
+      return std::invoke(map_, std::ranges::subrange<Index>(first, loop_advance(first, count)));
     } else {
-      body_at_hand<Map, typename iteration_of<I>::type> map = map_;
+      body_at_hand<Map, typename iteration_of<Index>::type> map = map_;
       return fold(map, first, loop_advance(first, count));
     }
   }
 
-  template <class Index>
-  T fold(auto& map, Index first, Index last) {
+  template <class At>
+  T fold(auto& map, At first, At last) {
     body_at_hand<Combine, T, T> combine = combine_;
     if constexpr (has_lanes) {
       if (loop_distance(first, last) >= 2 * lanes) return fold_in_lanes(map, combine, first, last);
@@ -183,34 +184,34 @@ class tree_reduction {
     return sum;
   }
 
-  template <class Index>
-  static T value(auto& map, Index i) {
-    if constexpr (std::integral<Index>) {
+  template <class At>
+  static T value(auto& map, At i) {
+    if constexpr (std::integral<At>) {
       return std::invoke(map, i);
     } else {
       return std::invoke(map, *i);
     }
   }
-  template <class Index>
-  static bool is_before(Index i, Index last) noexcept {
-    if constexpr (std::integral<Index>) {
+  template <class At>
+  static bool is_before(At i, At last) noexcept {
+    if constexpr (std::integral<At>) {
       return i < last;
     } else {
       return i != last;
     }
   }
 
-  template <class Index>
-  static T fold_in_lanes(auto& map, auto& combine, Index first, Index last) {
+  template <class At>
+  static T fold_in_lanes(auto& map, auto& combine, At first, At last) {
     std::array<T, lanes> sums;
-    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<Index>(first + i));
+    for (lane i = 0; i < lanes; ++i) sums[i] = value(map, static_cast<At>(first + i));
     for (first += lanes; loop_distance(first, last) >= lanes; first += lanes) {
-      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<Index>(first + i)));
+      for (lane i = 0; i < lanes; ++i) sums[i] = combine(sums[i], value(map, static_cast<At>(first + i)));
     }
     const auto rest = static_cast<lane>(loop_distance(first, last));
     // The second bound, which always holds, tells the compiler that no lane beyond the last is meant.
     for (lane i = 0; i < rest && i < lanes; ++i)
-      sums[i] = combine(sums[i], value(map, static_cast<Index>(first + i)));
+      sums[i] = combine(sums[i], value(map, static_cast<At>(first + i)));
     for (lane half = lanes / 2; half > 0; half /= 2) {
       for (lane i = 0; i < half; ++i) sums[i] = combine(sums[i], sums[i + half]);
     }

@@ -3,7 +3,6 @@
 
 #include <teff/detail/graph/fields.hpp>
 #include <teff/detail/message/argument_bytes.hpp>
-#include <teff/message_parts.hpp>
 
 #include <array>
 #include <concepts>
@@ -19,6 +18,11 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+namespace teff {
+template <class T>
+struct message_parts;  // message.hpp
+}  // namespace teff
 
 namespace teff::detail {
 

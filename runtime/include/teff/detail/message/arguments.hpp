@@ -1,4 +1,4 @@
-// Arguments of a message, to bytes and back (message_parts.hpp says which types there are).
+// Arguments of a message, to bytes and back (message_parts says which types there are).
 //
 // Sender and receiver are the same program on the same kind of machine: numbers travel as they lie in memory.
 // Each value takes one byte at least. So a spoilt count makes the reader allocate a multiple of the bytes
@@ -71,7 +71,7 @@ constexpr void expect_to_travel() {
                 "above 16: take a std::vector instead");
   static_assert(can_travel<T> || is_address<T> || is_view<T>,
                 "teff: a type that can't be an argument of a message: specialise teff::message_parts for "
-                "it (message_parts.hpp)");
+                "it (message.hpp)");
 }
 
 template <class T, class Bytes>

@@ -2,6 +2,7 @@
 // ranks are numbered from the root; a rank's parent has its number without the lowest bit that is set.
 #pragma once
 
+#include <teff/detail/exceptions.hpp>
 #include <teff/error.hpp>
 #include <teff/message.hpp>
 
@@ -132,20 +133,19 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
   // `called`: its name in errors.
   reduction_state(int rank, int ranks, int root, const char* called)
       : rank_(rank), called_(called), tree_(rank, ranks, root) {
-    if (root < 0 || root >= ranks)
-      throw misuse("teff::on_reduction: there is no rank " + std::to_string(root));
+    if (root < 0 || root >= ranks) refuse_index("teff::on_reduction", "rank", root, ranks);
   }
 
   std::function<T(const T&, const T&)> combine;
   std::function<void(std::uint64_t round, const T& total)> total;
 
   void registered(communicator& comm) {
-    auto& core = comm.internals();
+    auto& core = access::internals(comm);
     part_.emplace(
         comm.on([kept = this->shared_from_this(), &core](int from, std::uint64_t round, const T& value) {
           kept->take(core.epoch(), from, round, value);
         }));
-    comm.source().keep(this->shared_from_this());
+    access::source(comm).keep(this->shared_from_this());
   }
   // The value goes to this rank itself, so that a round ends in a handler.
   void give(std::uint64_t round, const T& value) const { part_->send(rank_, rank_, round, value); }
@@ -160,10 +160,10 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
     if (epoch != epoch_ || rounds_.empty()) return {};
     std::string words = name() + ": ";
     std::size_t named = 0;
-    for (const auto& [round, part] : rounds_) {
+    for (const auto& [round, state] : rounds_) {
       if (named == most) break;
       words += (named++ == 0 ? "round " : ", round ") + std::to_string(round) + " waits for " +
-               tree_.words_of(part.missing);
+               tree_.words_of(state.missing);
     }
     if (rounds_.size() > named) words += ", and " + std::to_string(rounds_.size() - named) + " more wait";
     return words;

@@ -3,7 +3,7 @@
 
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/message/wire.hpp>
-#include <teff/message_counters.hpp>
+#include <teff/transport.hpp>
 
 #include <array>
 #include <cstddef>
@@ -77,17 +77,17 @@ class large_messages {
 
   // The data of so many large messages may be expected at one time. Further offers wait, and the program is
   // not asked for their memory.
-  static constexpr std::size_t slots = 4;
+  static constexpr std::size_t most_expected = 4;
 
   communicator_core& core_;
   std::mutex mutex_;  // guards what follows
   std::uint64_t offers_ = 0;
   std::unordered_map<int, message_counts> sent_;  // by rank: offers, without those taken back
   std::unordered_map<std::uint64_t, offered> offered_;
-  std::array<bool, slots> taken_{};
+  std::array<bool, most_expected> taken_{};
   std::deque<waiting> waiting_;  // only while all slots are taken
   // By slot. The handler that takes a slot fills its entry, the handler of `arrived` empties it.
-  std::array<std::optional<expected>, slots> expected_;
+  std::array<std::optional<expected>, most_expected> expected_;
 };
 
 }  // namespace teff::detail

@@ -59,10 +59,10 @@ class running_pipeline {
   static constexpr std::size_t count = sizeof...(Stages);
   static constexpr std::size_t last = count - 1;
 
-  template <std::size_t I>
-  using stage = std::tuple_element_t<I, std::tuple<Stages...>>;
-  template <std::size_t I>
-  using argument = typename stage_argument<I, Stages...>::type;
+  template <std::size_t Index>
+  using stage = std::tuple_element_t<Index, std::tuple<Stages...>>;
+  template <std::size_t Index>
+  using argument = typename stage_argument<Index, Stages...>::type;
 
  public:
   running_pipeline(std::size_t tokens, Stages&... stages) noexcept : state_(tokens), stages_(stages...) {}
@@ -117,19 +117,19 @@ class running_pipeline {
     return false;
   }
 
-  template <std::size_t... I>
-  void resume(std::size_t found, walk_pace& pace, std::index_sequence<I...>) {
-    static_cast<void>(((found == I && (resume<I>(pace), true)) || ...));
+  template <std::size_t... Index>
+  void resume(std::size_t found, walk_pace& pace, std::index_sequence<Index...>) {
+    static_cast<void>(((found == Index && (resume<Index>(pace), true)) || ...));
   }
 
   // The calling walk holds this serial stage: runs it on its next token, and carries the token on.
-  template <std::size_t I>
+  template <std::size_t Index>
   void resume(walk_pace& pace) {
-    if constexpr (I == 0) {
+    if constexpr (Index == 0) {
       make_token(pace);
-    } else if constexpr (is_serial<I>) {
-      auto next = turns<I>().take();
-      run_serial<I>(std::move(next.value), next.number, pace);
+    } else if constexpr (is_serial<Index>) {
+      auto next = turns<Index>().take();
+      run_serial<Index>(std::move(next.value), next.number, pace);
     }
   }
 
@@ -145,48 +145,48 @@ class running_pipeline {
 
   // ---- Beside other walks ----
 
-  template <std::size_t I>
-  void carry(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
+  template <std::size_t Index>
+  void carry(argument<Index>&& value, std::uint64_t number, walk_pace& pace) {
     if (state_.failed()) return;
     share_if_asked();
     if (Worker::asked()) [[unlikely]]
       Worker::look_outside();
-    if constexpr (!is_serial<I>) {
+    if constexpr (!is_serial<Index>) {
       pace.ran_stage();
-      if constexpr (I == last) {
-        call<I>(std::move(value));
+      if constexpr (Index == last) {
+        call<Index>(std::move(value));
         end_token();
       } else {
-        carry<I + 1>(call<I>(std::move(value)), number, pace);
+        carry<Index + 1>(call<Index>(std::move(value)), number, pace);
       }
     } else {
-      auto& own = turns<I>();
-      const auto turn = stage<I>::mode == stage_mode::serial ? number : own.next_arrival();
+      auto& own = turns<Index>();
+      const auto turn = stage<Index>::mode == stage_mode::serial ? number : own.next_arrival();
       if (own.enter(turn)) {
-        run_serial<I>(std::move(value), number, pace);
+        run_serial<Index>(std::move(value), number, pace);
       } else if (!own.park(turn, number, std::move(value))) {
-        resume<I>(pace);
+        resume<Index>(pace);
       }
     }
   }
 
-  template <std::size_t I>
-  void run_serial(argument<I>&& value, std::uint64_t number, walk_pace& pace) {
+  template <std::size_t Index>
+  void run_serial(argument<Index>&& value, std::uint64_t number, walk_pace& pace) {
     pace.ran_stage();
-    if constexpr (I == last) {
-      call<I>(std::move(value));
-      leave<I>();
+    if constexpr (Index == last) {
+      call<Index>(std::move(value));
+      leave<Index>();
       end_token();
     } else {
-      argument<I + 1> made = call<I>(std::move(value));
-      leave<I>();
-      carry<I + 1>(std::move(made), number, pace);
+      argument<Index + 1> made = call<Index>(std::move(value));
+      leave<Index>();
+      carry<Index + 1>(std::move(made), number, pace);
     }
   }
 
-  template <std::size_t I>
+  template <std::size_t Index>
   void leave() noexcept {
-    if (turns<I>().leave()) state_.make_ready(I);
+    if (turns<Index>().leave()) state_.make_ready(Index);
   }
 
   void end_token() noexcept {
@@ -239,68 +239,68 @@ class running_pipeline {
   }
 
   // Returns false if the walk shares from now on.
-  template <std::size_t I, class Lone>
-  bool carry_alone(argument<I>&& value, Lone& lone, walk_pace& pace) {
+  template <std::size_t Index, class Lone>
+  bool carry_alone(argument<Index>&& value, Lone& lone, walk_pace& pace) {
     if (Worker::asked() && state_.most_tokens() > 1 && lone.worth_sharing()) [[unlikely]] {
-      begin_sharing<I>(std::make_index_sequence<count>{});
+      begin_sharing<Index>(std::make_index_sequence<count>{});
       pace.restart();
-      carry<I>(std::move(value), 0, pace);
+      carry<Index>(std::move(value), 0, pace);
       return false;
     }
-    if constexpr (I == last) {
-      call<I>(std::move(value));
+    if constexpr (Index == last) {
+      call<Index>(std::move(value));
       return true;
     } else {
-      return carry_alone<I + 1>(call<I>(std::move(value)), lone, pace);
+      return carry_alone<Index + 1>(call<Index>(std::move(value)), lone, pace);
     }
   }
 
   // The token in the walk's hands has come to stage `Come`. It gets the number 0.
-  template <std::size_t Come, std::size_t... I>
-  [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<I...>) {
+  template <std::size_t Come, std::size_t... Index>
+  [[gnu::cold, gnu::noinline]] void begin_sharing(std::index_sequence<Index...>) {
     const auto begin = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
       if constexpr (has_turns<J>) this->template turns<J>().begin(J < Come ? 1 : 0, state_.most_tokens());
     };
-    (begin(std::integral_constant<std::size_t, I>{}), ...);
+    (begin(std::integral_constant<std::size_t, Index>{}), ...);
     made_ = 1;
     state_.begin_sharing();
   }
 
-  template <std::size_t... I>
-  void end_turns(std::index_sequence<I...>) noexcept {
+  template <std::size_t... Index>
+  void end_turns(std::index_sequence<Index...>) noexcept {
     const auto end = [&]<std::size_t J>(std::integral_constant<std::size_t, J>) {
       if constexpr (has_turns<J>) this->template turns<J>().end();
     };
-    (end(std::integral_constant<std::size_t, I>{}), ...);
+    (end(std::integral_constant<std::size_t, Index>{}), ...);
   }
 
   // ---- Stages ----
 
-  template <std::size_t I>
-  static constexpr bool is_serial = stage<I>::mode != stage_mode::parallel;
+  template <std::size_t Index>
+  static constexpr bool is_serial = stage<Index>::mode != stage_mode::parallel;
   // The source has no turns: its bit of `ready` gives it one holder at a time.
-  template <std::size_t I>
-  static constexpr bool has_turns = I > 0 && is_serial<I>;
+  template <std::size_t Index>
+  static constexpr bool has_turns = Index > 0 && is_serial<Index>;
 
-  template <std::size_t I, bool HasTurns>
+  template <std::size_t Index, bool HasTurns>
   struct turns_of {};
-  template <std::size_t I>
-  struct turns_of<I, true> : serial_turns<argument<I>, Worker> {};
+  template <std::size_t Index>
+  struct turns_of<Index, true> : serial_turns<argument<Index>, Worker> {};
 
   template <class Indices>
   struct all_turns;
-  template <std::size_t... I>
-  struct all_turns<std::index_sequence<I...>> : turns_of<I, has_turns<I>>... {};
+  template <std::size_t... Index>
+  struct all_turns<std::index_sequence<Index...>> : turns_of<Index, has_turns<Index>>... {};
 
-  template <std::size_t I>
-  turns_of<I, true>& turns() noexcept {
+  template <std::size_t Index>
+  turns_of<Index, true>& turns() noexcept {
     return turns_;
   }
 
-  template <std::size_t I, class... Value>
+  template <std::size_t Index, class... Value>
   auto call(Value&&... value) {
-    auto& function = std::get<I>(stages_).function;
-    if constexpr (is_serial<I>) {
+    auto& function = std::get<Index>(stages_).function;
+    if constexpr (is_serial<Index>) {
       return call_function(function, std::forward<Value>(value)...);
     } else {
       return call_function(std::as_const(function), std::forward<Value>(value)...);

@@ -116,12 +116,12 @@ consteval bool is_pipeline() {
   }
 }
 
-// The type of the argument of stage I. Stage 0 is the source.
-template <std::size_t I, class... Stages>
+// The type of the argument of stage Index. Stage 0 is the source.
+template <std::size_t Index, class... Stages>
 struct stage_argument {
-  using stage = std::tuple_element_t<I - 1, std::tuple<Stages...>>;
-  using type = std::remove_cv_t<
-      std::invoke_result_t<typename stage::called_type&, typename stage_argument<I - 1, Stages...>::type>>;
+  using stage = std::tuple_element_t<Index - 1, std::tuple<Stages...>>;
+  using type = std::remove_cv_t<std::invoke_result_t<typename stage::called_type&,
+                                                     typename stage_argument<Index - 1, Stages...>::type>>;
 };
 template <class... Stages>
 struct stage_argument<1, Stages...> {

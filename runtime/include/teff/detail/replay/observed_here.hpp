@@ -23,7 +23,7 @@ class observed_here {
 
  private:
   observed_task outer_;
-  running_graph outer_running_;
+  running_source outer_running_;
 };
 
 }  // namespace teff::detail

@@ -1,4 +1,4 @@
-// A recorded run: what each worker does in a replay, and how it does so.
+// A recorded run: the tasks of each worker in a replay, and how the worker runs them.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -64,7 +64,7 @@ struct recorded_run {
     const observed_here nobody({});
     for (std::uint64_t i = 0; i < times; ++i) {
       const auto* wait = part.waits.data();
-      const auto* signal = part.signals.data();
+      const auto* signal = part.signals_sent.data();
       for (std::size_t task = 0; task < part.tasks.size(); ++task) {
         for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
           if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
@@ -72,7 +72,7 @@ struct recorded_run {
         if (core.failed()) [[unlikely]]
           return;
         step(own, task, i);
-        for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end;
+        for (const auto* const end = part.signals_sent.data() + part.tasks[task].signals_end; signal != end;
              ++signal)
           core.raise(*signal);
       }

@@ -18,10 +18,13 @@ class trace_ring;
 struct alignas(64) task_slot {
   void (*run)(task_slot&, const scope_state* by);
   std::atomic<std::uint32_t> state;
-  unsigned exceptions;  // a fork's: how many were in flight when it was made
+  unsigned exceptions;  // a fork's: how many were in flight when it was made; and made_outside
   alignas(16) std::byte data[48];
 };
 static_assert(sizeof(task_slot) == 64, "a slot is a cache line");
+
+// A fork's slot lies in no deque: a thread that is no worker made it.
+inline constexpr unsigned made_outside = 1U << 31;
 
 // Never dereferenced.
 template <class Scope>
@@ -32,7 +35,6 @@ inline constexpr std::uint32_t idle = 0;
 inline constexpr std::uint32_t ended = 1;        // a join's task returned: `data` holds its result
 inline constexpr std::uint32_t failed = 2;       // a join's task threw: `data` holds the exception_ptr
 inline constexpr std::uint32_t moved_out = 3;    // a scope's task left the slot, which may be used again
-inline constexpr std::uint32_t outside = 4;      // a fork's, which lies in no deque
 inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that runs it
 }  // namespace slot_state
 

@@ -1,4 +1,4 @@
-// What threads that are no workers call.
+// Functions for threads that are no workers.
 #pragma once
 
 #include <teff/detail/scheduler/awaited_job.hpp>
@@ -10,6 +10,15 @@ namespace teff::detail {
 // workers; or the process exits, and has shut down the default runtime. Throws what default_runtime() throws,
 // runtime_was_shut_down.
 [[nodiscard]] bool run_on_default_runtime(awaited_job& job);
+
+// The default runtime, in which the calling thread, no worker, may submit a request; the runtime lives until
+// end_outside() of that. Null: the thread is to run it itself, as above. Throws as above.
+[[nodiscard]] scheduler* begin_outside();
+// The calling thread waits until the request has ended; it runs the request as a guest if no worker has begun
+// it. `request.is_awaited` since before the submission. Throws forked_process.
+void end_outside(scheduler&, awaited_job& request);
+// Whether it has ended: then end_outside() returns at once.
+[[nodiscard]] bool has_ended_outside(const awaited_job& request) noexcept;
 
 // Calls body(what) so, or itself. Throws what body throws, too.
 void call_on_default_runtime(void (*body)(void* what), void* what);

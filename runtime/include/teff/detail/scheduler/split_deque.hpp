@@ -31,11 +31,11 @@ class split_deque {
   split_deque& operator=(const split_deque&) = delete;
 
   // Owner, before any thief knows the deque. At most 2^24 - 1 slots. `watched`: asked() is always true.
-  void open(Slot* slots, bool watched = false) noexcept {
-    slots_ = slots;
+  void open(Slot* first, bool watched = false) noexcept {
+    slots_ = first;
     unasked_ = watched ? watch : 0;
-    set_head(slots);
-    guard_.store(slots, std::memory_order_relaxed);
+    set_head(first);
+    guard_.store(first, std::memory_order_relaxed);
     asked_.store(unasked_ | request, std::memory_order_relaxed);  // nothing is public: the first push shares
   }
 
@@ -43,8 +43,8 @@ class split_deque {
   // look at it meanwhile.
   void suspend() noexcept { set_head(nullptr); }
   // `guard` stays as it is, since an exposure may be under way.
-  void resume(Slot* slots) noexcept {
-    set_head(slots);
+  void resume(Slot* first) noexcept {
+    set_head(first);
     invite();
   }
   // The next push shares, as if a thief asked.

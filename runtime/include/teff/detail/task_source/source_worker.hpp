@@ -1,0 +1,41 @@
+// The state that one worker keeps of a task source.
+#pragma once
+
+#include <teff/detail/ready/ready_tasks.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
+
+#include <cstdint>
+
+namespace teff::detail {
+
+// Used by its worker only, but for the part of `ready` that is for thieves. A source's own state of a worker
+// derives from it.
+struct source_worker {
+  source_worker(unsigned worker, bool is_alone) noexcept : index(worker), alone(is_alone), ready(worker) {}
+
+  // Whether a task that any worker might run may be kept to run next: a body makes it ready, or it came alone
+  // from outside.
+  [[nodiscard]] bool keeps_next() const noexcept { return running != nullptr || runs_what_it_receives; }
+  // Items that it has taken: messages, ends that were held, shared tasks.
+  [[nodiscard]] std::uint64_t items() const noexcept { return items_received + ready.shared_taken(); }
+
+  // While nothing is known of how long tasks take, so many of them before it looks at other sources.
+  static constexpr unsigned first_tasks_a_run = 8;
+
+  const unsigned index;
+  const bool alone;                 // the source's only worker
+  ready_tasks ready;                // the queues
+  running_task* running = nullptr;  // the innermost
+  std::uint64_t items_received = 0;
+  unsigned tasks_a_run = first_tasks_a_run;  // at most
+  bool runs_what_it_receives = false;
+};
+
+// Of the task that the calling thread runs: its source, and its worker's state of that source.
+struct running_source {
+  const task_source_base* of = nullptr;
+  source_worker* state = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local running_source running_on;
+
+}  // namespace teff::detail

@@ -1,0 +1,353 @@
+// A source of many small tasks: how its workers run what is ready (src/task_source/README.md).
+#pragma once
+
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/ready/ready_group.hpp>
+#include <teff/detail/scheduler/core_share.hpp>
+#include <teff/detail/scheduler/local_deque.hpp>
+#include <teff/detail/scheduler/processor_clock.hpp>
+#include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/task_source/source_worker.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+namespace teff::detail {
+
+// `Worker` derives from source_worker. `Derived` has, for its base:
+//
+//   Worker& state(unsigned worker)              the state of that worker
+//   bool has_priorities()
+//   bool receive(Worker&) noexcept              counts the messages of other workers; false: there were none
+//   bool receive_outside(Worker&) noexcept      the same for what came from outside the workers
+//   bool sees_messages(const Worker&) noexcept  whether receive() would find something
+//   bool sees_outside() noexcept                whether receive_outside() would
+//   bool leaves_outside_alone(Worker&) noexcept whether another thread is about to take that
+//   std::int64_t tasks_waiting(const Worker&)   how many tasks, as the worker counts, wait for something
+//   void run_body(Worker&, ready_node&)         runs the body of a task; may throw what that throws
+//   unsigned ends_on(const Worker&, const ready_node&)  the only worker that can end() a task of this one,
+//                                               or any_worker
+//   void end(Worker&, ready_node&) noexcept     the task has ended
+template <class Derived, class Worker>
+class task_source : public task_source_base {
+ public:
+  // Its workers have to look elsewhere soon, say for messages of other ranks: run() returns as soon as there
+  // is no task, and after a while else.
+  bool looks_elsewhere = false;
+
+  // A handle for the end of the task whose body the calling thread runs; null if it runs none of this source.
+  // Throws std::bad_alloc.
+  [[nodiscard]] held_end<>* hold_end() {
+    if (running_on.of != this || running_on.state->running == nullptr) return nullptr;
+    running_task& running = *running_on.state->running;
+    return &hold(running, running_on.state->index,
+                 derived().ends_on(static_cast<Worker&>(*running_on.state), *running.task));
+  }
+
+  bool run(unsigned worker) noexcept override;
+  bool sees_work(unsigned worker) noexcept override {
+    return sees_own_work(worker) || sees_outside() || ready_.sees_shared();
+  }
+  bool invites(unsigned worker) noexcept override {
+    if (sees_own_work(worker) || ready_.sees_shared()) return true;
+    return sees_outside() && !derived().leaves_outside_alone(derived().state(worker));
+  }
+  bool run_own(unsigned worker) noexcept override;
+  bool sees_own_work(unsigned worker) noexcept override;
+  void begin_child() noexcept override {
+    task_source_base::begin_child();
+    running_on = {};
+  }
+
+ protected:
+  task_source(scheduler& runtime, unsigned workers, const char* name)
+      : task_source_base(runtime, workers, name), ready_(workers) {}
+  // The state of the next worker, before anything runs. Throws std::bad_alloc.
+  void add_worker(Worker& state) { ready_.add(state.ready); }
+
+  // A task becomes ready that any worker may run. Of those that a body makes ready, the one with the highest
+  // priority is kept to run next, of equal ones the last; the others are shared. Throws std::bad_alloc; then
+  // the source has failed.
+  void make_ready(Worker& here, ready_node* task) {
+    const ready_node* const kept = here.ready.kept();
+    if (here.keeps_next() && (kept == nullptr || kept->priority <= task->priority))
+      task = here.ready.keep_next(task);
+    if (task != nullptr) share(here, task);
+  }
+  // Calls count(). A task's last dependence is done, so if that throws, the task would be missing: the source
+  // fails.
+  template <class MakeReady>
+  void fail_if_thrown(MakeReady make_ready) {
+    undo_if_thrown(make_ready, [this] { fail(std::current_exception()); });
+  }
+  // Calls count(), unless the source has failed. If count() throws, the source fails.
+  template <class Count>
+  void try_count(Count count) noexcept {
+    if (cancelled()) return;
+    catch_all(count, [this] { fail(std::current_exception()); });
+  }
+  // A body of this source may have called fork() and returned in the child process, where threads of the
+  // parent hold the locks: asked before a lock is taken. The child has found the source cancelled.
+  void leave_if_forked() const noexcept {
+    if (cancelled()) [[unlikely]]
+      leave_if_child(runtime());
+  }
+
+ private:
+  [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+  [[nodiscard]] bool sees_outside() noexcept {
+    return derived().sees_outside() || !released_anywhere().empty();
+  }
+
+  void share(Worker& here, ready_node* ready);
+  void execute(Worker& here, ready_node* task) noexcept;
+  [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
+  bool take_released(Worker& here, handed_over<>& released) noexcept;
+  bool receive(Worker& here) noexcept;
+  bool receive_outside(Worker& here) noexcept;
+  void share_kept(Worker& here) noexcept;
+  void leave_core(Worker& here) noexcept;
+  void compare_kept(Worker& here) noexcept;
+  bool run_next(Worker& here) noexcept;
+  [[nodiscard]] static unsigned next_tasks_a_run(unsigned tasks, std::int64_t took, unsigned most) noexcept;
+  void say_ended(Worker& here) noexcept;
+  void settle_items(Worker& here) noexcept;
+
+  // After so many tasks, or so many looks without finding one, run() returns: there may be other work.
+  static constexpr unsigned tasks_a_run = 256;
+  static constexpr unsigned looks_a_run = 128;
+  // After so many looks in vain it looks whether the source rests.
+  static constexpr unsigned looks_between_rests = 16;
+  // Where there is another source, after so many nanoseconds of tasks, about: as often as that is worth its
+  // cost.
+  static constexpr std::int64_t time_a_run = 2000;
+  // Of equal priority, before it looks for messages (src/graph/README.md).
+  static constexpr unsigned tasks_between_looks = 8;
+
+  ready_group ready_;
+};
+
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
+  const bool by_priority = derived().has_priorities();
+  // Anything that can throw comes before the item begins.
+  fail_if_thrown([&] { here.ready.make_room(by_priority); });
+  account(here.index).begin_one();
+  here.ready.push_shared(ready, by_priority);
+  published(runtime());
+}
+
+// ---- A task runs and ends ----
+
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::execute(Worker& here, ready_node* task) noexcept {
+  if (!cancelled()) [[likely]] {
+    running_task mine{task};
+    auto* const outer = std::exchange(here.running, &mine);
+    catch_all([&] { derived().run_body(here, *task); }, [this] { fail(std::current_exception()); });
+    here.running = outer;
+    if (mine.held != nullptr && !ends_with_body(here, *mine.held)) [[unlikely]]
+      return;
+  } else {
+    leave_if_forked();
+  }
+  derived().end(here, *task);
+}
+
+// Whether the handles of the task's end were released before its body returned.
+template <class Derived, class Worker>
+[[gnu::noinline]] bool task_source<Derived, Worker>::ends_with_body(Worker& here, held_end<>& held) noexcept {
+  if (!held.release()) return false;
+  ++here.items_received;
+  delete &held;
+  return true;
+}
+
+// Ends the tasks whose last handle was released after the body had returned.
+template <class Derived, class Worker>
+[[gnu::noinline]] bool task_source<Derived, Worker>::take_released(Worker& here,
+                                                                   handed_over<>& released) noexcept {
+  auto* each = released.take_all();
+  const bool any = each != nullptr;
+  while (each != nullptr) {
+    auto* const gone = std::exchange(each, each->next);
+    derived().end(here, *gone->task);
+    ++here.items_received;
+    delete gone;
+  }
+  return any;
+}
+
+// ---- Items from other threads ----
+
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::receive(Worker& here) noexcept {
+  const bool received = derived().receive(here);
+  auto& released = account(here.index).released;
+  return (!released.empty() && take_released(here, released)) || received;
+}
+
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::receive_outside(Worker& here) noexcept {
+  const bool received = derived().receive_outside(here);
+  return (!released_anywhere().empty() && take_released(here, released_anywhere())) || received;
+}
+
+// Says that all items which this worker took have ended. Not to be called while a task of this source lies
+// below on its stack.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::say_ended(Worker& here) noexcept {
+  auto& mine = account(here.index);
+  mine.waiting.store(derived().tasks_waiting(here), std::memory_order_relaxed);
+  mine.say_ended(here.items());
+}
+
+// Items that the worker began outside of this source's tasks end here if it may not run() any more: a guest
+// that leaves has a last look only.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
+  if (account(here.index).ended.load(std::memory_order_relaxed) == here.items()) return;
+  if (here.ready.sees_own() || !this->enter(here.index)) return;
+  say_ended(here);
+  this->leave(here.index);
+}
+
+// ---- The task that is kept to run next ----
+
+// It goes where others find it: the worker does something else for a while.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::share_kept(Worker& here) noexcept {
+  try_count([&] {
+    if (ready_node* const next = here.ready.keep_next(nullptr)) share(here, next);
+  });
+}
+
+// Another program gets the core for a while.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
+  if (here.ready.has_own()) return;  // no other worker may run these
+  share_kept(here);
+  this_core.leave();
+}
+
+// With priorities: the kept task goes where others find it, if another task is to run before. There may be
+// one that is in no queue yet.
+template <class Derived, class Worker>
+void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
+  const ready_node* const kept = here.ready.kept();
+  // In this order: a source that has no task yet may be about to be given its functions.
+  if (kept == nullptr || !derived().has_priorities()) [[likely]]
+    return;
+  leave_if_forked();
+  receive_outside(here);
+  if (here.ready.has_before(kept->priority)) share_kept(here);
+}
+
+// ---- A worker's turn ----
+
+// How many tasks the next run() may take, after one that took so many.
+template <class Derived, class Worker>
+unsigned task_source<Derived, Worker>::next_tasks_a_run(unsigned tasks, std::int64_t took,
+                                                        unsigned most) noexcept {
+  const auto time = processor_clock::in(time_a_run);
+  if (took > time) return static_cast<unsigned>(std::max<std::int64_t>(tasks * time / took, 1));
+  return tasks == most && took < time / 2 ? std::min(most * 2, tasks_a_run) : most;
+}
+
+// Runs a task that lies ready here, if there is one.
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::run_next(Worker& here) noexcept {
+  ready_node* const task = here.ready.take([&] {
+    leave_if_forked();
+    receive_outside(here);
+  });
+  if (task != nullptr) execute(here, task);
+  return task != nullptr;
+}
+
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::run(unsigned worker) noexcept {
+  Worker& here = derived().state(worker);
+  const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
+  const auto outer = std::exchange(running_on, {this, &here});
+  // Others wait meanwhile: messages of a communicator, or tasks of another source.
+  const bool is_timed = looks_elsewhere || is_one_of_several();
+  const unsigned most = nested ? 1 : is_timed ? here.tasks_a_run : tasks_a_run;
+  const auto began = is_timed ? processor_clock::now() : 0;
+  unsigned tasks = 0;
+  // A worker that waits asks when it first finds nothing. After that all ask rarely: the others write what
+  // at_rest() reads.
+  bool asks_at_once = account(worker).awaits && !nested;
+  for (unsigned looks = 0; looks < looks_a_run;) {
+    if (!here.ready.sees_own() || tasks % tasks_between_looks == 0 || derived().has_priorities())
+      receive(here);
+    compare_kept(here);
+    if (run_next(here)) {
+      looks = 0;
+      if (++tasks == most) break;
+      if (self.asked() && !nested && makes_way_for_request()) [[unlikely]] {
+        share_kept(here);
+        break;
+      }
+      if ((tasks % tasks_between_looks == 0 || this_core.is_shared()) && this_core.is_time_to_leave())
+        leave_core(here);
+      continue;
+    }
+    if (receive_outside(here)) continue;
+    leave_if_forked();
+    if (!nested && looks == 0) say_ended(here);
+    if (ready_node* const task = ready_.steal(here.ready)) {
+      execute(here, task);
+      ++tasks;
+      looks = 0;
+    } else if (tasks == 0 || looks_elsewhere || is_being_detached() ||
+               (std::exchange(asks_at_once, false) && at_rest())) {
+      break;
+    } else if (++looks % looks_between_rests == 0 && !nested && finds_rest(worker)) {
+      break;
+    }
+  }
+  if (is_timed && tasks != 0 && !nested)
+    here.tasks_a_run = next_tasks_a_run(tasks, processor_clock::now() - began, most);
+  running_on = outer;
+  if (!nested) this->leave(worker);
+  if (tasks != 0) return true;
+  if (!nested) look_for_rest(worker);
+  return false;
+}
+
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::run_own(unsigned worker) noexcept {
+  Worker& here = derived().state(worker);
+  const bool nested = here.running != nullptr;
+  if (!nested && !this->enter(worker)) return false;
+  const auto outer = std::exchange(running_on, {this, &here});
+  const bool received = receive(here);
+  compare_kept(here);
+  ready_node* const task = here.ready.take_own();
+  if (task != nullptr) {
+    execute(here, task);
+  } else if (!nested) {
+    say_ended(here);
+  }
+  running_on = outer;
+  if (!nested) this->leave(worker);
+  if (task == nullptr && !nested) look_for_rest(worker);
+  return task != nullptr || received;
+}
+
+template <class Derived, class Worker>
+bool task_source<Derived, Worker>::sees_own_work(unsigned worker) noexcept {
+  Worker& here = derived().state(worker);
+  if (here.running == nullptr) {
+    settle_items(here);
+    look_for_rest(worker);
+  }
+  return here.ready.sees_own() || !account(worker).released.empty() || derived().sees_messages(here);
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,152 @@
+// The part of a task source that does not depend on the type of its tasks: it finds out when it has come to
+// rest, wakes the threads that wait for that, and keeps the first error.
+#pragma once
+
+#include <teff/detail/scheduler/runtime_life.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/detail/scheduler/waiters.hpp>
+#include <teff/detail/task_source/held_end.hpp>
+#include <teff/detail/task_source/recycled_memory.hpp>
+#include <teff/detail/task_source/rest.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+// A task that any worker may run, or end.
+inline constexpr unsigned any_worker = ~0U;
+
+// The task whose body runs, and its end if a handle holds that.
+struct running_task {
+  ready_node* task;
+  held_end<>* held = nullptr;
+};
+
+class task_source_base : public source {
+ public:
+  // `name`: of the source, for errors. It outlives the source.
+  task_source_base(scheduler& runtime, unsigned workers, const char* name);
+
+  // Returns when the source has come to rest; then throws what went wrong.
+  void wait();
+  // Drops the tasks that have not begun, waits for those that run, and says on stderr that there were some.
+  void abandon_if_unfinished() noexcept;
+  [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
+  [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
+  // `call`: the function that is to use the runtime, in words. Throws runtime_was_shut_down if that has been
+  // destroyed.
+  void expect_runtime(const char* call) const {
+    if (!has_runtime()) [[unlikely]]
+      refuse_without_runtime(call);
+  }
+  [[nodiscard]] unsigned workers() const noexcept { return static_cast<unsigned>(accounts_.size()); }
+
+  // A handle lets go of the end of a task. Any thread. Afterwards the source may be gone.
+  static void release(held_end<>& held) noexcept;
+  // wait() throws the first error. From then on no body is called until wait() has thrown it.
+  void fail(std::exception_ptr error) noexcept;
+
+  // For a source that is a part of something larger, which others may bring back to work.
+
+  // Whether nothing goes on (src/task_source/rest.md).
+  [[nodiscard]] bool rests() const noexcept { return at_rest(); }
+  // Of a source that rests: how many tasks wait for something; and what went wrong, if anything.
+  [[nodiscard]] std::uint64_t tasks_left() const noexcept;
+  [[nodiscard]] std::exception_ptr failure() noexcept;
+  // A listener for rest is told soon.
+  bool is_quiet() noexcept override { return told_of_rest_ == nullptr && at_rest(); }
+  // From now on workers that see that the source rests call told(whom), again and again. Set before the
+  // source is attached.
+  void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
+
+ protected:
+  [[nodiscard]] task_account<>& account(unsigned worker) noexcept { return accounts_[worker]; }
+  // An item that comes from outside the workers.
+  void begin_outside() noexcept { begun_outside_.fetch_add(1, std::memory_order_relaxed); }
+
+  // On the thread of the body of `running`, on this worker: one more handle holds the task's end. Throws
+  // std::bad_alloc.
+  [[nodiscard]] held_end<>& hold(running_task& running, unsigned worker, unsigned ends_on);
+  // Ends that any worker can see to.
+  [[nodiscard]] handed_over<>& released_anywhere() noexcept { return released_anywhere_; }
+
+  // No body is called any more, in a child process.
+  void begin_child() noexcept override { cancelled_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+
+  // Whether nothing goes on any more (src/task_source/rest.md).
+  [[nodiscard]] bool at_rest() const noexcept { return all_have_ended(accounts_, begun_outside_); }
+  // Worker `worker` has found nothing to do, so all that it took has ended. If the source is at rest, wakes
+  // the threads that wait for that.
+  void look_for_rest(unsigned worker) noexcept;
+  // The same in the middle of run(), if a thread waits. Returns whether the source is at rest.
+  [[nodiscard]] bool finds_rest(unsigned worker) noexcept;
+
+  // Whether the runtime's workers may have other sources to look at. A hint.
+  [[nodiscard]] bool is_one_of_several() const noexcept;
+
+  // Worker `worker` is about to use its own tables. False: a waiter uses them just now, for a short time.
+  [[nodiscard]] bool enter(unsigned worker) noexcept;
+  void leave(unsigned worker) noexcept;
+  // While it lives, no worker is inside its own tables. Of a source at rest.
+  class visit {
+   public:
+    explicit visit(task_source_base& of) noexcept;
+    ~visit();
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+
+   private:
+    task_source_base& of_;
+  };
+
+  // Forgets the tasks that wait for something, when the source is at rest. Returns an error that names some
+  // of them; null if there were none.
+  virtual std::exception_ptr forget_waiting() = 0;
+  // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
+  [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
+
+ private:
+  [[nodiscard]] static bool is_at_rest(const void* source) noexcept;
+  // Of a source at rest.
+  [[nodiscard]] bool nothing_left() const noexcept;
+  void hand_over(held_end<>& held) noexcept;
+  void wait_for_rest();
+  [[nodiscard]] bool help_as_guest();
+  [[nodiscard]] bool comes_to_rest_soon() noexcept;
+  void wait_for_rest_on(unsigned worker);
+  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
+  [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
+  [[noreturn, gnu::cold]] static void refuse_without_runtime(const std::string& call);
+  std::exception_ptr outcome();
+  std::exception_ptr end_of_wait(std::uint64_t ticket);
+  std::exception_ptr take_error() noexcept;
+
+  scheduler& runtime_;
+  const runtime_life life_;
+  const char* const name_;
+  std::vector<task_account<>, recycling_allocator<task_account<>>> accounts_;
+  void (*told_of_rest_)(void* whom) noexcept = nullptr;
+  void* whom_ = nullptr;
+  std::atomic<bool> cancelled_{false};
+  alignas(64) std::atomic<std::uint64_t> begun_outside_{0};
+  handed_over<> released_anywhere_;
+  waiters waiters_;
+  std::mutex mutex_;  // guards what follows
+  std::exception_ptr error_;
+
+  std::mutex ending_;  // guards what follows; held while the tasks left are forgotten
+  std::uint64_t next_ticket_ = 0;
+  std::uint64_t waits_ = 0;  // calls in progress
+  // How the source ended when it last ended badly, and which calls of wait() had begun by then.
+  std::exception_ptr outcome_;
+  std::uint64_t outcome_of_those_below_ = 0;
+};
+
+}  // namespace teff::detail

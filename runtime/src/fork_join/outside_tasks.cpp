@@ -1,0 +1,61 @@
+#include <teff/detail/fork_join/outside_tasks.hpp>
+#include <teff/detail/fork_join/scope_tasks.hpp>
+#include <teff/detail/scheduler/outside.hpp>
+#include <teff/detail/scheduler/requests.hpp>
+#include <teff/detail/scheduler/source.hpp>
+
+#include "scheduler/scheduler.hpp"
+
+#include <utility>
+
+namespace teff::detail {
+
+outside_task::outside_task(const scope_state* by)
+    : awaited_job{{[](job& this_job) noexcept {
+        auto& me = static_cast<outside_task&>(this_job);
+        me.task_slot::run(me, me.by_);
+        wake_submitter(me);
+      }}},
+      task_slot{},
+      by_(by),
+      runtime_(begin_outside()) {}
+
+outside_task::~outside_task() {
+  if (runtime_ != nullptr) end_call(*runtime_);
+}
+
+void outside_task::submit() noexcept {
+  submit_request(*runtime_, *this);
+}
+
+bool outside_task::withdraw() noexcept {
+  return !runtime_->is_of_parent() && withdraw_request(*runtime_, *this);
+}
+
+bool outside_task::has_ended() const noexcept {
+  return has_ended_outside(*this);
+}
+
+void outside_task::wait() {
+  end_outside(*std::exchange(runtime_, nullptr), *this);
+}
+
+bool outside_tasks::has_room() {
+  tasks_.reserve(scope_window);
+  if (tasks_.size() == scope_window)
+    std::erase_if(tasks_, [](const auto& each) { return each->has_ended(); });
+  return tasks_.size() < scope_window;
+}
+
+void outside_tasks::wait() {
+  const auto take_newest = [this]() -> std::unique_ptr<outside_task> {
+    const std::lock_guard lock(mutex_);
+    if (tasks_.empty()) return nullptr;
+    auto newest = std::move(tasks_.back());
+    tasks_.pop_back();
+    return newest;
+  };
+  while (const auto task = take_newest()) task->wait();
+}
+
+}  // namespace teff::detail

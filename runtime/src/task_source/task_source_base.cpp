@@ -1,0 +1,267 @@
+#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/detail/task_source/task_source_base.hpp>
+#include <teff/error.hpp>
+
+#include "scheduler/blocked_activities.hpp"
+#include "scheduler/guest.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/short_wait.hpp"
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace teff::detail {
+
+task_source_base::task_source_base(scheduler& runtime, unsigned workers, const char* name)
+    : runtime_(runtime), life_(life_of(runtime)), name_(name), accounts_(workers), waiters_(runtime) {}
+
+void task_source_base::refuse_without_runtime(const std::string& call) {
+  throw runtime_was_shut_down(
+      call + ": the graph's runtime was destroyed; it must outlive its graphs and recordings");
+}
+
+bool task_source_base::is_one_of_several() const noexcept {
+  return runtime_.sources().may_be_several();
+}
+
+void task_source_base::fail(std::exception_ptr error) noexcept {
+  if (runtime_.is_of_parent()) return cancelled_.store(true, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+  // Relaxed: a body that is called all the same is no harm.
+  cancelled_.store(true, std::memory_order_relaxed);
+}
+
+// ---- Rest ----
+
+std::uint64_t task_source_base::tasks_left() const noexcept {
+  std::int64_t waiting = 0;
+  for (const auto& each : accounts_) waiting += each.waiting.load(std::memory_order_relaxed);
+  return static_cast<std::uint64_t>(waiting);
+}
+
+bool task_source_base::nothing_left() const noexcept {
+  return tasks_left() == 0 && !cancelled();
+}
+
+std::exception_ptr task_source_base::failure() noexcept {
+  if (!cancelled()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+void task_source_base::tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept {
+  told_of_rest_ = told;
+  whom_ = whom;
+}
+
+bool task_source_base::is_at_rest(const void* source) noexcept {
+  return static_cast<const task_source_base*>(source)->at_rest();
+}
+
+void task_source_base::look_for_rest(unsigned worker) noexcept {
+  accounts_[worker].order_before_look();
+  const bool anybody_waits = waiters_.any();
+  if ((!anybody_waits && told_of_rest_ == nullptr) || !at_rest()) return;
+  if (told_of_rest_ != nullptr) told_of_rest_(whom_);
+  if (anybody_waits) waiters_.wake();
+}
+
+bool task_source_base::finds_rest(unsigned worker) noexcept {
+  if (!at_rest()) return false;
+  // Relaxed: a thread that begins to wait just now is woken when this worker looks for rest again, as it
+  // leaves.
+  if (waiters_.may_be_any() || told_of_rest_ != nullptr) look_for_rest(worker);
+  return true;
+}
+
+void task_source_base::wait_for_rest() {
+  const auto at = here();
+  if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
+  const call_in_progress call(runtime_);
+  // Acquire, in at_rest(): all that the tasks did.
+  if (at_rest()) return;
+  if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
+  waiters_.wait_until(is_at_rest, this, *this);
+}
+
+// The calling thread runs tasks of this source as a worker. Returns whether it is at rest.
+bool task_source_base::help_as_guest() {
+  struct helping : job {
+    task_source_base* of;
+  } help;
+  help.run = [](job& this_job) noexcept {
+    auto& me = *static_cast<helping&>(this_job).of;
+    auto& awaits = me.accounts_[here().index].awaits;
+    const bool outer = std::exchange(awaits, true);
+    worker::help_while_there_is_work(is_at_rest, &me, me);
+    awaits = outer;
+  };
+  help.of = this;
+  return run_as_guest(runtime_, help) && at_rest();
+}
+
+bool task_source_base::comes_to_rest_soon() noexcept {
+  return happens_soon([this] { return at_rest(); });
+}
+
+void task_source_base::wait_for_rest_on(unsigned worker) {
+  auto& awaits = accounts_[worker].awaits;
+  const bool outer = std::exchange(awaits, true);
+  // Nobody else need know that it waits as long as it finds work itself.
+  bool rest = at_rest();
+  for (bool ran = true; !rest && ran; rest = at_rest()) ran = run_here(*this);
+  if (rest) {
+    look_for_rest(worker);  // others may wait, too
+  } else {
+    waiters_.wait_until(is_at_rest, this, *this);
+  }
+  awaits = outer;
+}
+
+void task_source_base::refuse_to_wait_for_ever(const std::string& call) const {
+  const auto at = here();
+  const auto key = at.runtime == &runtime_ ? running_task_on(at.index) : std::string();
+  throw graph_waits_for_itself(
+      call + (key.empty() ? " where it would wait for ever: a task of the graph, or of one that "
+                            "it waits for, waits for this very call"
+                          : " within the task " + key + ", whose end it would wait for"));
+}
+
+void task_source_base::wait() {
+  if (!has_runtime()) refuse_without_runtime(std::string(name_) + "::wait");
+  runtime_.expect_own_process();
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever()) refuse_to_wait_for_ever(std::string(name_) + "::wait: called");
+  std::uint64_t ticket = 0;
+  {
+    const std::lock_guard lock(ending_);
+    ticket = next_ticket_++;
+    ++waits_;
+  }
+  try {
+    wait_for_rest();
+  } catch (...) {
+    const std::lock_guard lock(ending_);
+    --waits_;
+    throw;
+  }
+  if (auto error = end_of_wait(ticket)) std::rethrow_exception(std::move(error));
+}
+
+// The source is at rest. All threads that waited for it then get the same error.
+std::exception_ptr task_source_base::end_of_wait(std::uint64_t ticket) {
+  const std::lock_guard lock(ending_);
+  if (!nothing_left()) {
+    outcome_ = outcome();
+    outcome_of_those_below_ = next_ticket_;
+  }
+  auto mine = ticket < outcome_of_those_below_ ? outcome_ : nullptr;
+  if (--waits_ == 0) outcome_ = nullptr;
+  return mine;
+}
+
+std::exception_ptr task_source_base::outcome() {
+  auto left = forget_waiting();
+  if (auto error = take_error()) return error;
+  return left;
+}
+
+void task_source_base::abandon_if_unfinished() noexcept {
+  if (has_runtime() && runtime_.is_of_parent()) return;
+  if (at_rest() && nothing_left()) return;
+  std::fprintf(stderr, "%s: destroyed with unfinished work, which is dropped (no wait() before)\n", name_);
+  if (!has_runtime()) return;
+  const blocked_activities blocked(static_cast<const source*>(this));
+  if (blocked.for_ever())
+    refuse_to_wait_for_ever(std::string(name_) + ": destroyed");  // which ends the program
+  cancelled_.store(true, std::memory_order_relaxed);
+  try {
+    wait_for_rest();
+    const std::lock_guard lock(ending_);
+    static_cast<void>(forget_waiting());
+  } catch (const runtime_was_shut_down&) {
+    // No thread looks at the source any more.
+  }
+}
+
+std::exception_ptr task_source_base::take_error() noexcept {
+  const std::lock_guard lock(mutex_);
+  cancelled_.store(false, std::memory_order_relaxed);
+  return std::exchange(error_, nullptr);
+}
+
+// ---- Ends that are held ----
+
+held_end<>& task_source_base::hold(running_task& running, unsigned worker, unsigned ends_on) {
+  if (running.held != nullptr) {
+    running.held->hold();
+  } else {
+    running.held = new held_end<>(this, running.task, ends_on);
+    accounts_[worker].begin_one();
+  }
+  return *running.held;
+}
+
+void task_source_base::release(held_end<>& held) noexcept {
+  if (held.release()) held.of->hand_over(held);
+}
+
+// The source may be gone as soon as a worker has the end, but its runtime lasts.
+void task_source_base::hand_over(held_end<>& held) noexcept {
+  auto& runtime = runtime_;
+  std::optional<call_in_progress> call;
+  if (here().runtime != &runtime) {
+    try {
+      if (!has_runtime()) throw runtime_was_shut_down("");
+      call.emplace(runtime);
+    } catch (...) {
+      delete &held;  // no worker ends the task any more
+      return;
+    }
+  }
+  const unsigned on = held.ends_on;
+  if (on == any_worker) {
+    released_anywhere_.push(held);
+    published(runtime);
+  } else {
+    accounts_[on].released.push(held);
+    published_to(runtime, on);
+  }
+}
+
+// ---- Forgetting ----
+
+bool task_source_base::enter(unsigned worker) noexcept {
+  auto& mine = accounts_[worker];
+  mine.inside.store(true, std::memory_order_relaxed);
+  runtime_.fences().here();  // against visit: one of the two sees the other
+  // Acquire: pairs with the release at the end of the visit.
+  if (!mine.visited.load(std::memory_order_acquire)) [[likely]]
+    return true;
+  leave(worker);
+  return false;
+}
+
+void task_source_base::leave(unsigned worker) noexcept {
+  // Release: all that the worker did inside, to the acquire in visit.
+  accounts_[worker].inside.store(false, std::memory_order_release);
+}
+
+// The waiter does for the workers what is to be done in their tables, since they may be busy with something
+// else for long. The source is at rest, so a worker is inside only to look whether there is something to do.
+task_source_base::visit::visit(task_source_base& of) noexcept : of_(of) {
+  for (auto& each : of.accounts_) each.visited.store(true, std::memory_order_relaxed);
+  of.runtime_.fences().everywhere();
+  for (auto& each : of.accounts_)
+    while (each.inside.load(std::memory_order_acquire)) std::this_thread::yield();
+}
+
+task_source_base::visit::~visit() {
+  for (auto& each : of_.accounts_) each.visited.store(false, std::memory_order_release);
+}
+
+}  // namespace teff::detail
