@@ -126,7 +126,7 @@ def broken(root: Path, how: str) -> None:
     [
         ("exit 3", "--identity ended with exit code 3"),
         ("echo no lake here >&2; exit 3", "--identity ended with exit code 3: no lake here"),
-        ("exec sleep 60", "did not say who it is within 0.5 s"),
+        ("exec sleep 60", "gave no identity within 0.5 s"),
     ],
 )
 @pytest.mark.parametrize("systems", [(), ("lake",), ("lake", "lake/last")], ids=["all", "system", "both"])

@@ -38,7 +38,7 @@ def row(
             [[row(0, "floor"), row(1, "first"), row(2, "behind")], [row(1, "first"), row(2, "unknown")]],
             f"{WHO[1].id} is first or level in 1 of 1 place; a knot costs what it costs.",
         ),
-        ([[row(1, "first", OPEN), row(2, "unknown")]], "Too little is known yet to say who is first. A knot costs"),
+        ([[row(1, "first", OPEN), row(2, "unknown")]], "Too little is known yet to name the first. A knot costs"),
         ([[row(0, "floor"), row(1, "first")]], "A knot costs what it costs."),
         ([[row(1, "failed", None, "died")]], "No system has a value yet. A knot costs"),
         ([], "No system has a value yet. A knot costs"),

@@ -95,7 +95,7 @@ def test_pictures_on_a_full_disk_are_said_to_be_missing_and_how_to_get_them(
     assert teff(monkeypatch, "toy", "--workers", "1", "--rounds", "2", "--store", "small") == 1
     told = capsys.readouterr().err.splitlines()[-1]
     assert "results/small/" in told
-    assert told.endswith("(No space left on device); what was measured is kept; mend that, then ./teff report small")
+    assert told.endswith("(No space left on device); the measured runs are kept; mend that, then ./teff report small")
 
 
 def test_a_new_kind_of_benchmark_needs_one_file(

@@ -139,7 +139,7 @@ def test_an_answer_that_is_an_error_or_nonsense_is_told() -> None:
         with pytest.raises(TeffError, match=words):
             parse_profile("one", line)
     nobody = SpawnProfile.model_validate(answer(stacks=[], missed=0))
-    with pytest.raises(TeffError, match="nobody was looked at"):
+    with pytest.raises(TeffError, match="no worker was sampled"):
         attribute("one", "serial", nobody, Attribution(), [])
 
 

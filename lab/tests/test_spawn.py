@@ -317,7 +317,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(
         spawn(tmp_path)
     assert left.value.exit_code == 130
     told = capsys.readouterr().err
-    assert "what is measured is kept: 7 rounds, all systems together; to go on: ./teff spawn --resume --store" in told
+    assert "the measured runs are kept: 7 rounds, all systems together; to go on: ./teff spawn --resume --store" in told
     spawn(tmp_path, **AGAIN)
     told, errors = capsys.readouterr()
     assert "teff: goes on with a sitting of 7 rounds, all systems together\n" in errors

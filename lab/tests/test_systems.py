@@ -190,7 +190,7 @@ def test_a_program_that_hangs_is_ended_with_all_it_started(tmp_path: Path, monke
     )
     system = lake(tmp_path)
     found = probe(system.programs[1], system, tmp_path)
-    assert found.reason == "did not say who it is within 1 s"
+    assert found.reason == "gave no identity within 1 s"
     assert not runs(int((tmp_path / "child").read_text()))
 
 

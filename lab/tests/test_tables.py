@@ -226,7 +226,7 @@ def test_who_had_no_turn_is_not_said_to_have_failed_and_how_much_more_time_it_ne
     assert "1 no turn: swift; go on with --resume" in remarked(given)
     assert advice(replace(given, minutes=9), "./teff metg", "default")[0] == (
         "./teff metg --resume --minutes 9",
-        "measures who had no turn",
+        "measures systems without a turn",
     )
 
 
@@ -361,7 +361,7 @@ def test_where_one_has_failed_the_advice_is_to_try_again(others: list[MetgRow]) 
     given = with_rows(case(0), [*others, row(variants(1)[0], None, "was ended by signal 9 (SIGKILL)")])
     assert advice(given, "./teff metg", "mine")[0] == (
         "./teff metg --resume --store mine",
-        "tries again who failed",
+        "tries failed systems again",
     )
 
 
@@ -371,7 +371,7 @@ def test_who_was_not_measured_here_has_not_failed(note: str) -> None:
     given = with_rows(case(0), [row(one, estimate(1e-6, 0.04)), row(two, None, note)])
     assert advice(given, "./teff metg", "mine")[0] == (
         "./teff metg --resume --minutes 5 --store mine",
-        "measures who had no turn",
+        "measures systems without a turn",
     )
 
 

@@ -39,7 +39,7 @@ WORDS_OF_CASES = {
     "patterns": (("",), "an option of teff spawn"),
     "tree": (("lab/src/tefflab/benchmarks/spawn.py",), "an option of teff spawn"),
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
-    "stencil_1d": ((_OF_GRAPHS,), "what METG is asked of where nobody says"),
+    "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),
 }
 # The words of a way in, besides the folder of its mechanics.
 WAYS_IN = {"graph", "replay"}

@@ -134,7 +134,7 @@ CHECKS = (
     Check("lint", "ruff, mypy --strict, shellcheck", _lint, builds=False),
     Check("docs", "the site, strictly", _docs, builds=False),
     Check("build", "every program, no warnings", _build),
-    Check("house", "who may name and import whom", _house, builds=False, after=("build",)),
+    Check("house", "the laws of names and imports", _house, builds=False, after=("build",)),
     Check("unit", "ctest of the release build", _unit, after=("build",)),
     Check("lab", "pytest of the lab", _lab, after=("build",)),
     Check("clang", "by clang++ what asan does not", _clang, thorough=True),

@@ -282,7 +282,7 @@ class Adapter(ABC):
 
 
 def count_threads(pool: Executor, workers: int) -> int:
-    """How many threads of a pool are there for `workers` tasks that run at the same time; they wait 10 seconds at most."""
+    """How many threads a pool has for `workers` tasks that run at the same time; they wait 10 seconds at most."""
     together = threading.Barrier(workers, timeout=10)
 
     def attend() -> int:

@@ -19,7 +19,7 @@ def sentence(groups: Sequence[Sequence[CaseRow]], lesson: str) -> str:
         return f"No system has a value yet. {meaning}"
     if not wins:
         several = any(len(_ranked(rows)) > 1 for rows in groups)
-        return f"Too little is known yet to say who is first. {meaning}" if several else meaning
+        return f"Too little is known yet to name the first. {meaning}" if several else meaning
     most = max(wins.values())
     best = [id_ for id_, count in wins.items() if count == most]
     who = f"{best[0]} is" if len(best) == 1 else f"{' and '.join(best)} are each"
@@ -32,15 +32,15 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
     if max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
         yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note == NO_TURN for row in rows):
-        yield f"{again} --resume --minutes 15{kept}", "measures who had no turn"
+        yield f"{again} --resume --minutes 15{kept}", "measures systems without a turn"
     elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
-        yield f"{again} --resume{kept}", "tries again who failed"
+        yield f"{again} --resume{kept}", "tries failed systems again"
     if pair := _pair(groups):
         yield f"{TYPED} compare {' '.join(pair)}{kept}", "their ratios with their intervals"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
-    yield f"{TYPED} systems", "who else could be measured"
+    yield f"{TYPED} systems", "lists further systems to measure"
 
 
 def _pair(groups: Sequence[Sequence[CaseRow]]) -> tuple[str, str] | None:

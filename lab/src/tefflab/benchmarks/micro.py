@@ -60,7 +60,7 @@ class MicroRecord(Record):
     def fault(self) -> str:
         seen = self.validation
         fine = seen and seen.passed and seen.checksum == seen.expected
-        return "" if fine else "the values are not those of one thread"
+        return "" if fine else "the values differ from one thread's"
 
     @property
     def seconds_per_task(self) -> float:
@@ -160,7 +160,7 @@ class Micro(CaseBenchmark[MicroRecord]):
         self.commands = (
             Command(
                 "micro",
-                "Measure micro-benchmarks: what a task costs, with up to ten dependences.",
+                "Measure micro-benchmarks: the cost of a task, with up to ten dependences.",
                 "teff micro --cases empty-tasks --workers 2",
                 lambda request: self.plan(request, "Micro-benchmarks"),
                 self.case_options,

@@ -192,7 +192,7 @@ def attribute(
         functions.setdefault(category, Counter())[str(frame)] += stack.count
     total = looks.total()
     if not total:
-        raise TeffError(f"{program}: nobody was looked at in {answer.elapsed_seconds:.3g} s; ask for more")
+        raise TeffError(f"{program}: no worker was sampled in {answer.elapsed_seconds:.3g} s; ask for more")
     time = answer.elapsed_seconds * answer.threads / answer.tasks
     return TimeSpent(
         program,

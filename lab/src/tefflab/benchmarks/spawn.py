@@ -132,7 +132,7 @@ class Spawn(CaseBenchmark[SpawnRecord]):
             "Names or groups of patterns, by commas; an unknown one lists them. [all]",
             aliases=("--cases",),  # as the other kinds call it
         ),
-        Option("--trees", "Published trees, by commas; an unknown one lists them. [a default of its own]"),
+        Option("--trees", "Published trees, by commas; an unknown one lists them. [its default]"),
     )
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ def matrix(rows: Sequence[CaseRow]) -> Table:
         return Text(" ").join(_shown(known.get((id_, pattern, count), "-")) for count in workers)
 
     columns = [Column(pattern, [cell(id_, pattern) for id_ in ids], "left") for pattern in patterns]
-    title = f"who is High, who is Low: with {counts} worker{'s' * (workers != [1])}"
+    title = f"High and Low, with {counts} worker{'s' * (workers != [1])}"
     return Table([Column("system", ids, "left"), *columns], title)
 
 

@@ -163,7 +163,7 @@ def _measure(
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
         resume = f"{TYPED} {again} --resume{_of_store(options.store)}"
-        progress().print(f"teff: interrupted; what is measured is kept: {rounds}; to go on: {resume}", soft_wrap=True)
+        progress().print(f"teff: interrupted; the measured runs are kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if options.resume:
         progress().print(f"teff: the sitting now has {rounds}", soft_wrap=True, highlight=False)
@@ -324,7 +324,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
     except OSError as failure:
         why = failure.strerror or str(failure)
         raise TeffError(
-            f"report and pictures can't be written to {folder} ({why}); what was measured is kept; mend that, then "
+            f"report and pictures can't be written to {folder} ({why}); the measured runs are kept; mend that, then "
             f"{TYPED} report {store_name(root, store)}"
         ) from None
     return folder / REPORT
@@ -414,6 +414,6 @@ def warn_of_others(console: Console) -> None:
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            f"come; `{TYPED} doctor` says who[/]",
+            f"come; `{TYPED} doctor` names them[/]",
             soft_wrap=True,
         )

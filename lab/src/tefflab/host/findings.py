@@ -192,7 +192,7 @@ def numa(online: str | None) -> Finding:
         "NUMA nodes",
         "unknown" if not nodes else "warn" if nodes > 1 else "ok",
         str(nodes or "not told"),
-        "memory of another node is slower, and who touches a page first decides where it lies",
+        "memory of another node is slower, and the first thread to touch a page places it",
         "bind to one node (numactl --cpunodebind=0 --membind=0), or pin workers" if nodes > 1 else "",
     )
 

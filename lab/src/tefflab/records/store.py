@@ -174,7 +174,7 @@ class Store:
         except OSError as failure:
             why = failure.strerror or str(failure)
             raise UnwritableError(
-                f"{file} can't be written ({why}); what was measured is kept; mend that and go on with --resume"
+                f"{file} can't be written ({why}); the measured runs are kept; mend that and go on with --resume"
             ) from None
 
     # Reading.

@@ -43,7 +43,7 @@ def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], time
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        raise IdentityError(f"did not say who it is within {timeout:g} s") from None
+        raise IdentityError(f"gave no identity within {timeout:g} s") from None
     finally:
         end(process)
     if process.returncode != 0:

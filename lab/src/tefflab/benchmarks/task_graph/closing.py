@@ -103,18 +103,18 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
         yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in case.rows):
-        yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
+        yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures systems without a turn"
     elif any(is_uncertain(row) for row in case.rows) or not case.rows:
         yield f"{again} --resume --minutes 15{kept}", "narrows the intervals"
     elif any(row.metg is None for row in case.rows):
-        yield f"{again} --resume{kept}", "tries again who failed"
+        yield f"{again} --resume{kept}", "tries failed systems again"
     known = _crossed(case.rows)
     if len(known) > 1:
         best, other = known[0][0].variant.id, known[len(known) // 2][0].variant.id
         yield f"{TYPED} compare {other} {best}{kept}", "their ratio with its interval"
         yield f"{TYPED} sweep --systems {best},{other}", "their whole curves"
     yield f"{TYPED} experiment", "what else can be measured and drawn"
-    yield f"{TYPED} systems", "who else could be measured"
+    yield f"{TYPED} systems", "lists further systems to measure"
 
 
 def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:

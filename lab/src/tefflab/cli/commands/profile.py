@@ -41,7 +41,7 @@ def command(
         typer.Option(
             "--trees",
             metavar="NAMES",
-            help="Published trees, by commas; an unknown one lists them. [a default of its own]",
+            help="Published trees, by commas; an unknown one lists them. [its default]",
             callback=options.not_empty,
         ),
     ] = "",

@@ -15,7 +15,7 @@ def command(
     system: Annotated[
         str,
         typer.Argument(
-            help="An id that `teff systems` shows, @VERSION of it, several by commas, or all: whoever is here.",
+            help="An id that `teff systems` shows, @VERSION of it, several by commas, or all that are here.",
             autocompletion=completion.systems,
         ),
     ],

@@ -17,7 +17,7 @@ def command(
         typer.Option(
             "--system",
             metavar="NAME",
-            help="What may have become slower: a system or way, or @VERSION of one.",
+            help="The watched side: a system or way, or @VERSION of one.",
             autocompletion=completion.systems,
         ),
     ],
