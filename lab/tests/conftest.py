@@ -21,7 +21,7 @@ from tefflab.cli import main as cli
 from tefflab.cli import session
 from tefflab.systems.probing import probe
 from tefflab.systems.setup import SetupReport
-from tefflab.systems.systems import BUILD_FOLDER, Program, System, load_systems
+from tefflab.systems.systems import BUILD_FOLDER, Program, System, load_systems, usable_cores
 
 PROGRAM = Path(__file__).parent / "simulated_program.py"
 CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts call
@@ -153,6 +153,9 @@ def answers(program: Program, workers: int, *words: str, lines: Iterable[str] = 
         capture_output=True,
         text=True,
         timeout=300,
-        check=True,
+        check=False,
     )
+    if (program.identity == "serial" or workers > usable_cores()) and f" of {workers} workers: " in finished.stderr:
+        pytest.skip("it has no more workers here")
+    finished.check_returncode()
     return [json.loads(line) for line in finished.stdout.splitlines()]

@@ -108,6 +108,8 @@ def record(name: str, overhead: float, line: str, count: int) -> dict[str, objec
 def main() -> None:
     name, overhead, fault = sys.argv[1], float(sys.argv[2]), sys.argv[3]
     rest = sys.argv[4:]
+    asked = int(rest[rest.index("--workers") + 1]) if "--workers" in rest else WORKERS
+    workers = 1 if fault == "is_limited" else asked
     if rest == ["--identity"]:
         print(json.dumps({"system": name, "variant": "simulated", "version": VERSION}))
         return
@@ -115,10 +117,10 @@ def main() -> None:
         if fault == "refuses":
             print("error: -type: there is no 'stensil'", file=sys.stderr)
             sys.exit(2)
-        print(json.dumps(record(name, overhead, " ".join(rest), 0)))
+        print(json.dumps(record(name, overhead, " ".join(rest), 0) | {"workers": workers}))
         return
     for count, line in enumerate(sys.stdin):
-        answer = record(name, overhead, line, count)
+        answer = record(name, overhead, line, count) | {"workers": workers}
         if count >= 2 and fault == "dies":
             sys.exit("simulated: rank 1 of 2 has died")
         if count >= 2 and fault == "is_killed":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from threading import Timer
@@ -80,7 +81,8 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Pr
         timeout=300,
         check=False,
     )
-    if workers > len(os.sched_getaffinity(0)) and "has no more workers than cores" in finished.stderr:
+    refusals = ("has no more workers than cores", f" of {workers} workers: ")
+    if workers > len(os.sched_getaffinity(0)) and any(each in finished.stderr for each in refusals):
         pytest.skip("its runtime refuses so many workers here")
     finished.check_returncode()
     records = [json.loads(line) for line in finished.stdout.splitlines()]
@@ -89,6 +91,28 @@ def test_a_system_runs_every_pattern_validated_beside_a_second_graph(variant: Pr
         assert "error" not in record, f"{line}: {record['error']}"
         assert record["validation"]["passed"], line
         assert record["workers"] == workers
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])
+def test_a_system_to_which_the_environment_allows_one_thread_says_so_or_has_all_workers(variant: Program) -> None:
+    skip_unless_there(variant)
+    limits = dict.fromkeys(("OMP_THREAD_LIMIT", "GOMAXPROCS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"), "1")
+    finished = subprocess.run(
+        [*variant.command_line(ROOT, 2), "--batch", "--workers", "2"],
+        input="-type stencil_1d -width 2 -steps 3",
+        env={**os.environ, **variant.environment_for(ROOT, 2), **limits},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if variant.identity.endswith("openmp") or finished.returncode:  # OpenMP has one thread then, whatever it is told
+        assert finished.returncode
+        assert re.search(r"error: \S+ has 1 of 2 workers: .*OMP_THREAD_LIMIT", finished.stderr)
+    else:
+        record = json.loads(finished.stdout)
+        assert "error" not in record
+        assert record["workers"] == 2
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=[variant.id for variant in VARIANTS])

@@ -37,7 +37,7 @@ CASES = [
     {"name": "fib_both", "flags": "-pattern fibonacci -n 30 -spawn both", "group": "fibonacci"},
     {"name": "sweep", "flags": "-type sweep", "group": ""},
 ]
-NAMES, LAYERS, TOOLS, PRIVATE, WAYS_IN, BENCH_BELOW, LAB_BELOW, CASE = (law.says for law in LAWS)
+NAMES, LAYERS, TOOLS, PRIVATE, WAYS_IN, BENCH_BELOW, LAB_BELOW, CASE, WORKERS = (law.says for law in LAWS)
 
 
 @pytest.fixture
@@ -94,6 +94,8 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path, house: Path) -> No
         (BENCH_BELOW, "runtime/CMakeLists.txt", "target_link_libraries(teff teff::bench)\n", "txt:1: teff::bench"),
         (LAB_BELOW, "bench/systems/weaver/graph.py", "import tefflab\n", "graph.py:1: tefflab"),
         (LAB_BELOW, "bench/spawn/main.cpp", '#include "../../lab/x.hpp"\n', "main.cpp:1: #include"),
+        (WORKERS, "bench/systems/weaver/tasks.hpp", "return {.workers = workers_};\n", "hpp:1: .workers = workers_"),
+        (WORKERS, "bench/systems/weaver/graph.py", 'Identity("weaver", "a", "1", self.workers)\n', "py:1: Identity"),
         (CASE, f"{LAB}/output/table.py", 'x = "tree"\n', "table.py:1: 'tree'"),
         (CASE, f"{LAB}/output/table.py", 'x = "the fib_both of two"\n', "table.py:1: 'the fib_both of two'"),
         (CASE, f"{LAB}/output/table.py", 'x = "run --pattern tree -n 3"\n', "table.py:1: 'run --pattern tree"),

@@ -51,6 +51,16 @@ def test_as_json_each_run_is_its_programs_own_line(
     assert {record["schema"] for record in records} == {"teff-record-2"}
 
 
+def test_a_run_with_fewer_workers_than_were_asked_for_is_a_failed_one(
+    laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
+    with pytest.raises(typer.Exit) as ended:
+        run_each(root, [], [*FLAGS, "--workers", "2"], as_json=False)
+    assert ended.value.exit_code == 1
+    assert "limited: had 1 of 2 workers: " in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_system_that_refuses_is_named_and_the_others_run(
     laboratory: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

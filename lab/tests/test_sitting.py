@@ -110,6 +110,17 @@ def test_a_system_that_was_measured_and_is_killed_has_no_value_until_it_answers_
         assert store.failures(sitting.sitting) == []
 
 
+def test_a_system_that_has_fewer_workers_than_were_asked_for_is_not_measured(laboratory: Callable[..., Path]) -> None:
+    root = laboratory(good=(1e-6, "fine"), limited=(1e-6, "is_limited"))
+    store, sitting = begun(root, plan("good", "limited"))
+    with store:
+        results, _ = measured(root, store, sitting, Silent(), rounds=2)
+    rows = {row.variant.id: row for row in results.cases[0].rows}
+    assert rows["good"].metg is not None
+    assert rows["limited"].metg is None
+    assert rows["limited"].note.startswith("had 1 of 2 workers: ")
+
+
 def test_a_sitting_of_systems_that_all_failed_fails(laboratory: Callable[..., Path]) -> None:
     root = laboratory(shot=(1e-6, "fine"))
     store, sitting = begun(root, plan("shot"))

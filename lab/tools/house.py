@@ -297,6 +297,27 @@ def _docstring(node: ast.AST) -> ast.Constant | None:
     return None
 
 
+# --- workers
+
+
+_STATED = re.compile(
+    r"(\.workers = \w*workers_?)(?=[,}])"  # C++
+    r"|(Identity\(.*, self\.workers\b.*)"  # Python
+)
+
+
+def _workers_not_counted(root: Path) -> Iterator[str] | None:
+    files = [file for file in _files(root, SYSTEMS) if file.suffix in _CODE | {".py"}]
+    if not files:
+        return None
+    return (
+        f"{file.relative_to(root)}:{number}: {found[0]}"
+        for file in files
+        for number, line in enumerate(_text(file).splitlines(), 1)
+        if (found := _STATED.search(line))
+    )
+
+
 LAWS = (
     Law("only its own folder names a system", _systems_named_elsewhere),
     Law("a package of the lab imports those below it", _imported_upwards),
@@ -306,4 +327,5 @@ LAWS = (
     Law("the runtime knows no bench", _bench_in_the_runtime),
     Law("the bench knows no lab", _lab_in_the_bench),
     Law("the lab names no case: programs list theirs", _cases_named),
+    Law("an adapter states the workers that it has seen, not those that it asked for", _workers_not_counted),
 )

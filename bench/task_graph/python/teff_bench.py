@@ -282,7 +282,7 @@ class Adapter(ABC):
 
 
 def count_threads(pool: Executor, workers: int) -> int:
-    """How many threads a pool has for `workers` tasks that run at the same time; they wait 10 seconds at most."""
+    """How many threads of a pool run as many tasks as `workers` at the same time; a task waits 10 seconds at most."""
     together = threading.Barrier(workers, timeout=10)
 
     def attend() -> int:
