@@ -78,8 +78,8 @@ def test_a_clone_s_own_teff_goes_on_if_the_user_stands_in_it(site: Path, tmp_pat
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "teff").write_text('#!/bin/sh\necho "the clone: $1 $2"\nexit 7\n')
     (tmp_path / "teff").chmod(0o755)
-    answered = teff(site, tmp_path / "some" / "where", "metg", "--two words")
-    assert (answered.stdout, answered.returncode) == ("the clone: metg --two words\n", 7)
+    answered = teff(site, tmp_path / "some" / "where", "report", "--two words")
+    assert (answered.stdout, answered.returncode) == ("the clone: report --two words\n", 7)
 
 
 def test_a_cache_that_can_not_be_written_is_told_with_the_way_out(
