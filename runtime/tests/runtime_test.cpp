@@ -142,8 +142,9 @@ TEST(runtime, told_to_look_for_work_for_ever_does_not_park) {
 
 TEST(runtime, takes_memory_as_it_is_used_where_pages_are_locked_when_they_are_used) {
   if (under_address_sanitizer || under_thread_sanitizer) GTEST_SKIP() << "shadow memory would be locked";
-  EXPECT_EXIT(look_at_locked_memory(),
-              [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) % 77 == 0; }, "");
+  EXPECT_EXIT(
+      look_at_locked_memory(), [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) % 77 == 0; },
+      "");
 }
 
 TEST(runtime, has_no_counters_of_a_worker_it_has_not) {

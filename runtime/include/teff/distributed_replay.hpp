@@ -317,7 +317,7 @@ class distributed_replay {
 
   state state_ = state::open;
   std::vector<std::vector<own_task>> own_;  // by worker, in their order
-  by_key<place> places_;                // of these
+  by_key<place> places_;                    // of these
   detail::function_of<int, Key> rank_;
   by_key<detail::rank_task> read_from_;
   std::vector<std::vector<place>> found_;  // by rank, where what was asked for is
