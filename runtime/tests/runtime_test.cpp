@@ -333,7 +333,7 @@ TEST(runtime, keeps_the_code_of_an_exit_that_one_of_its_tasks_calls) {
 }
 
 TEST(runtime, lives_on_if_one_of_its_tasks_destroys_it) {
-  auto rt = std::make_unique<runtime>(options{.workers = 2});
+  auto rt = std::make_unique<runtime>(runtime_options{.workers = 2});
   std::atomic<bool> is_destroyed{false};
   auto sum = rt->submit([&] {
     rt.reset();
