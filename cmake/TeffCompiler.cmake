@@ -1,7 +1,7 @@
-# The preset "clang" means the newest clang++ that is here, and so does a build with the address sanitizer, if that clang++
-# has its library: it takes half the time that GCC takes. (With its thread sanitizer a test can't replace operator new.)
-# Everything else takes the usual compiler, or a GCC that is new enough beside it: Ubuntu 22.04's usual one is GCC 11, which
-# lacks __builtin_shufflevector.
+# The preset "clang" means the newest clang++ that is here. So does a build with the address sanitizer, if that clang++ has its
+# library: it takes half the time that GCC takes. (With its thread sanitizer a test can't replace operator new.) Everything else
+# takes the usual compiler. If that is too old, it takes a newer GCC beside it: Ubuntu 22.04's usual GCC 11 lacks
+# __builtin_shufflevector.
 option(TEFF_CLANG "Compile with the newest clang++ that is here" OFF)
 set(TEFF_SANITIZE "" CACHE STRING "Sanitizers to compile with, as -fsanitize= takes them")
 
@@ -34,7 +34,7 @@ if((TEFF_CLANG OR (TEFF_SANITIZE MATCHES "address" AND NOT DEFINED ENV{CXX})) AN
     set(CMAKE_C_COMPILER "${teff_clang}" CACHE FILEPATH "C compiler")
   endif()
 endif()
-# What the build with the address sanitizer compiles by the same clang++ is not compiled once more for its warnings.
+# Files that the build with the address sanitizer compiles by the same clang++ are not compiled once more for their warnings.
 set(TEFF_LEFT_TO_SANITIZERS OFF)
 if(TEFF_CLANG)
   teff_can_sanitize(TEFF_LEFT_TO_SANITIZERS "${CMAKE_CXX_COMPILER}" address,undefined)

@@ -1,4 +1,4 @@
-# Systems in Rust: crates of Cargo's. What they need comes from crates.io, once, at the versions of the Cargo.lock beside
+# Systems in Rust: crates of Cargo's. Their dependencies come from crates.io, once, at the versions of the Cargo.lock beside
 # them. Cargo compiles them once for all presets, for no C++ compiler matters to them.
 
 # teff_find_crates(CRATE): of a folder with a Cargo.toml. Leaves the system out where there is no Cargo, or where its crates

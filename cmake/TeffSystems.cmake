@@ -1,4 +1,5 @@
-# What the CMakeLists.txt of a kind of benchmark or of an adapter may use. Both are found by their folders: none is named here.
+# The functions for the CMakeLists.txt of a kind of benchmark or of an adapter. Both are found by their folders: none is named
+# here.
 set(TEFF_LEFT_OUT "" CACHE STRING "Folders to leave out, because their CMakeLists.txt fails: of bench/systems, or bench/KIND")
 
 # The environment of the lab, where a system's packages from PyPI lie (their include/ and lib/).
@@ -7,8 +8,8 @@ set(TEFF_VENV "${PROJECT_SOURCE_DIR}/.teff/venv")
 # The one system that a build is of, in a version that CMAKE_PREFIX_PATH or other variables find (.teff/versions).
 set(TEFF_VERSION_OF "" CACHE STRING "Folder of bench/systems; empty: all of them")
 
-# What the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests are no
-# part of it.
+# The programs that the lab runs, and builds by these targets: lab_core and lab_SYSTEM for each folder of bench/systems. Tests
+# are no part of it.
 add_custom_target(lab_core)
 
 # Adds the folder of every kind of benchmark.
@@ -26,7 +27,7 @@ function(teff_add_kinds)
   endforeach()
 endfunction()
 
-# What systems' folders use of a kind that is left out: its library, in which nothing is, and the functions of its file. These
+# Stand-ins for a kind that is left out, for the systems' folders: its library, empty, and the functions of its file. These
 # leave out the program that they are called for, and the systems' other programs are built.
 function(teff_stand_in_for_kind kind file)
   add_library(bench_${kind} INTERFACE)
@@ -40,8 +41,8 @@ function(teff_stand_in_for_kind kind file)
   endforeach()
 endfunction()
 
-# Warnings that a release newer than any that we have met may bring to an adapter, no reason not to measure it: it gives up
-# what the adapter calls, or has code that GCC inlines and then sees in it what is not there.
+# Warnings that a newer release may bring to an adapter, no reason not to measure it. The release deprecates functions that the
+# adapter calls, or has code in which GCC, after inlining, sees faults that are not there.
 function(teff_allow_newer_releases)
   add_compile_options(-Wno-error=deprecated-declarations)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -100,7 +101,8 @@ endfunction()
 
 # teff_link_no_gpu(TARGET)
 #
-# What links TARGET, an interface library of the system whose CMakeLists.txt calls it, needs no GPU driver's library to start.
+# A program that links TARGET needs no GPU driver's library to start. TARGET is an interface library of the system whose
+# CMakeLists.txt calls it.
 function(teff_link_no_gpu target)
   enable_language(C)
   add_library(${target}_no_gpu SHARED EXCLUDE_FROM_ALL "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/no_gpu.c")
@@ -118,8 +120,8 @@ endfunction()
 # teff_add_foreign_program(NAME DEPENDS what...)
 #
 # A program that CMake does not compile: a file of CMAKE_RUNTIME_OUTPUT_DIRECTORY that a command of the system's makes,
-# with what else it needs. As of other programs, builds with a sanitizer make it only when it is asked for by name; clang++,
-# which links nothing, reads no more than the targets that it needs.
+# with what else it needs. As with other programs, builds with a sanitizer make it only when it is asked for by name. clang++,
+# which links nothing, reads only the targets that it needs.
 function(teff_add_foreign_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "DEPENDS")
   set(all ALL)
@@ -143,8 +145,8 @@ endfunction()
 
 # teff_add_tasks_benchmark(KIND MAIN [LIBRARIES library...])
 #
-# A kind of benchmark that runs on whatever system has tasks: MAIN is compiled for each of them, and includes TEFF_TASKS,
-# the header of the system that has its class task_system. For the CMakeLists.txt of the kind's folder.
+# A kind of benchmark that runs on every system with tasks. MAIN is compiled for each of them, and includes TEFF_TASKS, the
+# system's header with its class task_system. For the CMakeLists.txt of the kind's folder.
 function(teff_add_tasks_benchmark kind main)
   cmake_parse_arguments(PARSE_ARGV 2 benchmark "" "" "LIBRARIES")
   teff_expect_known_everywhere("${benchmark_LIBRARIES}")
@@ -211,10 +213,10 @@ endfunction()
 
 # teff_add_programs_benchmark(KIND ADAPTER MAIN TEST [LIBRARIES library...])
 #
-# A kind of benchmark that runs on whatever system says how it runs programs: ADAPTER is compiled for each of them, and
-# includes TEFF_PROGRAMS, the header of the system that has its class program_system. With MAIN it is a program; with TEST,
-# which uses GoogleTest, it is the tests of that system's programs. These two know no system: they are compiled once. For
-# the CMakeLists.txt of the kind's folder.
+# A kind of benchmark that runs on every system that runs programs. ADAPTER is compiled for each of them, and includes
+# TEFF_PROGRAMS, the system's header with its class program_system. With MAIN it is a program; with TEST, which uses GoogleTest,
+# it is the tests of that system's programs. These two know no system: they are compiled once. For the CMakeLists.txt of the
+# kind's folder.
 function(teff_add_programs_benchmark kind adapter main test)
   cmake_parse_arguments(PARSE_ARGV 4 benchmark "" "" "LIBRARIES")
   teff_expect_known_everywhere("${benchmark_LIBRARIES}")
@@ -231,7 +233,7 @@ endfunction()
 
 # teff_add_programs(NAME HEADER [LIBRARIES library...] [COMPILED_BY function] [INSTRUMENTED])
 #
-# How a system runs programs, for every kind that called teff_add_programs_benchmark. Names and COMPILED_BY are as those of
+# How a system runs programs, for every kind that called teff_add_programs_benchmark. Names and COMPILED_BY are as in
 # teff_add_tasks. INSTRUMENTED: all of the system is compiled here, so that its tests can run under sanitizers.
 function(teff_add_programs name header)
   cmake_parse_arguments(PARSE_ARGV 2 programs "INSTRUMENTED" "COMPILED_BY" "LIBRARIES")
@@ -279,8 +281,8 @@ function(teff_skip_programs name reason)
   endforeach()
 endfunction()
 
-# A program of a system. Builds with a sanitizer make it only when it is asked for by name: no test of theirs runs it, and
-# of a runtime that is not instrumented a sanitizer would blame us.
+# A program of a system. Builds with a sanitizer make it only when it is asked for by name, since none of their tests runs it.
+# Of a runtime that is not instrumented, a sanitizer would report false alarms.
 function(teff_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 program "" "" "SOURCES;LIBRARIES;OPTIONS")
   add_executable(${name} ${program_SOURCES})

@@ -1,5 +1,4 @@
-// The spawn patterns on the tasks of one system: TEFF_TASKS is the header of its folder that says what they
-// are.
+// The spawn patterns on the tasks of one system. TEFF_TASKS is the header in its folder that defines them.
 #include TEFF_TASKS
 
 #include "teff/spawn/drive.hpp"

@@ -1,4 +1,4 @@
-// Wake and park on the tasks of one system: TEFF_TASKS is the header of its folder that says what they are.
+// Wake and park on the tasks of one system. TEFF_TASKS is the header in its folder that defines them.
 #include TEFF_TASKS
 
 #include "teff/wake/drive.hpp"

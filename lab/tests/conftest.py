@@ -1,4 +1,4 @@
-"""What several tests need: a checkout with programs that only simulate, and whether a real one is here."""
+"""Fixtures of several tests: a checkout with simulated programs, and whether a real program is here."""
 
 import json
 import os
@@ -29,7 +29,7 @@ CORE_LIBRARY = Path(BUILD_FOLDER) / "lib" / "libteff_bench.so"  # what scripts c
 
 @pytest.fixture
 def laboratory(tmp_path: Path) -> Callable[..., Path]:
-    """A checkout with a ceiling, a core and simulated systems: name -> overhead, and what is wrong with it.
+    """A checkout with a ceiling, a core and simulated systems: name -> overhead and fault.
 
     Beside them a system that has spawn patterns alone.
     """
@@ -134,7 +134,7 @@ def skip_unless_there(program: Program) -> None:
 
 
 def _skip_without_its_machine(program: Program) -> None:
-    """Skips the test where there is not what the program's kernels run on, if that is not the cores."""
+    """Skips the test if the device of the program's kernels is not here."""
     root = project_root()
     if program.ceiling and (reason := probe(program, _systems(root)[program.system_name], root).reason):
         pytest.skip(reason)

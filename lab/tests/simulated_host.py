@@ -1,7 +1,7 @@
 """A whole sitting in simulated time: programs that cost what real ones cost, on a host as restless as a real one.
 
-The lab's own code plans, repeats and estimates; only programs, clock and store are replaced. What is known of the
-programs is what no sitting can know: the true METG at each distance of the cores.
+The lab's own code plans, repeats and estimates; only programs, clock and store are replaced. Of the programs, the tests
+know a fact that no sitting can know: the true METG at each distance of the cores.
 """
 
 import json
@@ -40,11 +40,11 @@ _WORKERS = 2
 
 @dataclass(frozen=True)
 class Program:
-    """What it costs, and what its METG(50 %) is."""
+    """Its costs, and its true METG(50 %)."""
 
-    metg: float  # seconds, where the cores are near to each other
+    metg: float  # seconds, with the cores near to each other
     start: float = 0.03  # seconds, of a launch and of its end
-    far: float = 2.0  # times as much overhead, where they are not
+    far: float = 2.0  # the factor of the overhead with the cores far from each other
     spread: float = 0.03  # of the overhead between launches
 
     def overhead(self, *, is_far: bool) -> float:
@@ -62,12 +62,12 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Weather:
-    """What the host does. Durations in seconds."""
+    """The host's behaviour. Durations in seconds."""
 
-    near: float = 120.0  # mean stretch with the cores near to each other,
-    far: float = 10.0  # and far from each other; 0 where they stay
-    calm: float = 16.0  # mean stretch without,
-    busy: float = 4.0  # and with a neighbour on the same cores
+    near: float = 120.0  # mean stretch with the cores near to each other
+    far: float = 10.0  # mean stretch with the cores far from each other; 0: they stay near
+    calm: float = 16.0  # mean stretch without a neighbour on the same cores
+    busy: float = 4.0  # mean stretch with a neighbour
     noise: float = 0.03  # of a run, lognormal
     gaps: float = 0.5  # a second, of 20 ms in the mean
     drift: float = 0.05  # amplitude of the machine's speed, which comes back after 150 s
@@ -97,7 +97,7 @@ class Host:
         return self._far.is_second(self.now)
 
     def run(self, ideal: float, noise: float) -> tuple[float, dict[str, float]]:
-        """Seconds that a run takes that takes so many on a quiet machine, and what its record says of the noise."""
+        """Seconds of a run that takes `ideal` on a quiet machine, and its record's noise."""
         before = self._gap_share()
         taken = ideal * self.speed() * math.exp(self.random.gauss(0, noise))
         if self._busy.is_second(self.now):
@@ -117,7 +117,7 @@ class Host:
 
 
 class _Stretches:
-    """A state that comes and goes, each stretch exponentially long; whatever a sitting does meanwhile."""
+    """A state that comes and goes in exponentially long stretches, unaffected by the sitting."""
 
     def __init__(self, seed: str, first: float, second: float) -> None:
         self._random, self._means = random.Random(seed), (first, second)
@@ -137,7 +137,7 @@ class _Stretches:
 
 
 class _Launched:
-    """One launch of a program, or the ceiling where there is none: what stands where a process would."""
+    """One launch of a program, or of the ceiling if there is no program, in the place of a process."""
 
     def __init__(self, host: Host, name: str, program: Program | None) -> None:
         self.name, self.command = name, name
@@ -178,7 +178,7 @@ class _Launched:
 
 @dataclass
 class _Shelf:
-    """A store that keeps what it is given, in memory."""
+    """A store that keeps its lines in memory."""
 
     runs: list[GraphRun] = field(default_factory=list)
 
@@ -193,7 +193,7 @@ class _Shelf:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A sitting's rows at the distance that its table is about, the smallest METG first, and what they should say."""
+    """A sitting's rows at the distance of its table, the smallest METG first, and their true values."""
 
     rows: tuple[MetgRow, ...]
     truths: dict[str, float]
@@ -243,7 +243,7 @@ def _measured(
     budget: float,
     patched: pytest.MonkeyPatch,
 ) -> list[Entry]:
-    """What was launched, once the sitting is over and the shelf has its runs."""
+    """The entries of the launches, once the sitting is over and the shelf has its runs."""
 
     def launched(name: str, _command: object, _environment: object) -> _Launched:
         return _Launched(host, name, named.get(name))

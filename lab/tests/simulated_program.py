@@ -4,10 +4,9 @@
     simulated_program.py NAME OVERHEAD FAULT [--workers N] FLAGS     one run
     simulated_program.py NAME OVERHEAD FAULT --identity
 
-OVERHEAD in seconds a task; a ceiling has 0. FAULT: at its third question `dies`, `is_killed`, `loses_a_rank`, `hangs`;
-`invalid` records from the third on; `refuses` flags; `is_mute`; `stumbles`: its first two runs took 100000 times as
-long.
-Its times are exact but for 1 % of noise that depends on the question alone.
+OVERHEAD in seconds a task; a ceiling has 0. FAULT: at its third question `dies`, `is_killed`, `loses_a_rank` or
+`hangs`; `invalid` records from the third on; `refuses` flags; `is_mute`. With `stumbles`, its first two runs take
+100000 times as long. Its times are exact but for 1 % of noise that depends on the question alone.
 """
 
 import json
@@ -23,7 +22,7 @@ WORKERS = 2
 VERSION = os.environ.get("SIMULATED_VERSION", "1")
 FLOPS_PER_ITERATION = 128
 ROUND_TRIP = 50e-9  # seconds, of cores that are near to each other
-FAR = 3.0  # times as long it takes, and an empty task, where they are not
+FAR = 3.0  # the factor of a round trip and of an empty task, with the cores far from each other
 QUESTIONS = 120  # until the host moves them again
 SECONDS_PER_ITERATION = float(os.environ.get("SIMULATED_SECONDS", "1.28e-9"))  # of one task on one core
 
@@ -36,7 +35,7 @@ def flags_of(line: str) -> dict[str, str]:
 
 
 def is_far() -> bool:
-    """Whether the simulated host holds the cores apart: it moves them every so many questions to anybody."""
+    """Whether the simulated host holds the cores apart: it moves them every so many questions to any program."""
     asked = os.environ.get("SIMULATED_HOST")
     if asked is None:
         return False

@@ -4,8 +4,8 @@
     simulated_real_program.py NAME FACTOR FAULT --identity
     simulated_real_program.py NAME FACTOR FAULT --cases
 
-A program takes FACTOR times its usual time. FAULT: `fine`; `wrong`, its results are not those of one thread; `lacks`,
-it has no way to run the second program.
+A program takes FACTOR times its usual time. FAULT: `fine`; `wrong`, its results differ from the results of one thread;
+`lacks`, it can't run the second program.
 """
 
 import json

@@ -80,7 +80,7 @@ def graphs() -> AnyBenchmark:
 def measured(
     root: Path, store: Store, head: Sitting, observer: Silent, *, budget: float = 1e9, rounds: int = 5
 ) -> tuple[Any, bool]:
-    """What came of going on with a sitting, and whether it was interrupted."""
+    """The result of continuing a sitting, and whether it was interrupted."""
     return measure(root, store, find_benchmark(head.benchmark), head, observer, budget, rounds)
 
 

@@ -5,8 +5,8 @@
     simulated_spawn_program.py NAME NANOSECONDS FAULT --cases
 
 NANOSECONDS a task on one worker, half of it on two. FAULT: `fine`; `dies` or `lies` (an invalid record) at its third
-answer; `drops` a task, so that every record has an error; `noisy`, every other run is noisy and takes tenfold, memory
-too; `drifts:FILE`, no two launches are equally quick, which FILE counts.
+answer; `drops` a task, so that every record has an error. With `noisy`, every other run is noisy and takes tenfold,
+memory too. With `drifts:FILE`, no two launches are equally quick; FILE counts them.
 """
 
 import json

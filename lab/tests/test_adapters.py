@@ -58,10 +58,9 @@ def _lines(steps: int, widths: Sequence[int] = WIDTHS) -> list[str]:
 
 
 def _lines_for(variant: Program) -> list[str]:
-    """A task of a script takes milliseconds, and so does one of a system that is slow to start where others load the
-    machine; with 6 timesteps each dependence set of the patterns still occurs, and 8 points are a power of two, too,
-    that is more than there are workers. Where a long graph is cut into several jobs, one more line shows whether the
-    cuts are right."""
+    """A task of a script takes milliseconds. So does a task of a system that starts slowly on a loaded machine. With 6
+    timesteps each dependence set of the patterns still occurs, and 8 points are a power of two that exceeds the number
+    of workers. Some adapters cut a long graph into several jobs: one more line shows whether the cuts are right."""
     if not (variant.is_python or variant.slow_start):
         return _lines(20)
     return [*_lines(6, (1, 2, 7, 8)), "-type stencil_1d -width 2 -steps 101"]

@@ -1,4 +1,4 @@
-"""What kinds of benchmark say that hold all systems against one."""
+"""The notes of kinds of benchmark that compare all systems with one."""
 
 from cases import variants
 from tefflab.analysis.results import CaseRow

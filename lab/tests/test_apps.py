@@ -1,5 +1,5 @@
-"""Mini-apps against systems that only simulate: the tables, the share of the cores' rate, and the command as a whole;
-and every system that is built runs them validated."""
+"""Mini-apps against simulated systems: the tables, the share of the cores' rate, and the command as a whole. Every
+system that is built also runs them validated."""
 
 import json
 import sys
@@ -160,7 +160,7 @@ def test_a_record_that_does_not_say_all_or_has_too_large_a_residual_is_none(chan
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.id for program in PROGRAMS])
 def test_a_system_runs_every_app_validated(program: Program, workers: int) -> None:
     random = "-blocks random"
-    # each way of an app twice running: the second finds what the first has left
+    # each way of an app twice running: the second run finds the remains of the first
     twice = [f"-app {app} -size 128 -block 32" for app in ("gemm", "cholesky")]
     twice += [
         f"-app {app} -size 100 -block 24 {more}"

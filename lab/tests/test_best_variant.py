@@ -30,7 +30,7 @@ minutes = 1
 
 
 def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
-    """A system whose programs have these names, and what else is said of each."""
+    """A system whose programs have these names, and the other keys of each."""
     text = (
         f'[[program]]\nbenchmark = "task_graph"\nname = "{way}"\ntitle = "{way}"\nprogram = "{PROGRAM}"\n'
         f'command = ["{sys.executable}", "{{program}}", "{name}", "1e-6", "fine"]\n{more}\n'
@@ -41,7 +41,7 @@ def ways(root: Path, name: str, *rows: tuple[str, str]) -> None:
 
 @pytest.fixture
 def root(laboratory: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, unrendered: None) -> Path:  # noqa: ARG001
-    """A lake with three ways, the last the best; a pond with two, of which none is said to be the best."""
+    """A lake with three ways, the last the best; a pond with two, of which none is marked as the best."""
     monkeypatch.setattr(session, "ensure", lambda *_, **__: SetupReport({}))
     monkeypatch.setattr(session, "warn_of_others", lambda _: None)
     monkeypatch.setattr("tefflab.measure.measurement.read_machine", lambda: MACHINE)

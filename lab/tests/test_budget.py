@@ -1,4 +1,4 @@
-"""Five minutes of simulated time: what a sitting knows at their end, and whether that is so.
+"""Five minutes of simulated time: the estimates of a sitting at their end, and whether they are true.
 
 Of eight seeds seven do as well as this one on either of the first two hosts; one has 17 and one 16 rows within 10 %.
 Where the cores are far apart for half of the time, ten seeds have 15 to 18. Intervals hold the truth in 96 % of rows.

@@ -1,4 +1,4 @@
-"""Kernels that do not run on the cores are held against a ceiling of their own, which their system brings."""
+"""Kernels that do not run on the cores are compared with another ceiling, which their system brings."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ SPEED = "SIMULATED_SECONDS=1.28e-11"  # a hundred times as fast as a core
 
 @pytest.fixture
 def two(laboratory: Callable[..., Path]) -> Path:
-    """A checkout with a system on the cores, `near`, and one elsewhere, `far`, with a ceiling of its own."""
+    """A checkout with a system on the cores, `near`, and a system elsewhere, `far`, with a separate ceiling."""
     root = laboratory(near=(NEAR, "fine"), far=(FAR, "fine"))
     toml = root / "bench" / "systems" / "far" / "system.toml"
     elsewhere = f'ceiling = "far_ceiling"\ncommand = ["env", "{SPEED}", '

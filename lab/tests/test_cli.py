@@ -1,4 +1,4 @@
-"""The command line: what it prints where, and how it ends."""
+"""The command line: its output and its exit codes."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_without_a_command_a_short_screen_says_what_to_begin_with(
 
 
 def completed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
-    """What bash offers for the last of the words."""
+    """Bash's completions of the last of the words."""
     monkeypatch.setenv("_TEFF_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", " ".join(("teff", *words)))
     monkeypatch.setenv("COMP_CWORD", str(len(words)))
@@ -182,14 +182,14 @@ def test_help_of_what_takes_a_graphs_flags_says_them_and_where_all_are(
     assert run(monkeypatch, name, "--help") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "docs/reference/flags.md" in said
-    assert all(flag in said for flag in ("-type", "-width", "-radix", *graph_flags.VALUES["type"]))
+    assert all(flag in said for flag in ("-type", "-width", "-radix", *graph_flags.values()["type"]))
 
 
 def test_the_values_of_flags_are_those_of_the_reference() -> None:
     page = (project_root() / "docs/reference/patterns-and-kernels.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \|", page, re.MULTILINE)
     there = [row for row in rows if row not in ("pattern", "kernel")]
-    assert sorted(there) == sorted((*graph_flags.VALUES["type"], *graph_flags.VALUES["kernel"]))
+    assert sorted(there) == sorted((*graph_flags.values()["type"], *graph_flags.values()["kernel"]))
 
 
 @pytest.mark.parametrize("flag", ["type", "kernel"])
@@ -198,7 +198,7 @@ def test_the_values_of_flags_are_those_of_the_core(flag: str) -> None:
         pytest.skip("the core is not built")
     with pytest.raises(TeffError) as refused:
         answer_of_core(project_root(), [f"-{flag}", "nobody"])
-    assert str(refused.value).endswith(f"choose one of {', '.join(graph_flags.VALUES[flag])}")
+    assert str(refused.value).endswith(f"choose one of {', '.join(graph_flags.values()[flag])}")
 
 
 def test_patterns_are_also_called_cases_as_elsewhere() -> None:

@@ -1,4 +1,4 @@
-"""The documentation against what it documents."""
+"""The documentation against its subjects."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_every_page_stands_in_the_navigation() -> None:
 
 
 def test_no_blank_line_cuts_a_table() -> None:
-    """What follows one is a table of its own, or text with bars."""
+    """The text after a blank line is another table, or text with bars."""
     for page in [project_root() / "README.md", project_root() / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
         lines = ["", *page.read_text(encoding="utf-8").splitlines(), ""]
         for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):

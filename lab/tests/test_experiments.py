@@ -1,4 +1,4 @@
-"""The experiments of the checkout are right, and what is wrong in one is told with file, key and rule."""
+"""The experiments of the checkout are right, and a fault in one is told with file, key and rule."""
 
 import io
 import json

@@ -1,4 +1,5 @@
-"""Systems on request: said before they come, kept apart, gone on with or not there at all; what environments have."""
+"""Systems on request: announced before they are installed, kept apart, continued or not there at all; the contents of
+environments."""
 
 import io
 import json

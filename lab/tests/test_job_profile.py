@@ -1,4 +1,4 @@
-"""Where a program's worker time goes, and what it sends: from traces to a table."""
+"""Worker time and messages of a program: from traces to a table."""
 
 import io
 import json
@@ -19,7 +19,7 @@ COUNTS = {"sent": 0, "bytes": 0, "packets": 0, "large": 0, "large_bytes": 0}
 
 
 def rank(number: int, worker: list[tuple[float, float, str]], near: dict[str, int]) -> list[dict[str, Any]]:
-    """What a runtime of one worker writes; (began, lasted, category), in microseconds."""
+    """The trace of a runtime with one worker; (began, lasted, category), in microseconds."""
     thread = {"pid": number + 1, "tid": 1024 * number + 1}
     args = {"of": "communicator", "own": COUNTS, "near": COUNTS | near, "far": COUNTS, "handled": 7, "waits": 1}
     return [

@@ -1,4 +1,4 @@
-"""The reference of JSON against what the commands print."""
+"""The reference of JSON against the commands' output."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def said(section: str) -> set[str]:
 
 
 def paths(value: Any, before: str = "") -> Iterator[str]:
-    """The keys of objects, those of inner ones after a dot."""
+    """The keys of objects; the keys of inner objects after a dot."""
     for each in value if isinstance(value, list) else [value]:
         for key, inner in each.items() if isinstance(each, dict) else ():
             yield f"{before}{key}"

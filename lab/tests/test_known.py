@@ -1,4 +1,4 @@
-"""What a sitting knows of a variant at each distance of the cores while it goes on."""
+"""The knowledge of a running sitting about a variant at each distance of the cores."""
 
 import math
 from collections.abc import Callable, Generator, Sequence

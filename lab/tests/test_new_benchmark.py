@@ -1,4 +1,5 @@
-"""A kind of benchmark that the lab has never heard of is measured, stored, resumed, shown, reported and compared."""
+"""A kind of benchmark that the lab has never heard of is measured, stored and resumed, and shown, reported and
+compared."""
 
 import errno
 import json

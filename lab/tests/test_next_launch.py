@@ -1,4 +1,4 @@
-"""Who is launched next: values in, a choice out."""
+"""The choice of the next launch: values in, a choice out."""
 
 import math
 import random
@@ -46,8 +46,8 @@ def test_rounds_are_foretold_as_many_as_it_takes() -> None:
     assert rounds_missing(estimate(1.0, 0.01, 3), NARROW, 3) == LEAST_ROUNDS - 3
     assert rounds_missing(estimate(1.0, math.inf, 3), WIDE, 3) == LEAST_ROUNDS - 3
     assert rounds_missing(estimate(1.0, math.inf, 8), WIDE, 8) == 8, "one more would not tell"
-    # Student's t with 4 degrees of freedom, 2.776, and with 8, 2.306: half-widths of a spread s are
-    # 2.776 s sqrt(5 / 4) / sqrt(5) = 1.388 s with five rounds and 2.306 s sqrt(9 / 8) / sqrt(9) = 0.815 s with nine
+    # Student's t with 4 degrees of freedom is 2.776, with 8 it is 2.306. Half-widths of a spread s are 2.776 s sqrt(5 /
+    # 4) / sqrt(5) = 1.388 s with five rounds, and 2.306 s sqrt(9 / 8) / sqrt(9) = 0.815 s with nine
     assert rounds_missing(estimate(1.0, 0.05 * 1.388 / 0.816, 5), NARROW, 5) == 4
 
 

@@ -1,4 +1,4 @@
-"""What makes a run not count, and how long a run is made."""
+"""The reasons why a run does not count, and the length of a run."""
 
 import json
 

@@ -249,7 +249,7 @@ def test_no_flag_lies_on_another_or_on_a_pole(seed: int) -> None:
     widths = [chance.uniform(0.3, 2) for _ in starts]
     rows = levels(starts, widths)
     for (x, width, row_), (other, _, lower) in permutations(zip(starts, widths, rows, strict=True), 2):
-        if x < other < x + width:  # the other's pole is below this flag, and so is its flag
+        if x < other < x + width:  # the pole of `other` is below this flag, and so is the flag of `other`
             assert lower < row_
 
 

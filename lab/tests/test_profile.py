@@ -79,9 +79,9 @@ def answer(**changed: Any) -> dict[str, Any]:
     [
         ([PUSH, PATTERN], "spawning"),  # the longer rule of two
         ([PATTERN, PUSH], "task"),
-        ([SYSCALL, Frame("/home/x/rt/sleep.cpp", "park"), PATTERN], "yielding"),  # whoever called the C library
+        ([SYSCALL, Frame("/home/x/rt/sleep.cpp", "park"), PATTERN], "yielding"),  # the caller of the C library
         ([Frame("/usr/include/c++/12/atomic", "load"), PUSH], "spawning"),
-        ([OTHER, PATTERN], UNKNOWN),  # the system's own, and nobody says what: not its caller's
+        ([OTHER, PATTERN], UNKNOWN),  # a function of the system without a category: not its caller's
         ([SYSCALL], UNKNOWN),
     ],
     ids=["in line", "task", "system call", "header", "unnamed", "nobody's"],

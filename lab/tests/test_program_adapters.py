@@ -1,5 +1,4 @@
-"""Every system that is built runs every program at its smallest scale, validated, and its records are what the schema
-says."""
+"""Every system that is built runs every program at its smallest scale, validated, and its records match the schema."""
 
 import json
 
@@ -29,7 +28,7 @@ def test_a_system_runs_every_program_validated(program: Program, workers: int) -
         SCHEMA.validate(record)
         parse_record(json.dumps(record), ProgramRecord)
         if record.get("error", "").startswith("it has no "):
-            continue  # the system has nothing to do this with, and says so
+            continue  # the system lacks the means for this, and says so
         assert "error" not in record, f"{line}: {record['error']}"
         assert record["validation"]["checksum"] == record["validation"]["expected"], line
         assert 1 <= record["workers"] <= workers

@@ -1,4 +1,4 @@
-"""What one round asks of a system, and what it may not pass on to the next."""
+"""The questions of one round to a system, and the state that it may not pass on to the next round."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a record is and what it is not; test_record_schema.py holds the programs to it."""
+"""The definition of a record; test_record_schema.py holds the programs to it."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""What the programs print, `record.schema.json` and the lab's model of a record agree on what a record is."""
+"""The programs' output, `record.schema.json` and the lab's model agree on the definition of a record."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ from samples import failed_record, good_record
 from schemas import HEAD, schema, validator
 from tefflab import project_root
 from tefflab.benchmarks.task_graph.record import GraphRecord
-from tefflab.cli.commands.options import MOST_WORKERS
+from tefflab.cli.commands.options import most_workers
 from tefflab.records.record import RecordError, parse_record
 from tefflab.systems.systems import Program, load_systems
 
@@ -46,11 +46,11 @@ def test_the_lab_and_the_programs_take_the_same_numbers_of_workers() -> None:
     if not BUILT:
         pytest.skip("no program is built here")
     program = BUILT[0].program_path(ROOT)
-    for workers in (0, MOST_WORKERS + 1):
+    for workers in (0, most_workers() + 1):
         words = [program, "--workers", str(workers), *GOOD_LINES[0].split()]
         refused = subprocess.run(words, capture_output=True, text=True, check=False)
         assert refused.returncode == 2
-        assert f"'{workers}' is not a whole number from 1 to {MOST_WORKERS};" in refused.stderr
+        assert f"'{workers}' is not a whole number from 1 to {most_workers()};" in refused.stderr
 
 
 def is_record_by_model(record: dict[str, Any]) -> bool:
@@ -91,7 +91,7 @@ def places(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 
 def changed(record: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
-    """The record with `value` at `path`; without what is there where `value` is DELETED."""
+    """The record with `value` at `path`, or without that key if `value` is DELETED."""
     record = copy.deepcopy(record)
     holder: Any = record
     for key in path[:-1]:
@@ -107,7 +107,7 @@ DELETED = object()
 
 
 def wrong_values(value: Any) -> list[Any]:
-    """What can't stand where `value` stands."""
+    """Values that can't stand in the place of `value`."""
     if isinstance(value, bool):
         return [0, "true", None]
     if isinstance(value, int):
@@ -118,7 +118,7 @@ def wrong_values(value: Any) -> list[Any]:
         return [7, None]
     if isinstance(value, dict):
         return [[], None, value | {"surprise": 1}]
-    return [{}, [], None] if isinstance(value, list) else ["0", -1]  # else: null, where nobody asked
+    return [{}, [], None] if isinstance(value, list) else ["0", -1]  # else: null, if not asked for
 
 
 def spoilt(record: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

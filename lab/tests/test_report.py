@@ -42,7 +42,7 @@ def written(folder: Path, *cases: MeasuredCase, damage: list[Damage] | None = No
 
 
 class _Text(HTMLParser):
-    """What a reader without scripts sees, and every address the page names."""
+    """The page for a reader without scripts, and every address that it names."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -210,7 +210,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Visit:
-    """A page, what it asked the network for, and what it complained of."""
+    """A page, its requests to the network, and its complaints."""
 
     def __init__(self, page: Page, file: Path) -> None:
         self.page, self.file = page, file

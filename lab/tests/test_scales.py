@@ -1,4 +1,4 @@
-"""Log axes hold what they are given and have few, round ticks."""
+"""Log axes hold their values and have few, round ticks."""
 
 import math
 

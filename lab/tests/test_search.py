@@ -20,7 +20,7 @@ SEEDS = 100
 def scouted(
     run: Callable[[int, int], Observation], threshold: float = 0.5, **limits: float
 ) -> tuple[Bracket, list[Observation]]:
-    """What the scout finds, and the runs it took."""
+    """The scout's bracket, and the runs it took."""
     search = MetgSearch(threshold, SECONDS_PER_ITERATION, **limits)  # type: ignore[arg-type]
     runs: list[Observation] = []
     while (iterations := search.next_iterations()) is not None:
@@ -130,7 +130,8 @@ def test_of_two_crossings_among_the_points_measured_the_upper_is_taken() -> None
 @pytest.mark.parametrize("plateau", [1.9, 2.01, 2.5])
 def test_curve_unlike_the_model_is_bracketed_all_the_same(plateau: float) -> None:
     def shape(iterations: int) -> float:
-        """Seconds: a tenth at first, then in proportion to the work - a plateau under the threshold - then none."""
+        """Seconds: a tenth at first, then in proportion to the work, which is a plateau under the threshold, then
+        none."""
         return 0.1 if iterations < 10 else plateau * 5e-9 * (iterations + 0.5) if iterations < 10**6 else 0.0
 
     bracket, runs = scouted(SimulatedSystem(1.0, (0,), QUIET, shape=shape).run)

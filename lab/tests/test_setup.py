@@ -1,4 +1,4 @@
-"""What is missing is set up once; what can't be had is told, and spoils nothing else."""
+"""The command sets up a missing part once. It reports a part that can't be had, and goes on with the rest."""
 
 import io
 import json
@@ -36,7 +36,7 @@ libpond-dev:
 
 @pytest.fixture(autouse=True)
 def _with_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who may not install is told the same here whether this machine has sudo or not."""
+    """A user without the right to install gets the same text here whether this machine has sudo or not."""
     for place in (packages, setup):
         monkeypatch.setattr(place, "sudo", lambda: "sudo ")
 
@@ -141,7 +141,7 @@ def test_who_is_not_root_is_told_one_command_for_everything(tmp_path: Path, monk
 
 
 class FakeApt:
-    """Stands in for apt: what it has, what fails to install, and the commands it was given."""
+    """Stands in for apt: the packages that it has or fails to install, and the commands it was given."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, has: set[str], broken: set[str] | None = None) -> None:
         self.installs: list[list[str]] = []
@@ -537,7 +537,7 @@ esac
 
 
 class Script:
-    """A checkout with nothing but what the entry script reads, and a PATH on which our stand-ins come first."""
+    """A checkout with only the files that the entry script reads, and a PATH on which the stand-ins come first."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "a checkout"
@@ -571,7 +571,7 @@ class Script:
         return process.returncode, out, err
 
     def done(self) -> list[str]:
-        """What was asked of the stand-ins since the last call."""
+        """The calls of the stand-ins since the last call of this method."""
         text = self.notes.read_text() if self.notes.exists() else ""
         self.notes.unlink(missing_ok=True)
         return text.split()
@@ -602,7 +602,7 @@ def test_a_tool_that_the_script_needs_is_named_where_it_is_missing(script: Scrip
 
 
 def test_who_may_not_write_in_the_checkout_is_told_to_use_another(script: Script) -> None:
-    """A folder in the place of the lock stands in for missing rights, which root, too, can't write to."""
+    """A folder in the place of the lock stands in for missing rights: root can't write to it, either."""
     (script.root / ".teff" / "python.lock").mkdir(parents=True)
     way_out = "where teff keeps what it builds: use a clone of your own"
     assert script.run("metg") == (1, "", f"teff: this user can't write in {script.root}/.teff, {way_out}\n")

@@ -1,4 +1,4 @@
-"""What two sittings have in common: the machine moves all rows, a program moves its own."""
+"""The common part of two sittings: the machine moves all rows, a program moves only its rows."""
 
 import math
 import random

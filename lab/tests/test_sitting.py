@@ -305,7 +305,7 @@ def test_a_program_that_cannot_be_started_is_named() -> None:
 
 
 def calibrated(root: Path, old: str, new: str) -> float:
-    """The scale as a ceiling finds it whose command line has other words."""
+    """The scale of a ceiling with another command line."""
     script = root / BUILD_FOLDER / "bin" / "ceiling"
     script.write_text(script.read_text().replace(old, new))
     store, sitting = begun(root, plan("quick"))

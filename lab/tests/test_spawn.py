@@ -1,4 +1,4 @@
-"""A whole sitting of spawn patterns against programs that only simulate, and what is made of its runs."""
+"""A whole sitting of spawn patterns against simulated programs, and its estimates."""
 
 import json
 import re
@@ -37,7 +37,7 @@ LISTED = [ListedCase.model_validate(each) for each in CASES]
 
 
 def spawner(root: Path, name: str, nanoseconds: float, fault: str = "fine", *, is_floor: bool = False) -> Variant:
-    """A system whose program only simulates."""
+    """A system with a simulated program."""
     write_system(
         root,
         name,
@@ -281,7 +281,7 @@ def test_the_display_of_a_pipe_says_rounds_and_failures() -> None:
 
 @pytest.fixture
 def _simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two systems whose programs only simulate, and one whose program dies."""
+    """Two systems with simulated programs, and one whose program dies."""
     for name, nanoseconds, fault in (("quick", 10, "fine"), ("slow", 30, "fine"), ("mortal", 1, "dies")):
         spawner(tmp_path, name, nanoseconds, fault)
     monkeypatch.setattr(session, "prepare", lambda *_, **__: None)

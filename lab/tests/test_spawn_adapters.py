@@ -1,4 +1,4 @@
-"""Every system that is built runs every spawn pattern, validated, and its records are what the schema says."""
+"""Every system that is built runs every spawn pattern, validated, and its records match the schema."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def test_a_system_runs_every_spawn_pattern_validated(program: Program, workers: 
     for line, record in zip(LINES, records, strict=True):
         SCHEMA.validate(record)
         if record.get("error", "").startswith("it has no "):
-            continue  # the system has nothing to do this with, and says so
+            continue  # the system lacks the means for this, and says so
         assert "error" not in record, f"{line}: {record['error']}"
         assert record["validation"]["found"] == record["validation"]["expected"], line
         assert 1 <= record["workers"] <= workers  # some never take more than there are cores

@@ -40,8 +40,8 @@ def spawn_store(
     seed: int = 0,
     floor: str = "",
 ) -> Store:
-    """A store with a sitting of systems of so many nanoseconds a task, half of it on two workers. Launches differ by
-    3 %, runs by 1 %; what a round does to all of its launches differs by `drift`, as a logarithm."""
+    """A store with a sitting of systems of so many nanoseconds a task, half of it on two workers. Launches differ by 3
+    %, runs by 1 %. A round's effect on all of its launches differs by `drift`, as a logarithm."""
     store = Store.create(root / "results" / name)
     wanted = Plan(
         title="made up",
@@ -67,7 +67,7 @@ def spawn_store(
 def launch(
     store: Store, head: str, number: int, id_: str, flags: str, workers: int, taken: float, factors: Sequence[float]
 ) -> None:
-    """The runs of one launch, by the factors to the time that it takes; the first, which is cold, counts nothing."""
+    """The runs of one launch, by the factors to the time that it takes. The first run is cold and does not count."""
     for attempt, factor in enumerate(factors):
         told = record(id_, taken * factor * (10 if attempt == 0 else 1), "fine", workers, f"{head} {number}", attempt)
         store.append(

@@ -1,4 +1,4 @@
-"""The store keeps what it is given, through crashes and crowds, and answers in SQL."""
+"""The store keeps its lines, through crashes and crowds, and answers in SQL."""
 
 import multiprocessing
 import os

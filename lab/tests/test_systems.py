@@ -1,4 +1,4 @@
-"""What a system.toml may say, how its programs are started, and how one learns whether they are there."""
+"""The contents of a system.toml, the start of its programs, and the check whether they are there."""
 
 import io
 import json

@@ -46,7 +46,7 @@ def advice(given: MeasuredCase, again: str, store: str) -> list[tuple[str, str]]
 
 
 def by_ends(given: MeasuredCase) -> Ratio:
-    """Ratios of which no more is known than the two intervals say."""
+    """Ratios from the two intervals alone."""
     known = {each.variant.id: each.metg for each in given.rows if each.metg}
 
     def ratio(a: str, b: str) -> Interval:
@@ -438,7 +438,7 @@ def test_a_speed_that_is_hardly_known_is_said_so() -> None:
 
 
 def test_runs_at_another_distance_of_the_cores_never_count() -> None:
-    """Those of long tasks neither: they feel it, too."""
+    """Runs of long tasks don't count, either: the distance of the cores changes them, too."""
     moved = replace(with_rows(case(0), []), curves=(), round_trip=55e-9, share=0.57)
     (said,) = caveats(moved)
     assert said.text == (

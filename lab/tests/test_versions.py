@@ -128,7 +128,7 @@ def test_every_version_of_the_checkout_has_an_example_that_is_taken() -> None:
         assert one.programs_for("task_graph")
 
 
-# --- simulated versions, each a Python that says so
+# --- simulated versions, each a Python that prints its version
 
 
 def lake(root: Path, versions: str = "", overhead: float = 1e-6) -> System:
@@ -156,7 +156,7 @@ def installed(folder: Path, version: str, overhead: float = 1e-6, then: str = ""
 
 @pytest.fixture
 def sitting(laboratory: Callable[..., Path], commanded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with `lake`, which is 1 as it is here; pip brings whatever is asked of it, as it is called."""
+    """A checkout with `lake`, whose version here is 1; pip brings every requested version."""
     lake(
         laboratory(usual=(1e-6, "fine")),
         '[[version]]\nname = "{number}"\nexample = "2.1"\ntitle = "PyPI\'s"\npip = ["lake"]\n',
@@ -298,7 +298,7 @@ def test_a_version_that_pip_does_not_find_is_told_with_those_that_there_are(
 def test_another_version_than_was_asked_for_is_no_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], then: str
 ) -> None:
-    """Whether it says so when it is asked, or only in a record."""
+    """Whether it says so in its identity, or only in a record."""
 
     def bring(root: Path, asked: Asked, *_: object) -> None:
         installed(asked.home(root) / "venv", "2.1" if then else "1.9", then=then)
@@ -380,7 +380,7 @@ def library(folder: Path, version: str) -> Path:
 
 
 def brought(root: Path, version: str) -> str:
-    """What the program of this version says; TeffError where it can't be had."""
+    """The output of this version's program; TeffError if it can't be had."""
     usual, system = load_systems(root, [f"pond@{version}"])
     bringing.bring_version(root, usual, system, system.programs, Console(file=io.StringIO()))
     return subprocess.run([system.programs[0].program_path(root)], capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""`teff watch`: a slowdown is found, none is invented, and what can't be told is not told."""
+"""`teff watch`: it finds a slowdown, invents none, and admits what it can't tell."""
 
 import io
 import json
@@ -23,8 +23,8 @@ from tefflab.errors import BAD_INPUT, FAILED
 from tefflab.output.pairs_table import Effort, sentence, to_table
 from test_json_reference import ENDS, paths, said
 
-# What the launches of three systems measured in three sittings on a virtual machine, its cores near to each other:
-# by system and round, (iterations, granularity, efficiency) of each run.
+# Launches of three systems, measured in three sittings on a virtual machine with its cores near to each other. By
+# system and round: (iterations, granularity, efficiency) of each run.
 LAUNCHES = Path(__file__).parent / "data" / "launches.json"
 CASE = MeasuredCase("stencil", "-type stencil_1d", 0.5, (), ())
 THRESHOLD = 0.05
@@ -46,7 +46,7 @@ def noises() -> list[list[tuple[Launch, Launch]]]:
 
 
 def slowed(launch: Launch, number: int, factor: float) -> Launch:
-    """The same as round `number` of a system whose METG is so many times as large, its noise the same."""
+    """Round `number` of a system whose METG is `factor` times as large, with the same noise."""
     return [
         replace(
             each,
@@ -64,7 +64,7 @@ def side(name: str, seen: Sequence[Observation]) -> Side:
 
 
 def watched(seed: int, factor: float) -> Verdict:
-    """What a watch of a system against one of which it is so many times as slow ends with."""
+    """The verdict of a watch on a system that is `factor` times as slow as its baseline."""
     random = np.random.default_rng(seed)
     every = noises()
     pairs = every[seed % len(every)]

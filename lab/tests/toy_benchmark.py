@@ -1,4 +1,5 @@
-"""A throw-away kind of benchmark: all that the lab has to be told of one. Its programs are the spawn adapters' own."""
+"""A throw-away kind of benchmark: all that the lab needs to know of a kind. Its programs are the spawn adapters'
+own."""
 
 from typing import Any, ClassVar
 

@@ -1,1 +1,1 @@
-"""What only this project needs: its checks, its site, its API reference."""
+"""The tools that only this project needs: its checks, its site, its API reference."""

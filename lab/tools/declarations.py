@@ -1,6 +1,6 @@
 """The reference of libteff, made from its headers: a declaration's signature and the comment above it, as Markdown.
 
-It reads C++ as this project writes it: a comment of `//` lines stands right above what it is about, and what lies in a
+It reads C++ as this project writes it: a comment of `//` lines stands right above its declaration, and the content of a
 namespace is not indented.
 """
 
@@ -17,7 +17,7 @@ _LABEL = re.compile(r"\s*(public|protected|private):")
 
 @dataclass
 class Declaration:
-    """What a header declares: `signature` without bodies, `comment` without slashes, `source` as it stands."""
+    """A declaration of a header: `signature` without bodies, `comment` without slashes, `source` as it stands."""
 
     comment: list[str]
     signature: str
@@ -34,7 +34,7 @@ class Declaration:
 
     @property
     def head(self) -> str:
-        """The signature without its template parameters and what they must be."""
+        """The signature without its template parameters and their requirements."""
         return re.sub(r"^template <.*?>\n(?: *requires[^\n]*\n)?", "", self.signature, flags=re.DOTALL)
 
     @property
@@ -43,7 +43,7 @@ class Declaration:
 
 
 def declarations(text: str) -> list[Declaration]:
-    """What a file declares outside of `detail`."""
+    """The declarations of a file outside of `detail`."""
     text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail$", "", text, flags=re.DOTALL | re.MULTILINE)
     opening = r'(?:inline )?namespace.*\{|extern "C" \{'
     text = re.sub(rf"^(?:#.*|{opening}|\}}  // (?:namespace|extern).*)$", "", text, flags=re.MULTILINE)
@@ -121,7 +121,7 @@ def _comment(text: str, at: int) -> tuple[list[str], int]:
 def _statement(text: str, at: int) -> tuple[Declaration, int]:
     """The declaration that begins at `at`, and where the text goes on."""
     signature = ""
-    skipping = ""  # what the signature does not show: a body, or a constructor's initialisers
+    skipping = ""  # the part that the signature does not show: a body, or a constructor's initialisers
     members: list[Declaration] = []
     depth = 0
     begin = end = at
@@ -167,7 +167,7 @@ def _code(lines: str) -> str:
 
 
 def _prose(comment: list[str]) -> str:
-    """A comment as Markdown: what is indented is code, what looks like code in a sentence is shown as code."""
+    """A comment as Markdown: indented lines are code, and words of a sentence that look like code are shown as code."""
     out: list[str] = []
     code = False
     for line in comment:

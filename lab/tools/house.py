@@ -1,4 +1,4 @@
-"""The laws of the house, checked: who may name and who may import whom.
+"""The laws of the house, checked: which file may name a system, and which may import which.
 
 A law is a row of `LAWS`. A law passes if the files that it is about don't exist, say because nothing is built.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 # A package of the lab imports itself and those before it.
 LAYERS = (
-    {"errors", "durations"},
+    {"carried", "errors", "durations"},
     {"host"},
     {"systems"},
     {"records"},
@@ -41,7 +41,7 @@ WORDS_OF_CASES = {
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
     "stencil_1d": ((_OF_GRAPHS,), "what METG is asked of where nobody says"),
 }
-# What a way in is known by, besides the folder of its mechanics.
+# The words of a way in, besides the folder of its mechanics.
 WAYS_IN = {"graph", "replay"}
 # Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
 FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
@@ -54,14 +54,14 @@ _CODE = {".c", ".h", ".cpp", ".hpp", ".ipp", ".in"}
 
 @dataclass(frozen=True)
 class Law:
-    """What must hold; `find` gives the place of each breach, or None where there is nothing to look at."""
+    """A rule for the files; `find` gives the place of each breach, or None if there is nothing to look at."""
 
     says: str
     find: Callable[[Path], Iterable[str] | None]
 
 
 def breaches(law: Law, root: Path) -> list[str] | None:
-    """`file:line: what stands there`, for each breach of the law in the checkout; None where it has no matter."""
+    """`file:line: text`, for each breach of the law in the checkout; None if the law has nothing to check."""
     found = law.find(root)
     return None if found is None else list(found)
 
@@ -80,7 +80,7 @@ def _text(file: Path) -> str:
 
 
 def _hits(root: Path, files: Iterable[Path], wrong: re.Pattern[str]) -> Iterator[str]:
-    """The places where the pattern, whose first group is what to show, matches."""
+    """The places where the pattern matches; its first group is the shown text."""
     for file in files:
         for number, line in enumerate(_text(file).splitlines(), 1):
             for hit in wrong.finditer(line):
@@ -91,7 +91,7 @@ def _hits(root: Path, files: Iterable[Path], wrong: re.Pattern[str]) -> Iterator
 
 
 def _programs(root: Path) -> list[dict[str, str]]:
-    """What the systems' files say of their programs, whatever kind of benchmark they run."""
+    """The program tables of the systems' files, for every kind of benchmark."""
     files = sorted((root / SYSTEMS).glob("*/system.toml"))
     tables = [value for file in files for value in tomllib.loads(_text(file)).values() if isinstance(value, list)]
     return [row for table in tables for row in table if isinstance(row, dict) and "program" in row]
@@ -118,7 +118,7 @@ def _named(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Import:
-    """What a line of a module brings in: `from MODULE import NAME`, or `import MODULE`."""
+    """The import of a line of a module: `from MODULE import NAME`, or `import MODULE`."""
 
     line: int
     module: str
@@ -239,7 +239,7 @@ def _cases_named(root: Path) -> Iterator[str] | None:
 
 
 def _names_of_cases(root: Path) -> set[str]:
-    """What the built programs call their cases, and the words of the cases' flags, as patterns and trees."""
+    """The built programs' names of their cases, and the words of the cases' flags, as patterns and trees."""
     names: set[str] = set()
     for kind in sorted(place.name for place in (root / "bench").glob("*") if place.name != "systems"):
         filled = [row["program"].replace("{benchmark}", kind) for row in _programs(root) if _runs(row, kind)]
@@ -265,8 +265,8 @@ def _cases_of(program: Path) -> list[dict[str, str]]:
 def _words_of_cases(root: Path, files: Iterable[Path], names: set[str]) -> Iterator[str]:
     """In strings, but not in a docstring or a command line that a reader is to type.
 
-    A name that is no plain word, as `stencil_1d`, is wrong anywhere; one that is, as `tree`, only as a whole string or
-    as a flag's value.
+    A name that is no plain word, as `stencil_1d`, is wrong anywhere. A plain word, as `tree`, is wrong only as a whole
+    string or as a flag's value.
     """
     for file in files:
         place = str(file.relative_to(root))

@@ -1,6 +1,6 @@
 """Runs the steps of `teff test`, two side by side where there are cores, and closes with one line that counts them all.
 
-Nothing that the steps check is a time, so they may slow each other down. Each writes to a log of its own; a person sees
+Nothing that the steps check is a time, so they may slow each other down. Each writes to a separate log; the user sees
 its output in one piece, when it has ended.
 """
 
@@ -46,7 +46,7 @@ _PATIENCE = 10.0  # seconds that steps have to end in after Ctrl-C
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a step, and how long it took [s]; `remark` says why it was skipped."""
+    """The result of a step, and how long it took [s]; `remark` says why it was skipped."""
 
     check: Check
     count: Count
@@ -56,7 +56,7 @@ class Outcome:
 
 
 def run_checks(root: Path, names: Sequence[str], *, quick: bool, results: Console, progress: Console) -> int:
-    """Sets up what the checks need and runs them; returns the exit code, 0 only where nothing failed."""
+    """Sets up the requirements of the checks and runs them; returns the exit code, 0 only if nothing failed."""
     started = time.monotonic()
     checks = chosen(names, quick=quick)
     with alone(root, progress, task="test"):
@@ -93,7 +93,7 @@ class Display:
 
     @contextlib.contextmanager
     def shown(self) -> Iterator[None]:
-        """Shows what runs while waiting, and takes it away before anything else is printed."""
+        """Shows the running steps while waiting, and takes the display away before anything else is printed."""
         if not self._console.is_terminal:
             yield
             return
@@ -167,7 +167,7 @@ def _end_steps(threads: Sequence[Thread]) -> None:
 
 
 def _report(outcome: Outcome, results: Console) -> None:
-    """One line; below it, where the step failed, the end of what it said."""
+    """One line; below it, if the step failed, the end of its output."""
     name, count = outcome.check.name, outcome.count
     sign = "[red]✗[/]" if count.failed else "[yellow]-[/]" if outcome.remark else "[green]✓[/]"
     remark = f" ({escape(outcome.remark)})" if outcome.remark else ""

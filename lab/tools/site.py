@@ -1,4 +1,4 @@
-"""What the documentation's site adds to Markdown (mkdocs.yml, `hooks`).
+"""The documentation site's additions to Markdown (mkdocs.yml, `hooks`).
 
     ::: runtime/include/teff/join.hpp join
 

@@ -1,4 +1,4 @@
-"""The steps of `teff test`: what each checks, and by which command."""
+"""The steps of `teff test`: the purpose and the command of each."""
 
 import io
 import sys
@@ -36,7 +36,7 @@ class Check:
 
 
 def _format(shop: Workshop) -> Count:
-    clang_format = Path(sys.executable).with_name("clang-format")  # the lab's own: releases differ in what they write
+    clang_format = Path(sys.executable).with_name("clang-format")  # the lab's: releases differ in their output
     sources = shop.sources("*.cpp", "*.hpp", "*.c", "*.h")
     return shop.ask(clang_format, "--dry-run", "--Werror", *sources) + _ruff(shop, "format", "--check")
 
@@ -56,7 +56,7 @@ def _ruff(shop: Workshop, *words: str) -> Count:
 
 
 def _house(shop: Workshop) -> Count:
-    """Each law is one test, skipped where what it speaks of is not there."""
+    """Each law is one test, skipped if its subject is not there."""
     total = Count()
     for law in LAWS:
         found = breaches(law, shop.root)
@@ -77,7 +77,7 @@ def _build(shop: Workshop) -> Count:
 
 
 def _built(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
-    """One for the core, and one for every system whose program should compile and does not."""
+    """One failure for the core, and one for every system whose program should compile and does not."""
     build = Build(shop.root, _unseen(), preset=preset)
     with shop.compiling(shop.log.with_name(f"build-{preset}.log")):
         failed = build.make(prefix=prefix)
@@ -87,7 +87,7 @@ def _built(shop: Workshop, preset: str, prefix: Sequence[str] = ()) -> Count:
 
 
 def _unseen() -> Console:
-    """A build's own display would disturb that of the steps; all it says is in its logs."""
+    """A build's display would disturb the steps' display; its logs have the whole output."""
     return Console(file=io.StringIO())
 
 

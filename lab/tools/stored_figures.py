@@ -1,4 +1,4 @@
-"""What the stores of this checkout say of each system: its METG, and what costs what."""
+"""The stores' figures for each system in this checkout: its METG, and its costs."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from tefflab.analysis.statistics import FEWEST_ROUNDS
 from tefflab.benchmarks.benchmark import benchmarks
 from tefflab.benchmarks.cases import CaseBenchmark
 from tefflab.output import quantities
-from tefflab.records.store import RESULTS_FOLDER, file_of, stores_in
+from tefflab.records.store import file_of, results_folder, stores_in
 from tefflab.systems.naming import parsed
 
 METG = "task_graph"  # the kind whose estimates are METG
@@ -38,8 +38,8 @@ class Figure:
 def stored_figures(root: Path) -> dict[str, list[Figure]]:
     """By system, of each store below `results`: of each row and case the last sitting that measured it."""
     found: dict[str, list[Figure]] = {}
-    for store in stores_in(root / RESULTS_FOLDER):
-        for line in _last(_estimates(root / RESULTS_FOLDER / store)):
+    for store in stores_in(results_folder(root)):
+        for line in _last(_estimates(results_folder(root) / store)):
             if figure := _figure(store, line):
                 found.setdefault(figure.system, []).append(figure)
     return found

@@ -1,4 +1,4 @@
-"""A page for each system: what its system.toml, the comments of its adapter and the checkout's stores say of it."""
+"""A page for each system, from its system.toml, the comments of its adapter and the checkout's stores."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -47,7 +47,7 @@ class Source:
         return len(self._code)
 
     def uses(self, construct: str) -> int:
-        """How often the code names it, as a word of its own where it begins or ends like one."""
+        """How often the code names it, as a whole word at an end that is a word character."""
         before, after = (r"\b" if re.match(r"\w", end) else "" for end in (construct[0], construct[-1]))
         return sum(len(re.findall(f"{before}{re.escape(construct)}{after}", line)) for line in self._code)
 
@@ -70,7 +70,7 @@ class Source:
 
     @property
     def comment(self) -> str:
-        """What stands above the code, or in the docstring of a script."""
+        """The comment above the code, or the docstring of a script."""
         if self.file.suffix == ".py":
             found = _DOCSTRING.search(self.text)
             return " ".join(found[1].split()) if found else ""
@@ -234,7 +234,7 @@ def _is_best(program: Program, ways: Sequence[Program]) -> bool:
 
 
 def _notes(system: System) -> Iterator[str]:
-    """The comments of system.toml, of the system or of a program or version: what was tried, and why it is done so."""
+    """The comments of system.toml, of the system or of a program or version: trials, and reasons."""
     said = list(comments((system.folder / "system.toml").read_text(encoding="utf-8")))
     if said:
         yield "\n".join(f"- {f'`{name}`: ' if name else ''}{_plain(text)}" for name, text in said)
@@ -281,7 +281,7 @@ def _adapter(system: System) -> str:
 
 
 def _concepts(system: System) -> Iterator[str]:
-    """What a programmer has to know of the system to write the adapter, and how much of it there is."""
+    """The concepts that a programmer needs to write the adapter, and how much of them there is."""
     if not system.concepts:
         return
     code = sources(system)
@@ -314,7 +314,7 @@ def _metg(measured: Sequence[Figure]) -> Iterator[str]:
 
 
 def _costs(measured: Sequence[Figure]) -> Iterator[str]:
-    """A table for each other kind of benchmark that measured it: what a spawn, a wake, a message costs."""
+    """A table for each other kind of benchmark that measured it: the costs of a spawn, a wake, a message."""
     if all(each.kind == METG for each in measured):
         return
     yield "## What costs what here"

@@ -1,4 +1,4 @@
-"""Where a step of `teff test` works: the checkout, and a log of its own."""
+"""The place where a step of `teff test` works: the checkout, and a separate log."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ class SkippedError(Exception):
 
 
 class Workshop:
-    """What the step `name` works with. `quick` asks it to leave out what takes long."""
+    """The tools and the log of the step `name`. `quick` asks it to leave out slow parts."""
 
     def __init__(self, root: Path, name: str, *, quick: bool) -> None:
         self.root = root
@@ -51,7 +51,7 @@ class Workshop:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def last_line(self) -> str:
-        """The newest line of what is going on in the step, for whoever watches."""
+        """The newest line of the step's output, for the live display."""
         try:
             with self._followed.open("rb") as log:
                 log.seek(max(0, self._followed.stat().st_size - _LAST))

@@ -1,9 +1,8 @@
-// The gate with guests on its interleavings: two threads are never one worker at a time, and no published
-// work is left while everybody sleeps.
+// The gate with guests on its interleavings: two threads are never worker 0 at a time, and no published work
+// is left while everybody sleeps.
 #include <gtest/gtest.h>
 
 #include "interleavings.hpp"
-#include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ using detail::wake_for;
 // Pieces of work for any worker, and others for worker 0 only. What a worker's thread or guest may touch is
 // one variable, whose races the checker finds.
 struct world {
-  world() : gate(2) { futex::wakes.clear(); }
+  explicit world(unsigned workers) : gate(workers) { futex::wakes.clear(); }
   detail::idle_gate<futex> gate;
   checked::atomic<int> work{0};
   checked::atomic<int> named{0};
@@ -34,16 +33,6 @@ struct world {
   bool guests_look = true;
   bool guests_fence = true;
   bool guests_touch_after = false;
-  bool guests_leave_the_search = true;
-  // Work that a worker which is asked for leaves to the guest, as long as that asks.
-  checked::atomic<int> left{0};
-  bool guests_stop_asking = true;
-  detail::dozers<futex> dozers;
-  bool dozes = false;
-  bool dozers_look = true;
-  bool guests_leave_requests = false;
-  // Worker 0 leaves requests to guests, until it has dozed.
-  bool is_in_the_way = false;
 
   static bool take_from(checked::atomic<int>& pieces) {
     int there = pieces.load();
@@ -56,13 +45,13 @@ struct world {
     return std::ranges::any_of(messages,
                                [](auto& each) { return each.load() != 0 && each.exchange(0) != 0; });
   }
-  [[nodiscard]] bool sees_work(unsigned me, bool gives_way = false, bool leaves_requests = false) const {
-    return (!leaves_requests && work.load() > 0) || (!gives_way && left.load() > 0) ||
-           (me == 0 && (named.load() > 0 || messages[0].load() != 0 || messages[1].load() != 0));
+  [[nodiscard]] bool sees_own_work() const {
+    return named.load() > 0 || messages[0].load() != 0 || messages[1].load() != 0;
   }
+  [[nodiscard]] bool sees_work(unsigned me) const { return work.load() > 0 || (me == 0 && sees_own_work()); }
   void touch(unsigned me) { state[me].write(state[me].read() + 1); }
   void hand_over(unsigned me) {
-    if (sees_work(me)) gate.wake_any(0);
+    if (sees_work(me)) gate.wake_any(me);
   }
   void publish() {
     work.fetch_add(1);
@@ -72,25 +61,9 @@ struct world {
     named.fetch_add(1);
     gate.wake(0);
   }
-
   void send_to_first(std::size_t number) {
     messages[number].store(1, std::memory_order_release);
     gate.wake(0);
-  }
-
-  void leave_to_guest() {
-    left.fetch_add(1);
-    gate.notify_work(0);
-  }
-
-  // A request, and a thread that looks for such.
-  void submit() {
-    work.fetch_add(1);
-    if (!dozers.will_look()) gate.notify_work(0);
-  }
-  void doze() {
-    dozers.begin();
-    if (dozers.end() && dozers_look && work.load() > 0) gate.notify_work(0);
   }
 
   // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
@@ -98,140 +71,81 @@ struct world {
   void search(unsigned me, int pieces) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();
-      gate.offer(me);
       touch(me);
-      bool leaves = is_in_the_way;
-      while ((leaves || !take_from(work)) && !(me == 0 && (take_from(named) || take_message())) &&
-             (gate.is_asked_for(me) || !take_from(left))) {
-        const bool gives_way = gate.prepare_to_give_way(me);
-        if (!gives_way) gate.prepare_sleep(me, wake_for::work_or_guest);
+      while (!take_from(work) && !(me == 0 && (take_from(named) || take_message()))) {
+        gate.prepare_sleep(me, wake_for::work);
         touch(me);
-        if (!gives_way) checked::barrier_everywhere();
-        if (sees_work(me, gives_way, leaves)) {
-          gate.cancel_sleep(me, wake_for::work_or_guest);
+        checked::barrier_everywhere();
+        if (sees_work(me)) {
+          gate.cancel_sleep(me, wake_for::work);
+        } else if (me == 0) {
+          gate.sleep_off_seat();
         } else {
-          gate.sleep_vacant(me, [this](auto& home, std::uint32_t expected) {
-            if (dozes) doze();
-            futex::wait(home, expected);
-          });
-          leaves = false;
+          gate.sleep(me);
         }
         touch(me);
-        gate.offer(me);
       }
-      gate.withdraw_offer(me);
       if (gate.stop_search()) hand_over(me);
     }
   }
-  // What guest.cpp and worker::end_guest() do, if the worker is vacant or becomes so soon, or was called.
-  // Returns whether.
-  bool visit(unsigned worker, const std::function<void()>& call) {
-    const bool asks = gate.ask_for(worker);
-    const auto prepare = [&] { touch(worker); };
-    auto as = gate.enter(worker, prepare);
-    if (as == entered::no) {
-      if (asks && guests_stop_asking) gate.stop_asking(worker);
-      as = gate.enter_called(worker, prepare);
-    }
-    if (as == entered::no) return false;
-    if (as == entered::as_searcher && guests_leave_the_search && gate.stop_search()) hand_over(worker);
+  // What guest.cpp and worker::end_guest() do. Returns whether the seat was free.
+  bool visit(const std::function<void()>& call) {
+    if (gate.enter([&] { touch(0); }) == entered::no) return false;
     call();
-    const bool others_idle = gate.prepare_leave(worker);
-    touch(worker);
+    const bool others_idle = gate.prepare_leave();
+    touch(0);
     if (!others_idle && guests_fence) checked::barrier_everywhere();
-    const bool leaves_requests = guests_leave_requests && dozers.will_look();
-    const bool stays = guests_look && sees_work(worker, false, leaves_requests);
-    if (stays) gate.cancel_leave(worker);
-    if (!stays && gate.leave(worker)) {
-      if (guests_touch_after) touch(worker);
-      return true;
-    }
-    touch(worker);
-    gate.call_home(worker);
+    const bool calls_home = guests_look && sees_own_work();
+    if (guests_look && !calls_home && gate.needs_a_wake() && work.load() > 0) gate.wake_any(0);
+    touch(0);
+    gate.leave(calls_home);
+    if (guests_touch_after) touch(0);
     return true;
   }
 };
 
 checker::outcome check(int preemptions, const std::vector<std::function<void(world&)>>& threads,
-                       const std::function<void(world&)>& before = {}) {
+                       const std::function<void(world&)>& before = {}, unsigned workers = 2) {
   return checked::check_threads<world>(
-      [&before] {
-        auto made = std::make_shared<world>();
+      [&before, workers] {
+        auto made = std::make_shared<world>(workers);
         if (before) before(*made);
         return made;
       },
       threads,
       [](world& w) {
-        if (w.work.load() != 0 || w.named.load() != 0 || w.left.load() != 0) checker::fail("work was left");
+        if (w.work.load() != 0 || w.named.load() != 0) checker::fail("work was left");
       },
       preemptions);
 }
 
 const auto owner = [](world& w) { w.search(0, 1); };
-const auto visitor = [](world& w) { static_cast<void>(w.visit(0, [] {})); };
+const auto other = [](world& w) { w.search(1, 1); };
+const auto visitor = [](world& w) { static_cast<void>(w.visit([] {})); };
+const auto publisher = [](world& w) { w.publish(); };
+const auto publisher_to_first = [](world& w) { w.publish_to_first(); };
 
 TEST(guests_model, what_is_published_while_a_guest_is_in_gets_done) {
-  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish(); }}));
-}
-
-TEST(guests_model, a_request_that_wakes_nobody_because_a_thread_dozes_gets_done) {
-  const auto dozing = [](world& w) { w.dozes = true; };
-  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, dozing));
-  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
-}
-
-TEST(guests_model, a_request_that_a_guest_leaves_to_a_thread_that_dozes_gets_done) {
-  const auto dozing = [](world& w) { w.dozes = w.guests_leave_requests = true; };
-  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.submit(); }}, dozing));
-  expect_no_fault(check(4,
-                        {owner,
-                         [](world& w) {
-                           if (!w.visit(0, [&] { w.submit(); })) w.submit();
-                         }},
-                        dozing));
-}
-
-TEST(guests_model, a_request_that_a_worker_leaves_to_guests_gets_done_if_none_comes) {
-  const auto in_the_way = [](world& w) { w.dozes = w.guests_leave_requests = w.is_in_the_way = true; };
-  expect_no_fault(check(4, {owner, [](world& w) { w.submit(); }}, in_the_way));
-  expect_no_fault(check(3, {owner, visitor, [](world& w) { w.submit(); }}, in_the_way));
-}
-
-TEST(guests_model, finds_a_worker_that_leaves_requests_to_guests_and_does_not_doze) {
-  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }}, [](world& w) { w.is_in_the_way = true; }).fault,
-            "");
-}
-
-TEST(guests_model, finds_a_thread_that_does_not_look_after_it_has_dozed) {
-  EXPECT_NE(check(4, {owner, [](world& w) { w.submit(); }},
-                  [](world& w) {
-                    w.dozes = true;
-                    w.dozers_look = false;
-                  })
-                .fault,
-            "");
-}
-
-TEST(guests_model, of_two_threads_that_doze_the_last_one_looks) {
-  expect_no_fault(check(2,
-                        {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); },
-                         [](world& w) {
-                           w.submit();
-                           w.submit();
-                         }},
-                        [](world& w) { w.dozes = true; }));
+  expect_no_fault(check(4, {owner, visitor, publisher}));
+  expect_no_fault(check(4, {owner, visitor, publisher}, {}, 1));
 }
 
 TEST(guests_model, what_only_the_guests_worker_may_do_gets_done) {
-  expect_no_fault(check(4, {owner, visitor, [](world& w) { w.publish_to_first(); }}));
+  expect_no_fault(check(4, {owner, visitor, publisher_to_first}));
+  expect_no_fault(check(3, {owner,
+                            [](world& w) {
+                              visitor(w);
+                              visitor(w);
+                            },
+                            publisher_to_first}));
 }
 
 TEST(guests_model, what_a_guest_publishes_gets_done) {
-  const auto publisher = [](world& w) {
-    if (!w.visit(0, [&] { w.publish(); })) w.publish();
+  const auto publishes_twice = [](world& w) {
+    if (!w.visit([&] { w.publish(); })) w.publish();
     w.publish();
   };
-  expect_no_fault(check(2, {[](world& w) { w.search(0, 1); }, [](world& w) { w.search(1, 1); }, publisher}));
+  expect_no_fault(check(2, {owner, other, publishes_twice}));
 }
 
 // Worker 1, which is busy, searches between its two messages: then the guest may leave without a fence.
@@ -252,61 +166,36 @@ TEST(guests_model, finds_a_guest_that_leaves_without_a_fence_while_a_worker_is_b
 }
 
 TEST(guests_model, of_two_guests_one_enters_at_a_time) {
-  expect_no_fault(check(2, {owner, visitor, visitor, [](world& w) { w.publish(); }}));
+  expect_no_fault(check(2, {owner, visitor, visitor, publisher}));
 }
 
-// One piece calls the worker, whose place the guest may take; the other comes at any time.
-const auto publisher_of_two = [](world& w) {
-  w.publish();
-  w.publish();
-};
-const auto owner_of_two = [](world& w) { w.search(0, 2); };
-
-TEST(guests_model, what_a_worker_was_called_for_gets_done_though_a_guest_takes_its_place) {
-  expect_no_fault(check(3, {owner_of_two, visitor, publisher_of_two}));
-}
-
-TEST(guests_model, finds_a_guest_that_takes_the_place_of_a_called_worker_and_still_counts_as_a_searcher) {
-  EXPECT_NE(
-      check(3, {owner_of_two, visitor, publisher_of_two}, [](world& w) { w.guests_leave_the_search = false; })
-          .fault,
-      "");
-}
-
-// The guest does it, if it comes; else the worker.
-const auto leaver = [](world& w) {
-  w.leave_to_guest();
-  bool took_it = false;
-  static_cast<void>(w.visit(0, [&] { took_it = world::take_from(w.left); }));
-  if (took_it) w.publish();  // something else for the worker, which searches until it has found so much
-};
-
-TEST(guests_model, what_is_left_to_a_guest_gets_done) {
-  expect_no_fault(check(4, {owner, leaver}));
-  expect_no_fault(check(3, {owner_of_two, leaver, [](world& w) { w.publish(); }}));
-}
-
-TEST(guests_model, finds_a_guest_that_does_not_come_and_says_nothing) {
-  EXPECT_NE(check(4, {owner, leaver}, [](world& w) { w.guests_stop_asking = false; }).fault, "");
+TEST(guests_model, what_two_threads_publish_gets_done_though_a_guest_comes_between) {
+  const auto publisher_of_two = [](world& w) {
+    w.publish();
+    w.publish();
+  };
+  expect_no_fault(check(3, {receiver, visitor, publisher_of_two}));
+  expect_no_fault(check(2, {owner, other, visitor, publisher_of_two}));
 }
 
 TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) {
   const auto sleeps_in_its_call = [](world& w) {
+    const auto word = w.gate.word_of_guest();
     w.gate.start_search();
     while (!world::take_from(w.named)) {
-      if (w.gate.prepare_sleep(0, wake_for::name)) w.hand_over(0);
+      if (w.gate.prepare_sleep(word, wake_for::name)) w.hand_over(0);
       w.touch(0);
       if (w.named.load() > 0) {
-        w.gate.cancel_sleep(0, wake_for::name);
+        w.gate.cancel_sleep(word, wake_for::name);
       } else {
-        w.gate.sleep(0);
+        w.gate.sleep(word);
       }
       w.touch(0);
     }
     if (w.gate.stop_search()) w.hand_over(0);
   };
   const auto sleeper = [&](world& w) {
-    if (w.visit(0, [&] { sleeps_in_its_call(w); })) return;
+    if (w.visit([&] { sleeps_in_its_call(w); })) return;
     while (!world::take_from(w.named)) checker::now().pause();
   };
   expect_no_fault(check(3, {owner, sleeper, [](world& w) {
@@ -316,17 +205,12 @@ TEST(guests_model, a_guest_that_sleeps_is_woken_and_not_the_workers_own_thread) 
 }
 
 TEST(guests_model, finds_a_guest_that_does_not_look_before_it_leaves) {
-  EXPECT_NE(check(3, {owner, visitor, [](world& w) { w.publish_to_first(); }},
-                  [](world& w) { w.guests_look = false; })
-                .fault,
+  EXPECT_NE(check(3, {owner, visitor, publisher_to_first}, [](world& w) { w.guests_look = false; }).fault,
             "");
 }
 
 TEST(guests_model, finds_a_guest_that_is_still_the_worker_after_it_has_left) {
-  EXPECT_NE(
-      check(3, {owner, visitor, [](world& w) { w.publish(); }}, [](world& w) { w.guests_touch_after = true; })
-          .fault,
-      "");
+  EXPECT_NE(check(3, {owner, visitor, publisher}, [](world& w) { w.guests_touch_after = true; }).fault, "");
 }
 
 }  // namespace

@@ -40,26 +40,6 @@ TEST(job_queue, has_what_came_first_first) {
   EXPECT_EQ(queue.pop(), &jobs[1]) << "after it has been empty";
 }
 
-TEST(job_queue, leaves_the_oldest_once) {
-  std::array<numbered, 4> jobs;
-  job_queue queue;
-  EXPECT_EQ(queue.pop_leaving_oldest(), nullptr);
-  queue.push(jobs[0]);
-  EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[0]) << "there is no other";
-  for (auto& each : jobs) queue.push(each);
-  EXPECT_EQ(queue.left_oldest(), nullptr);
-  EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[1]);
-  EXPECT_EQ(queue.left_oldest(), &jobs[0]);
-  EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[0]) << "nobody has come for it";
-  EXPECT_EQ(queue.left_oldest(), nullptr);
-  EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[3]) << "another one is the oldest";
-  EXPECT_TRUE(queue.withdraw(jobs[2])) << "somebody has come for it";
-  EXPECT_EQ(queue.left_oldest(), nullptr);
-  queue.push(jobs[2]);
-  queue.push(jobs[1]);
-  EXPECT_EQ(queue.pop_leaving_oldest(), &jobs[1]) << "it has been taken since it was left";
-}
-
 TEST(job_queue, gives_back_whatever_is_withdrawn) {
   std::array<numbered, 4> jobs;
   for (const std::size_t withdrawn : {0, 1, 2, 3}) {

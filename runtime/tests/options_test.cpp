@@ -62,8 +62,8 @@ TEST(options, of_the_environment_are_refused_by_the_name_of_the_variable) {
                   ": there can be 1 to 1024 workers; leave it out to have one for each core it may use");
   }
   EXPECT_EQ(refusal("TEFF_BIND", "2"),
-            "TEFF_BIND=2: it is 0 to 1 (0: workers are not bound to cores); leave it out to have them bound "
-            "as far as it helps");
+            "TEFF_BIND=2: it is 0 to 1 (0: workers keep to no core); leave it out to have each keep to a "
+            "core as far as it helps");
   for (const char* const variable : {"TEFF_WORKERS", "TEFF_BIND", "TEFF_STACK_SIZE", "TEFF_SPIN_US",
                                      "TEFF_SPARE_THREADS", "TEFF_TRACE_EVENTS"}) {
     for (const char* const wrong : {"much", "18446744073709551615"}) {

@@ -1,8 +1,7 @@
-// What futures and requests rest on, on its interleavings: no continuation is lost or called twice, a request
-// is run once, whoever has it, and none stays in the queue while the only worker sleeps.
+// What futures and requests rest on, on its interleavings: no continuation is lost or called twice, and no
+// request stays in the queue while the only worker sleeps.
 #include <gtest/gtest.h>
 #include <teff/detail/future/continuations.hpp>
-#include <teff/detail/future/request_claim.hpp>
 
 #include "interleavings.hpp"
 #include "scheduler/lending.hpp"
@@ -60,71 +59,6 @@ struct an_outcome {
 TEST(request_model, each_continuation_is_called_once_and_sees_the_value) {
   expect_no_fault(check<an_outcome>(4, {[](an_outcome& o) { o.bring(); }, [](an_outcome& o) { o.follow(0); },
                                         [](an_outcome& o) { o.follow(1); }}));
-}
-
-// ---- Who runs a request ----
-
-struct a_request {
-  // Takes it out of the queue. False: it is not there.
-  bool take_out() {
-    int there = 1;
-    return queued.compare_exchange_strong(there, 0);
-  }
-  void run() { runs.fetch_add(1); }
-
-  void work() {
-    for (int looks = 0; looks < 2; ++looks) {
-      if (take_out() && claim.take()) run();
-    }
-  }
-  // One that waits, withdraws the request if it is `at_hand`, and then finds that it can or can't run it.
-  void wait(bool at_hand, bool enters) {
-    if (!claim.claim()) return;
-    if (at_hand && take_out()) claim.was_withdrawn();
-    if (enters) {
-      if (claim.may_be_queued() && take_out()) claim.was_withdrawn();
-      run();
-      return;
-    }
-    while (!claim.give_up()) {
-      claim.is_put_back();
-      // As submit() does after its push: the runtime must live.
-      queued.store(1);
-      if (runs.load() != 0) checker::fail("a request was run while it was put back");
-      if (!tries_again) return;
-    }
-  }
-  void look() {
-    work();  // one that comes later
-    if (runs.load() != 1) checker::fail("a request was not run once");
-    if (queued.load() != 0) checker::fail("a request was left");
-  }
-
-  detail::request_claim<checked::atomic> claim;
-  checked::atomic<int> queued{1}, runs{0};
-  bool tries_again = true;
-};
-
-TEST(request_model, a_request_is_run_once_by_who_waits_or_by_a_worker) {
-  const auto work = [](a_request& r) { r.work(); };
-  for (const bool at_hand : {false, true}) {
-    for (const bool enters : {false, true}) {
-      expect_no_fault(check<a_request>(4, {[=](a_request& r) { r.wait(at_hand, enters); }, work, work}));
-    }
-    const auto tries_twice = [=](a_request& r) {
-      r.wait(at_hand, false);
-      r.wait(at_hand, true);
-    };
-    expect_no_fault(check<a_request>(4, {tries_twice, work}));
-  }
-}
-
-TEST(request_model, finds_a_claim_that_is_put_back_and_not_given_up) {
-  const auto gives_up = [](a_request& r) {
-    r.tries_again = false;
-    r.wait(false, false);
-  };
-  EXPECT_NE(check<a_request>(4, {gives_up, [](a_request& r) { r.work(); }}).fault, "");
 }
 
 // ---- Lending ----

@@ -1,11 +1,16 @@
+#include "scheduler/scheduler.hpp"
 #include "workers.hpp"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -122,6 +127,25 @@ TEST(runtime, told_to_look_for_work_for_ever_does_not_park) {
   EXPECT_EQ(rt.counters().parks, 0U);
 }
 
+// Ends with 0 if the workers of a runtime have few pages though the process has all of its memory locked.
+[[noreturn]] void look_at_locked_memory() {
+  if (::mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) std::exit(77);
+  runtime rt{{.workers = 2}};
+  rt.run([] {
+    fib(10);
+    blocking([] {});
+  });
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::exit(usage.ru_maxrss < 200 * 1024 ? 0 : 1);
+}
+
+TEST(runtime, takes_memory_as_it_is_used_where_pages_are_locked_when_they_are_used) {
+  if (under_address_sanitizer || under_thread_sanitizer) GTEST_SKIP() << "shadow memory would be locked";
+  EXPECT_EXIT(look_at_locked_memory(),
+              [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) % 77 == 0; }, "");
+}
+
 TEST(runtime, has_no_counters_of_a_worker_that_does_not_exist) {
   runtime rt{{.workers = 2}};
   try {
@@ -159,12 +183,6 @@ std::vector<int> processors_here() {
   return processors;
 }
 
-std::vector<int> processors_of_first_worker(runtime& rt) {
-  std::vector<int> processors;
-  on_own_thread(rt, 0, [&] { processors = processors_here(); });
-  return processors;
-}
-
 bool bind_to(const std::vector<int>& processors) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -172,23 +190,73 @@ bool bind_to(const std::vector<int>& processors) {
   return ::sched_setaffinity(0, sizeof mask, &mask) == 0;
 }
 
-// Open MPI starts processes so. If these ranks bound workers, all would bind their first to one processor.
-TEST(runtime, beside_ranks_on_the_same_processors_binds_no_worker) {
+// The processors that workers of this runtime keep to.
+std::vector<int> kept_processors(runtime& rt) {
   const auto all = processors_here();
-  if (all.size() < 2) GTEST_SKIP() << "one processor";
-  const auto workers_processors = [] {
+  std::vector<int> kept;
+  for (const int each : all) {
+    EXPECT_TRUE(bind_to({each}));
+    if (detail::access::internals(rt).worker_of_this_processor() != nullptr) kept.push_back(each);
+  }
+  EXPECT_TRUE(bind_to(all));
+  return kept;
+}
+
+// As Open MPI starts a process: the first workers of all ranks would keep to the same processor.
+TEST(runtime, beside_ranks_on_the_same_processors_has_no_worker_keep_to_one) {
+  if (processors_here().size() < 2) GTEST_SKIP() << "one processor";
+  const auto kept = [] {
     runtime rt{{.workers = 1}};
-    return processors_of_first_worker(rt);
+    return kept_processors(rt).size();
   };
-  if (workers_processors() == all) GTEST_SKIP() << "workers are not bound here";
+  if (kept() == 0) GTEST_SKIP() << "workers keep to no processor here";
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "100000", 1);
-  EXPECT_EQ(workers_processors(), all);
+  EXPECT_EQ(kept(), 0U);
   setenv("TEFF_BIND", "1", 1);
-  EXPECT_EQ(workers_processors().size(), 1U);
+  EXPECT_EQ(kept(), 1U);
   unsetenv("TEFF_BIND");
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "1", 1);
-  EXPECT_EQ(workers_processors().size(), 1U);
+  EXPECT_EQ(kept(), 1U);
   unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+}
+
+// Of the calling thread, of a thread that it begins, and of a process.
+void expect_the_masks_to_be(const std::vector<int>& all) {
+  EXPECT_EQ(processors_here(), all);
+  std::vector<int> of_a_thread;
+  std::thread([&] { of_a_thread = processors_here(); }).join();
+  EXPECT_EQ(of_a_thread, all);
+  FILE* const output = ::popen("nproc", "r");
+  ASSERT_NE(output, nullptr);
+  std::size_t of_a_process = 0;
+  EXPECT_EQ(std::fscanf(output, "%zu", &of_a_process), 1);
+  ::pclose(output);
+  EXPECT_EQ(of_a_process, all.size());
+}
+
+TEST(runtime, has_tasks_begin_threads_and_processes_that_may_use_all_cores) {
+  ::unsetenv("OMP_NUM_THREADS");  // nproc believes it
+  const auto all = processors_here();
+  runtime rt{{.workers = 2}};
+  for (const unsigned worker : {0U, 1U}) on_own_thread(rt, worker, [&] { expect_the_masks_to_be(all); });
+  rt.run([&] { expect_the_masks_to_be(all); });
+  rt.run([&] { blocking([&] { expect_the_masks_to_be(all); }); });
+}
+
+// hwloc may show fewer processors than the kernel: it reads them from a file here.
+TEST(runtime, leaves_the_mask_of_a_caller_whose_processors_hwloc_does_not_show) {
+  const auto all = processors_here();
+  if (all.size() < 2 || all.front() != 0) GTEST_SKIP() << "the first processor is not ours, or is alone";
+  ::setenv("HWLOC_SYNTHETIC", "core:1 pu:1", 1);
+  ::setenv("HWLOC_THISSYSTEM", "1", 1);
+  runtime rt{{.workers = 1}};
+  ::unsetenv("HWLOC_SYNTHETIC");
+  ::unsetenv("HWLOC_THISSYSTEM");
+  std::vector<int> of_worker;
+  on_own_thread(rt, 0, [&] { of_worker = processors_here(); });
+  EXPECT_EQ(of_worker, all);
+  detail::access::internals(rt).move_this_thread_to(0);
+  EXPECT_EQ(processors_here(), all);
 }
 
 // A caller whose nearest worker is busy runs on another worker's processor.
@@ -226,21 +294,21 @@ TEST(runtime, made_by_a_worker_of_another_has_the_cores_of_the_process) {
 TEST(runtime, beside_another_has_its_workers_on_cores_that_the_other_left_free) {
   if (processors_here().size() < 2) GTEST_SKIP() << "one processor";
   runtime first{{.workers = 1}};
-  const auto taken = processors_of_first_worker(first);
+  const auto taken = kept_processors(first);
   std::vector<int> beside;
   {
     runtime second{{.workers = 1}};
-    beside = processors_of_first_worker(second);
+    beside = kept_processors(second);
     EXPECT_EQ(beside.size(), 1U);
     EXPECT_NE(beside, taken);
   }
   {
     runtime third{{.workers = 1}};
-    EXPECT_EQ(processors_of_first_worker(third), beside);  // the second runtime has given it back
+    EXPECT_EQ(kept_processors(third), beside);  // the second runtime has given it back
   }
   first.shutdown();
   runtime fourth{{.workers = 1}};
-  EXPECT_EQ(processors_of_first_worker(fourth), taken);
+  EXPECT_EQ(kept_processors(fourth), taken);
 }
 
 double cpu_seconds() {

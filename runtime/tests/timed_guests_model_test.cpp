@@ -38,7 +38,6 @@ struct world {
   checked::atomic<int> polled{0};
   detail::bell<futex> bell;
   bool guests_hand_over = true;
-  bool guests_promise_again = true;
   bool guests_leave_with_the_time = false;
 
   static std::uint32_t sleeper_of(unsigned me) { return detail::bell<futex>::first_sleeper + me; }
@@ -64,45 +63,41 @@ struct world {
   // until the source was polled.
   void serve(unsigned me) {
     gate.start_search();
-    gate.offer(me);
     while (polled.load() == 0 && !poll_in_time()) {
-      gate.prepare_sleep(me, wake_for::work_or_guest);
+      gate.prepare_sleep(me, wake_for::work);
       touch(me);
       const auto quiet = bell.listen(sleeper_of(me));
       if (sees_work()) {
-        gate.cancel_sleep(me, wake_for::work_or_guest);
+        gate.cancel_sleep(me, wake_for::work);
+      } else if (me == 0) {
+        gate.sleep_off_seat(asked.load(), {&bell.word(), quiet});
       } else {
-        gate.sleep_vacant(me, [](auto& home, std::uint32_t expected) { futex::wait(home, expected); },
-                          asked.load(), {&bell.word(), quiet});
+        gate.sleep_until(me, wake_for::work, asked.load(), {&bell.word(), quiet});
       }
       touch(me);
-      gate.offer(me);
     }
-    gate.withdraw_offer(me);
     if (gate.stop_search()) hand_over();
   }
 
-  // What guest.cpp and worker::end_guest() do, if the worker is vacant or called.
-  void visit(unsigned worker, const std::function<void()>& call = [] {}) {
-    const auto prepare = [&] { touch(worker); };
-    auto as = gate.enter(worker, prepare);
-    if (as == entered::no) as = gate.enter_called(worker, prepare);
+  // What guest.cpp and worker::end_guest() do.
+  void visit(const std::function<void()>& call = [] {}) {
+    const auto as = gate.enter([&] { touch(0); });
     if (as == entered::no) return;
-    if (as == entered::as_searcher) {
-      bell.rise(sleeper_of(worker));
-      if (gate.stop_search() && guests_hand_over) hand_over();
+    if (as == entered::with_promise) {
+      bell.rise(sleeper_of(0));
+      if (guests_hand_over) hand_over();
     }
-    touch(worker);
+    touch(0);
     call();
-    static_cast<void>(gate.prepare_leave(worker));
-    touch(worker);
-    bell.listen(sleeper_of(worker));
-    if (guests_promise_again) gate.promise_again(worker);
-    const bool stays = sees_work() || (!guests_leave_with_the_time && !gate.somebody_wakes_by(asked.load()));
-    if (stays) gate.cancel_leave(worker);
-    if (!stays && gate.leave(worker)) return;
-    touch(worker);
-    gate.call_home(worker);
+    static_cast<void>(gate.prepare_leave());
+    touch(0);
+    bell.listen(sleeper_of(0));
+    gate.promise_again();
+    const bool in_time =
+        guests_leave_with_the_time || gate.anyone_searches() || gate.somebody_wakes_by(asked.load());
+    const bool calls_home = sees_work() || !in_time;
+    touch(0);
+    gate.leave(calls_home);
   }
 };
 
@@ -126,10 +121,10 @@ checker::outcome check(unsigned workers, int preemptions,
 
 const auto first = [](world& w) { w.serve(0); };
 const auto second = [](world& w) { w.serve(1); };
-const auto visitor = [](world& w) { w.visit(0); };
+const auto visitor = [](world& w) { w.visit(); };
 const auto two_visits = [](world& w) {
-  w.visit(0);
-  w.visit(0);
+  w.visit();
+  w.visit();
 };
 const auto time_comes = [](world&) { futex::set_clock(1); };
 const auto something_comes = [](world& w) { w.bring(); };
@@ -153,7 +148,7 @@ TEST(timed_guests_model, of_two_guests_of_a_worker_that_sleeps_in_time_one_enter
 
 // Only the other worker can poll then.
 const auto long_visit = [](world& w) {
-  w.visit(0, [&w] { checker::now().wait_until([&w] { return w.polled.peek() != 0; }); });
+  w.visit([&w] { checker::now().wait_until([&w] { return w.polled.peek() != 0; }); });
 };
 
 TEST(timed_guests_model, while_a_guest_is_busy_the_other_worker_polls) {
@@ -168,12 +163,26 @@ TEST(timed_guests_model, finds_a_guest_that_takes_a_promise_with_it_and_hands_no
       "");
 }
 
+// The other worker has promised, so that worker 0's own thread sleeps without a time; then it becomes busy.
+const auto becomes_busy = [](world& w) {
+  w.gate.start_search();
+  w.gate.prepare_sleep(1, wake_for::work);
+  if (w.gate.sleep_until(1, wake_for::work, w.asked.load())) w.poll_in_time();
+  if (w.gate.stop_search()) w.hand_over();
+  checker::now().wait_until([&w] { return w.polled.peek() != 0; });
+};
+const auto wakes_it_before_the_time = [](world& w) {
+  w.gate.wake(1);
+  futex::set_clock(1);
+};
+
+TEST(timed_guests_model, where_the_other_worker_is_busy_a_guest_that_leaves_has_the_own_thread_poll) {
+  expect_no_fault(check(2, 2, {first, becomes_busy, visitor, wakes_it_before_the_time}, 1));
+}
+
 TEST(timed_guests_model, finds_a_guest_that_leaves_and_forgets_the_time) {
-  EXPECT_NE(check(1, 3, {first, visitor, time_comes}, 1,
-                  [](world& w) {
-                    w.guests_promise_again = false;
-                    w.guests_leave_with_the_time = true;
-                  })
+  EXPECT_NE(check(2, 3, {first, becomes_busy, visitor, wakes_it_before_the_time}, 1,
+                  [](world& w) { w.guests_leave_with_the_time = true; })
                 .fault,
             "");
 }

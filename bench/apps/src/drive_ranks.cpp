@@ -18,8 +18,8 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<outcome>);
 
-/// The ranks of the job, as the adapters of task graphs have them: the protocol of a batch, and how a failure
-/// on one rank ends it on all. There is no graph to run.
+/// The ranks of the job, with the batch protocol of the task-graph adapters. A failure on one rank ends the
+/// batch on all. There is no graph to run.
 class job final : public graphs::mpi_adapter {
  public:
   [[nodiscard]] bench::identity describe() const override { return identify({}, {}); }

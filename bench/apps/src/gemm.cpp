@@ -55,7 +55,7 @@ void gemm::reset() {
   for (int layer = 0; layer < layers(); ++layer)
     for (int column = 0; column < tiles(); ++column)
       for (int row = 0; row < tiles(); ++row) {
-        // Its own, and where those of other layers come to.
+        // The rank's sums, and the sums that it receives from other layers.
         if (at_.grid.owner(row, column, layer) != at_.rank && !c().is_here(row, column)) continue;
         const tile each = sum(layer).at(row, column);
         for (int i = 0; i < each.columns; ++i) std::fill_n(each.column(i), each.rows, 0.0);

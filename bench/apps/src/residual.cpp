@@ -47,7 +47,7 @@ made_product multiply_made(const values& a, const tiled_matrix& like, const vect
                            const summation& add_up) {
   const tiling& blocks = like.blocks();
   const auto size = static_cast<std::size_t>(blocks.size());
-  vector sums(size + 1);  // the last is that of the squares
+  vector sums(size + 1);  // the last is the sum of the squares
   vector memory(static_cast<std::size_t>(blocks.largest()) * static_cast<std::size_t>(blocks.largest()));
   like.visit_own([&](int row, int column) {
     const tile made{memory.data(), blocks.extent(row), blocks.extent(column), blocks.extent(row)};

@@ -14,7 +14,7 @@
 
 namespace teff::apps {
 
-/// What a rank found in a run. It crosses as its bytes.
+/// The results of a rank in a run. Ranks send it as its bytes.
 struct outcome {
   counts counted;
   double elapsed_seconds = 0;
@@ -32,7 +32,7 @@ class company {
   [[nodiscard]] virtual bench::ranks& protocol() { return alone_; }
   [[nodiscard]] virtual int rank() const { return 0; }
   [[nodiscard]] virtual int size() const { return 1; }
-  /// What a system says of itself, and what only the ranks know.
+  /// Adds to a system's identity the facts that only the ranks know.
   [[nodiscard]] virtual bench::identity identify(bench::identity who) const { return who; }
   /// Returns when all are here.
   virtual void meet() const {}
@@ -68,7 +68,7 @@ class runner final : public bench::runner {
   work asked_;
   bench::flags flags_;  ///< of what is loaded
   std::optional<problem> problem_;
-  std::string lacks_;     ///< what the system does not have, of what is asked; then nothing is loaded
+  std::string lacks_;     ///< the missing part of the system; if there is one, nothing is loaded
   double core_rate_ = 0;  ///< FLOP/s, on rank 0
   std::chrono::steady_clock::time_point core_rate_until_;
 };

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// How many rows (or columns) the blocks before each have, of those that one of `parts` gets: every
-/// `parts`-th from `mine` on. The last number is that of all.
+/// How many rows (or columns) the blocks before each block have, counting only the blocks of one of `parts`:
+/// every `parts`-th from `mine` on. The last number counts all.
 std::vector<int> dealt_before(const tiling& blocks, int mine, int parts) {
   std::vector<int> before{0};
   for (int index = 0; index < blocks.count(); ++index)

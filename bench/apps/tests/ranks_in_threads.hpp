@@ -16,7 +16,7 @@ inline constexpr process_grid one_rank{};
 inline constexpr process_grid six_ranks{.down = 2, .across = 3};
 inline constexpr process_grid twelve_ranks{.down = 1, .across = 4, .deep = 3};
 
-/// The residual that all ranks of a problem find, each on a thread of its own.
+/// The residual that all ranks of a problem find, each on its own thread.
 template <class Problem>
 std::vector<double> residuals(std::vector<Problem>& ranks) {
   std::vector<std::span<double>> parts(ranks.size());

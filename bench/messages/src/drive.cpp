@@ -21,11 +21,11 @@ namespace {
 using bench::json;
 
 constexpr int ranks_needed = 2;
-constexpr double idle_unit = 10;            // seconds: what idle CPU time is said of
+constexpr double idle_unit = 10;            // seconds: idle CPU time is given for so long
 constexpr double least_cpu_seconds = 1e-6;  // the kernel's resolution
 
-/// The ranks of the job, as the adapters of task graphs have them: the protocol of a batch, and how a failure
-/// on one rank ends it on all. There is no graph to run.
+/// The ranks of the job, with the batch protocol of the task-graph adapters. A failure on one rank ends the
+/// batch on all. There is no graph to run.
 class job final : public graphs::mpi_adapter {
  public:
   explicit job(const peer_name& who) : who_(who) {}
@@ -42,7 +42,7 @@ class job final : public graphs::mpi_adapter {
   peer_name who_;
 };
 
-/// What a rank found. It crosses as its bytes.
+/// The results of a rank. Ranks send it as its bytes.
 struct outcome {
   tally seen;
   double elapsed_seconds;
@@ -94,7 +94,7 @@ void run_pattern(peer& system, trial& at) {
   }
 }
 
-/// Says in the record of rank 0 what came of a run on both ranks.
+/// Puts the results of a run on both ranks into the record of rank 0.
 void conclude(const work& asked, bench::measurement measured, const std::array<outcome, ranks_needed>& ranks,
               bench::record& run) {
   json arrived = json::array();

@@ -8,7 +8,7 @@
 
 namespace teff::messages {
 
-/// Messages as a kind of benchmark: its cases are sizes, windows, a chain of tasks, and two ranks that wait.
+/// Messages as a kind of benchmark, with these cases: sizes, windows, a chain of tasks, and two idle ranks.
 class messages_benchmark final : public bench::benchmark {
  public:
   [[nodiscard]] std::string_view name() const override { return "messages"; }

@@ -29,7 +29,7 @@ json parameters(const work& asked) {
           {"inserted", asked.is_inserted}};
 }
 
-/// Runs the grid, and says in the record what came of it.
+/// Runs the grid, and puts the results into the record.
 void measure(micro_runner& system, grid& tasks, std::uint64_t expected, bench::record& run) {
   bench::measurement measured =
       bench::measure([&](bench::region_meter& region) { system.run(tasks, region); });

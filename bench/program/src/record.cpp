@@ -11,11 +11,10 @@ namespace {
 constexpr std::string_view schema = "teff-record-2";
 
 json to_object(const identity& who) {
-  return {{"system", who.system},
-          {"variant", who.variant},
-          {"version", who.version},
-          {"workers", who.workers},
-          {"ranks", who.ranks}};
+  json object{{"system", who.system}, {"variant", who.variant}, {"version", who.version}};
+  if (who.workers > 0) object["workers"] = who.workers;
+  object["ranks"] = who.ranks;
+  return object;
 }
 
 json to_object(const noise& seen) {

@@ -2,12 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "teff/bench/failure.hpp"
 
 namespace teff::bench {
+
+namespace {
+
+/// Why `who` is not measured: it has fewer workers than were asked for. Empty if it has all of them.
+std::string shortfall(const identity& who, const request& asked) {
+  if (!asked.workers || who.workers >= *asked.workers) return {};
+  return fmt::format(
+      "{}/{} has {} of {} workers: {} may give it fewer; remove the limit, or say --workers {}", who.system,
+      who.variant, who.workers, *asked.workers,
+      who.limits.empty() ? "its environment or this machine" : who.limits, std::max(who.workers, 1));
+}
+
+}  // namespace
 
 void check(const benchmark& kind, const request& asked) {
   if (asked.what == request::mode::run) {
@@ -26,7 +40,7 @@ bool answered_without_system(const benchmark& kind, const request& asked) {
   } else {
     return false;
   }
-  std::fflush(stdout);  // a caller's language has a buffer of its own
+  std::fflush(stdout);  // the caller's language has another buffer
   return true;
 }
 
@@ -39,6 +53,11 @@ session::session(const benchmark& kind, request asked, identity who, bool speaks
       read_line_(std::move(read_line)) {}
 
 std::optional<flags> session::next() {
+  const bool runs = asked_.what == request::mode::batch || asked_.what == request::mode::run;
+  if (const std::string reason = shortfall(who_, asked_); runs && who_.workers > 0 && !reason.empty()) {
+    fail(reason);
+    return {};
+  }
   if (asked_.what == request::mode::batch) return next_of_batch();
   if (std::exchange(over_, true)) return {};
   if (asked_.what == request::mode::identity) {
@@ -73,9 +92,11 @@ flags session::read_batch_line(const std::string& line) const {
 }
 
 void session::answer(const bench::answer& run) {
+  const std::string reason = run.said.error.empty() ? shortfall(run.said.who, asked_) : "";
+  if (!reason.empty()) return refuse(reason);
   const bool one = asked_.what != request::mode::batch;
   print(one && !run.text.empty() ? run.text : to_json(run.said, kind_.name()));
-  // A batch goes on: its records say what was wrong.
+  // A batch goes on: its records tell the faults.
   if (one && !run.said.error.empty()) fail(run.said.error);
 }
 

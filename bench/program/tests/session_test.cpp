@@ -1,8 +1,9 @@
-// What programs of all kinds answer, shown with a kind whose runs are numbers.
+// The answers of programs of all kinds, shown with a kind whose runs are numbers.
 #include "teff/bench/session.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iterator>
 #include <sstream>
 
@@ -37,7 +38,7 @@ class numbers final : public benchmark {
 /// Doubles its number; a run of 13 fails, 14 can't be made ready, and 15 it does not have.
 class doubling final : public runner {
  public:
-  explicit doubling(int workers) : who_{"doubling", "plain", "1", workers} {}
+  explicit doubling(int workers) : who_{"doubling", "plain", "1", std::min(workers, most_workers)} {}
   [[nodiscard]] identity describe() const override { return who_; }
   [[nodiscard]] ranks& processes() override { return this_one_; }
   void prepare(const flags& of_run) override {
@@ -57,6 +58,8 @@ class doubling final : public runner {
 
  private:
   identity who_;
+  static constexpr int most_workers = 8;
+
   int number_ = 0;
   ranks this_one_;
 };
@@ -126,6 +129,36 @@ TEST(program, ends_with_2_where_flags_are_wrong_and_says_why_in_one_line) {
     EXPECT_EQ(got.out, "");
     EXPECT_TRUE(got.err.starts_with("error: ") && got.err.find('\n') + 1 == got.err.size()) << got.err;
   }
+}
+
+TEST(program, runs_nothing_with_fewer_workers_than_were_asked_for_and_names_both_numbers) {
+  for (const flags& words : {flags{"-21", "--workers", "9"}, flags{"--batch", "--workers", "9"}}) {
+    const said got = program(words, "-21\n");
+    EXPECT_EQ(got.code, 1);
+    EXPECT_EQ(got.out, "");
+    EXPECT_EQ(
+        got.err,
+        "error: doubling/plain has 8 of 9 workers: its environment or this machine may give it fewer; remove "
+        "the limit, or say --workers 8\n");
+  }
+  EXPECT_EQ(program({"-21", "--workers", "8"}).code, 0);
+  EXPECT_EQ(program({"--identity", "--workers", "9"}).code, 0);
+}
+
+TEST(session, makes_a_failed_run_of_one_whose_workers_turn_out_to_be_fewer) {
+  const numbers kind;
+  session asked(kind, read_request(flags{"--batch", "--workers", "2"}), {"lazy", "plain", "1", 0}, true,
+                [](std::string& line) { return line = "-1", true; });
+  testing::internal::CaptureStdout();
+  for (const int workers : {1, 2}) {
+    ASSERT_TRUE(asked.next());
+    asked.answer({.said = {.who = {"lazy", "plain", "1", workers}}});
+  }
+  const std::vector<json> records = lines_of(testing::internal::GetCapturedStdout());
+  EXPECT_EQ(records.at(0)["error"].get<std::string>().find("lazy/plain has 1 of 2 workers"), 0U);
+  EXPECT_FALSE(records.at(0).contains("workers"));
+  EXPECT_FALSE(records.at(1).contains("error"));
+  EXPECT_EQ(records.at(1)["workers"], 2);
 }
 
 TEST(program, answers_each_line_of_a_batch_that_is_not_blank_whatever_is_wrong_with_it) {

@@ -20,8 +20,8 @@ namespace {
 
 using bench::json;
 
-/// Memory that was given back stays with the process, whatever the system: else what a program frees and
-/// allocates again would be page faults, more of them where more threads have arenas of their own.
+/// The process keeps freed memory under every system. Otherwise memory that a program frees and allocates
+/// again would cause page faults, the more the more threads have their own arenas.
 void keep_freed_memory() {
   constexpr int largest_threshold = 32 << 20;
   mallopt(M_MMAP_THRESHOLD, largest_threshold);
@@ -32,7 +32,7 @@ std::string hexadecimal(std::uint64_t value) {
   return fmt::format("0x{:016x}", value);
 }
 
-/// Runs what is loaded, and says in the record what came of it.
+/// Runs the loaded program, and puts the results into the record.
 void measure(program_runner& system, std::uint64_t expected, bench::record& run) {
   std::int64_t peak_bytes = 0;
   bench::measurement measured = bench::measure([&](bench::region_meter& region) {
@@ -87,7 +87,7 @@ class runner_of_programs final : public bench::runner {
 
  private:
   std::unique_ptr<program_runner> system_;
-  std::optional<work> asked_;  ///< what is loaded
+  std::optional<work> asked_;  // the loaded work
   std::uint64_t expected_ = 0;
   bool is_there_ = false;
   bench::ranks this_one_;

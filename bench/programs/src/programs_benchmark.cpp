@@ -12,7 +12,7 @@
 namespace teff::programs {
 namespace {
 
-/// `parallel-loops`: as one types it.
+/// `parallel-loops`: its name on the command line.
 std::string group_of(way what) {
   std::string words(name(what));
   std::ranges::replace(words, ' ', '-');

@@ -1,4 +1,4 @@
-// What the programs compute, compared with other ways to compute it.
+// The results of the programs, compared with other ways to compute them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ TEST(strassen, is_the_product) {
     }
 }
 
-/// An element of L * U, of which `at` says the elements.
+/// An element of L * U; `at` gives the elements of both.
 double lower_times_upper(std::int64_t i, std::int64_t j, const auto& at) {
   double sum = 0;
   for (std::int64_t k = 0; k <= std::min(i, j); ++k) sum += (k == i ? 1.0 : at(i, k)) * at(k, j);

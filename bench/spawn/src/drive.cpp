@@ -14,7 +14,7 @@
 namespace teff::spawn {
 namespace {
 
-/// Runs the pattern, and says in the record what came of it and what it took.
+/// Runs the pattern, and puts its result and its time into the record.
 void measure(pattern_runner& system, record& run) {
   std::int64_t peak_bytes = 0;
   run.measured = bench::measure([&](bench::region_meter& region) {

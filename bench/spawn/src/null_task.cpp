@@ -7,8 +7,8 @@
 namespace teff::spawn {
 namespace {
 
-/// What one thread has counted, spread over a few counters by the task's index. An addition waits for the one
-/// before it to the same counter: with a single counter a null task would cost as much as that latency.
+/// The counts of one thread, spread over a few counters by the task's index. An addition waits for the one
+/// before it to the same counter. With a single counter, a null task would cost as much as that latency.
 using place = std::array<null_counts, 8>;
 struct alignas(128) own_place {
   place seen;

@@ -164,7 +164,7 @@ void sampler::start() noexcept {
 
 void sampler::stop() noexcept {
   looks_->open.store(false, std::memory_order_seq_cst);
-  // Acquire: pairs with the release at the end of look(): what it noted.
+  // Acquire: pairs with the release at the end of look(), to see its notes.
   while (looks_->in_progress.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
 }
 
@@ -176,7 +176,7 @@ void sampler::collect(clock::time_point begin, clock::time_point end, profile& i
     into.missed += each.missed;
     std::vector<code_place> stack;
     for (std::size_t level = 0; level < each.size; ++level) {
-      // A caller's address is the one it returns to: what called lies before it.
+      // A caller's address is its return address: the call lies before it.
       stack.push_back(place_of(reinterpret_cast<std::uintptr_t>(each.stack[level]) - (level == 0 ? 0 : 1)));
     }
     ++into.stacks[stack];

@@ -11,7 +11,7 @@ namespace {
 
 constexpr digest initial{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
 
-/// What depends on the quarter of the eighty rounds: a function of three words, and a constant.
+/// The parts that depend on the quarter of the eighty rounds: a function of three words, and a constant.
 template <int Quarter>
 constexpr std::uint32_t mix(std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   if constexpr (Quarter == 0) return ((b & c) | (~b & d)) + 0x5a827999;

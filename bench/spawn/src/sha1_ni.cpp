@@ -9,7 +9,7 @@
 namespace teff::spawn {
 namespace {
 
-/// The state between two instructions: a to d, and the a to d of four rounds ago, of which e is made.
+/// The state between two instructions: a to d, and the a to d of four rounds ago, from which e is computed.
 struct lanes {
   __m128i abcd;
   __m128i before;

@@ -13,8 +13,8 @@ double count_units(const std::string& flags) {
   return static_cast<double>(units(of, expected(of)));
 }
 
-/// `small` are the flags of a run of few tasks: it takes no system long, and says about how long the case
-/// itself will take, which is `small_times` as much.
+/// `small` are the flags of a run of few tasks, which takes no system long. The case itself takes about
+/// `small_times` as long.
 bench::benchmark_case case_of(std::string name, std::string title, std::string_view flags,
                               std::string_view small, pattern what, std::string unit) {
   const std::string group(spawn::name(what));

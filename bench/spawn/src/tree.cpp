@@ -44,7 +44,7 @@ constexpr std::array trees{
          .published = tree_counts{4147582, 2181318, 20}},
 };
 
-/// What is drawn from a node: in [0, 1).
+/// The number drawn from a node, in [0, 1).
 double drawn(const node& of) {
   return (of.state[4] & 0x7fffffff) / 2147483648.0;
 }

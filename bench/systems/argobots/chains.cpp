@@ -1,6 +1,7 @@
 // Argobots' tasklets that count: the last predecessor of a task to finish goes on with it, or creates a
-// tasklet that does, in the pool of its stream; others steal there. None of them waits, so none needs a
-// stack. Nobody joins them: the last to end sets the eventual that who began waits for.
+// tasklet for it in the pool of its stream. Other streams steal from that pool. No tasklet waits, so none
+// needs a stack. No code joins them: the last tasklet to end sets the eventual on which the starting thread
+// waits.
 #include <abt.h>
 
 #include <memory>

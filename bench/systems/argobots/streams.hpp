@@ -13,8 +13,8 @@ inline void check(int code) {
   if (code != ABT_SUCCESS) throw std::runtime_error("Argobots fails with code " + std::to_string(code));
 }
 
-/// Argobots from start to end: an execution stream a worker, each with a pool of its own and a scheduler that
-/// steals from the others'. The thread that makes it becomes the first stream. A program has one.
+/// Argobots from start to end: an execution stream for each worker, each with its own pool and a scheduler
+/// that steals from the others' pools. The thread that makes it becomes the first stream. A program has one.
 class streams {
  public:
   explicit streams(int workers) : streams_(static_cast<std::size_t>(workers)) {
@@ -38,7 +38,7 @@ class streams {
   }
   ~streams() {
     for (std::size_t i = 1; i < streams_.size(); ++i) {
-      return_to_first();  // who waits here may be stolen, and no stream joins itself
+      return_to_first();  // this thread may be stolen here, and no stream joins itself
       check(ABT_xstream_free(&streams_[i]));
     }
     return_to_first();
@@ -47,11 +47,10 @@ class streams {
   streams(const streams&) = delete;
   streams& operator=(const streams&) = delete;
 
-  [[nodiscard]] teff::bench::identity describe(const char* variant) const {
-    return {.system = "argobots",
-            .variant = variant,
-            .version = ABT_VERSION,
-            .workers = static_cast<int>(streams_.size())};
+  [[nodiscard]] static teff::bench::identity describe(const char* variant) {
+    int streams = 0;
+    check(ABT_xstream_get_num(&streams));
+    return {.system = "argobots", .variant = variant, .version = ABT_VERSION, .workers = streams};
   }
 
   /// The stream that calls. Not inline: a user-level thread may come back from a wait on another one.

@@ -1,6 +1,6 @@
-// Fibers and channels of Boost: each point of a graph is a fiber, which executes the point's tasks one after
-// the other, and tells all that wait for it. A channel for each pair holds one message, so that a sender is
-// at most a timestep ahead of who is slowest to receive. A fiber goes on where it waited unless it is stolen.
+// Fibers and channels of Boost. Each point of a graph is a fiber, which executes the point's tasks one after
+// the other and tells all fibers that wait for it. A channel for each pair holds one message, so a sender is
+// at most a timestep ahead of its slowest receiver. A fiber goes on where it waited unless it is stolen.
 #include <boost/fiber/buffered_channel.hpp>
 
 #include <deque>
@@ -29,10 +29,13 @@ void run(columns& graph, std::int64_t point) {
 
 class channels final : public adapter {
  public:
-  explicit channels(int workers) : workers_(workers), threads_(workers) {}
+  explicit channels(int workers) : threads_(workers) {}
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "boost_fiber", .variant = "channels", .version = boost_version(), .workers = workers_};
+    return {.system = "boost_fiber",
+            .variant = "channels",
+            .version = boost_version(),
+            .workers = threads_.workers()};
   }
 
   void run(workload& work) override {
@@ -59,7 +62,6 @@ class channels final : public adapter {
   }
 
  private:
-  int workers_;
   stealing_threads threads_;
 };
 

@@ -41,6 +41,9 @@ class stealing_threads {
     end_.wait();
   }
 
+  /// The threads that run, the calling one among them.
+  [[nodiscard]] int workers() const { return static_cast<int>(threads_.size()) + 1; }
+
   /// Not inline: a fiber may come back from a wait on another thread, where this is another variable.
   [[gnu::noinline]] static int this_worker() { return number(); }
 
@@ -50,7 +53,7 @@ class stealing_threads {
     return worker;
   }
 
-  /// The schedulers wait for each other here. One alone has nobody to steal from.
+  /// The schedulers wait for each other here. A single scheduler has none to steal from.
   static void enlist(int worker, int workers) {
     number() = worker;
     teff::bench::bind_to_core(worker);

@@ -1,5 +1,5 @@
-// Tasks as fibers of Boost. A fiber that is launched runs at once, and whoever launched it may be stolen: few
-// fibers, and so few stacks, are there at a time.
+// Tasks as fibers of Boost. A launched fiber runs at once, and its launcher may be stolen. So few fibers
+// exist at a time, and few stacks.
 #pragma once
 
 #include <boost/fiber/future.hpp>
@@ -15,10 +15,13 @@ namespace {
 
 class task_system {
  public:
-  explicit task_system(int workers) : workers_(workers), threads_(workers) {}
+  explicit task_system(int workers) : threads_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "boost_fiber", .variant = "fibers", .version = boost_version(), .workers = workers_};
+    return {.system = "boost_fiber",
+            .variant = "fibers",
+            .version = boost_version(),
+            .workers = threads_.workers()};
   }
 
   template <class Body>
@@ -60,7 +63,6 @@ class task_system {
   }
 
  private:
-  int workers_;
   stealing_threads threads_;
 };
 

@@ -29,10 +29,11 @@ class output : public CMessage_output {
   std::byte* bytes;
 };
 
-/// What runs now: all chares of this process read it.
+/// The workload that runs now: all chares of this process read it.
 inline workload* running = nullptr;
 
-/// Outputs that no message holds are refused: it counts its bytes as int, with what stands before the output.
+/// The adapter refuses outputs that no message can hold: Charm++ counts a message's bytes as int, with its
+/// header.
 inline void check_outputs(const workload& work) {
   constexpr std::int64_t most_bytes = std::numeric_limits<int>::max() - 4096;
   for (std::size_t i = 0; i < work.graphs(); ++i)

@@ -1,4 +1,4 @@
-// The columns of a graph over MPI ranks, in a Charm++ that was built for MPI: it lives beside MPI in each
+// The columns of a graph over MPI ranks, in a Charm++ that was built for MPI. It lives beside MPI in each
 // rank, and takes messages while all ranks are in its scheduler.
 #include <mpi-interoperate.h>
 

@@ -14,7 +14,7 @@
 #include "version.hpp"
 
 /// Charm++ from its start on, with so many workers, which it calls PEs and binds to cores: the thread that
-/// starts it is the first of them. They take messages while somebody is in run(), and sleep otherwise.
+/// starts it is the first of them. They take messages while a thread is in run(), and sleep otherwise.
 class runtime {
  public:
   explicit runtime(int workers) {
@@ -38,7 +38,7 @@ class runtime {
   static void run() { StartCharmScheduler(); }
 
  private:
-  /// Charm++ ends a program itself, with an exit code of its own, and takes any other end for a mistake.
+  /// Charm++ ends a program itself, with its own exit code, and takes any other end for a mistake.
   static void leave(int code, void* /*unused*/) {
     std::cout.flush();
     std::fflush(nullptr);

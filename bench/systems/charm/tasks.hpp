@@ -1,7 +1,6 @@
-// Tasks as chares that are created, one each; the seed balancer sends half of them to other workers, and what
-// a chare has found goes to the one that created it in a message. The newest goes first: by default the
-// oldest does, which would search a tree breadth first. Null tasks answer nobody: that all have run is found
-// by quiescence detection.
+// Tasks as chares that are created, one each. The seed balancer sends half of them to other workers. A chare
+// sends its result to its creator in a message. The newest goes first: by default the oldest does, which
+// would search a tree breadth first. Null tasks send no answer: quiescence detection finds that all have run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ PUPbytes(teff::spawn::tree_counts);
 
 namespace {
 
-/// What runs in the threaded method that spawns the first task, and waits for it.
+/// Runs in the threaded method that spawns the first task and waits for it.
 std::function<void()> body;
 
 /// Has the newest message go first.
@@ -26,14 +25,14 @@ struct newest_first : CkEntryOptions {
   newest_first() { setQueueing(CK_QUEUEING_LIFO); }
 };
 
-/// Creates a chare, on whatever worker.
+/// Creates a chare, on any worker.
 template <class Proxy, class... Arguments>
 void create(Arguments... arguments) {
   static const newest_first options;
   Proxy::ckNew(arguments..., CK_PE_ANY, &options);
 }
 
-/// Who asked for a result: a chare, or the thread that waits for the first.
+/// Sends a result to the chare that asked for it, or to the thread that waits for the first chare.
 template <class Proxy, class Result>
 void answer(std::variant<CkFuture, Proxy>& asked, const Result& result) {
   if (auto* chare = std::get_if<Proxy>(&asked)) {

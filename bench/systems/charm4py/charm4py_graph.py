@@ -19,7 +19,7 @@ from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
 
 class Here:
-    """What this process executes tasks of; the chares outlive it, as nothing removes them."""
+    """The workload of this process; the chares outlive it, as nothing removes them."""
 
     work: Workload
 
@@ -123,12 +123,12 @@ class Chares(Adapter):
 def main(words: list[str]) -> None:
     for number, given in enumerate(STREAMS):
         os.dup2(given, number)
-    sys.argv = words  # without those of Charm++
+    sys.argv = words  # without Charm++'s flags
     charm.exit(drive(Chares))
 
 
 if __name__ == "__main__":
-    # Charm++ takes the standard streams away, and forwards what is written only while it takes messages.
+    # Charm++ takes the standard streams away, and forwards their output only while it takes messages.
     STREAMS = [os.dup(number) for number in range(3)]
     charm.options.local_msg_optim = True  # within a process it passes an output itself, no copy
     charm.start(main)

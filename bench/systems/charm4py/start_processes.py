@@ -7,11 +7,11 @@ import subprocess
 import sys
 from signal import SIGKILL
 
-LOST = "error on request socket"  # what charmrun says of a process that has ended amid a run, whatever ended it
+LOST = "error on request socket"  # charmrun's message for a process that has ended amid a run, for any reason
 
 
 def main() -> int:
-    """Returns the exit code; 128 + SIGKILL for a lost process, as killed is what they usually are."""
+    """Returns the exit code; 128 + SIGKILL for a lost process, since a kill is the usual cause."""
     charmrun = [sys.executable, "-m", "charmrun.start", "++local", "++quiet", f"+p{sys.argv[1]}"]
     is_lost = False
     with subprocess.Popen([*charmrun, *sys.argv[2:]], stderr=subprocess.PIPE, text=True) as started:

@@ -8,7 +8,7 @@
 
 #include "teff/bench/identity.hpp"
 
-/// citor's pool from start to end, with so many workers, of which the thread that makes it is one while they
+/// citor's pool from start to end, with so many workers. The thread that makes it is one of them while they
 /// run.
 class pool {
  public:
@@ -21,7 +21,7 @@ class pool {
             .workers = static_cast<int>(pool_.participants())};
   }
 
-  /// Whoever slept is awake.
+  /// Every worker that slept is awake.
   void wake_all() {
     pool_.parallelFor<citor::StaticHints>(0, pool_.participants(), [](std::size_t, std::size_t) {});
   }

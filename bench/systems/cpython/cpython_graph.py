@@ -1,6 +1,6 @@
-"""Python's own means: a pool of threads, or coroutines with such a pool for the kernels.
+"""Python's standard library: a pool of threads, or coroutines with such a pool for the kernels.
 
-Kernels release the interpreter's lock, so those of several threads run side by side.
+Kernels release the interpreter's lock, so kernels of several threads run side by side.
 
 `cpython_graph.py VARIANT FLAGS`: one of the variants, then the flags that all adapters take.
 """
@@ -20,22 +20,23 @@ from pathlib import Path
 from queue import SimpleQueue
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
-from teff_bench import Adapter, Identity, Outcome, Task, Workload, drive
+from teff_bench import Adapter, Identity, Outcome, Task, Workload, count_threads, drive
 
 
 def bind(numbers: Iterator[int]) -> None:
-    """Binds a thread of a pool to a core of its own, as threads of other systems are."""
+    """Binds a thread of a pool to its own core, as threads of other systems are."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(threading.get_native_id(), {cores[next(numbers) % len(cores)]})
 
 
 class Pooled(Adapter):
-    """What both variants have: a pool of as many threads as there are workers."""
+    """The common part of both variants: a pool of as many threads as there are workers."""
 
     variant: str
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.pool = self.make_pool()
 
     def make_pool(self) -> ThreadPoolExecutor:
@@ -43,10 +44,10 @@ class Pooled(Adapter):
 
     def describe(self) -> Identity:
         version = f"{platform.python_implementation()} {platform.python_version()}"
-        return Identity("cpython", self.variant, version, self.workers)
+        return Identity("cpython", self.variant, version, self.seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
-        self.wake()
+        self.seen = count_threads(self.pool, self.workers)  # which also wakes them
         try:
             self.run_tasks(work)
         except BaseException:
@@ -59,18 +60,13 @@ class Pooled(Adapter):
     def run_tasks(self, work: Workload) -> None:
         """Executes all tasks; a failure of one is raised."""
 
-    def wake(self) -> None:
-        """Returns when all threads are there: the pool starts them one by one, as there is work."""
-        together = threading.Barrier(self.workers)
-        for each in [self.pool.submit(together.wait) for _ in range(self.workers)]:
-            each.result()
-
     def close(self) -> None:
         self.pool.shutdown()
 
 
 class Node:
-    """A task, what it has received, and who waits for its output: a node, and which of its inputs that is."""
+    """A task, the inputs that it has received, and the readers of its output: each a node and the index of its
+    input."""
 
     __slots__ = ("arrivals", "inputs", "readers", "task")
 
@@ -82,7 +78,7 @@ class Node:
 
     def execute(self, work: Workload) -> bytes:
         output = work.execute(self.task.graph, self.task.timestep, self.task.point, self.inputs)
-        self.inputs.clear()  # who holds no output needs no memory
+        self.inputs.clear()  # a node that holds no output needs no memory
         return output
 
     def receive(self, index: int, output: bytes) -> bool:
@@ -92,7 +88,8 @@ class Node:
 
 
 class Threads(Pooled):
-    """ThreadPoolExecutor: who delivers a task's last input runs it, and submits what else has become ready."""
+    """ThreadPoolExecutor: the thread that delivers a task's last input runs the task, and submits the others that have
+    become ready."""
 
     variant = "threads"
 

@@ -21,7 +21,7 @@ from dask.typing import Key
 from distributed import Client, LocalCluster, Nanny, Status, Worker, wait
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "task_graph" / "python"))
-from teff_bench import Adapter, Identity, Outcome, Workload, drive
+from teff_bench import Adapter, Identity, Outcome, Workload, count_threads, drive
 
 LOOPBACK = "127.0.0.1"
 CLUSTER: dict[str, Any] = {
@@ -44,7 +44,7 @@ def execute(graph: int, timestep: int, point: int, *inputs: bytes) -> bytes:
 
 
 def prepare(flags: str, dask_worker: Worker) -> None:
-    """In a worker's process, which is bound to a core of its own as threads of other systems are."""
+    """Runs in a worker's process, and binds it to its own core, as threads of other systems are bound."""
     cores = sorted(os.sched_getaffinity(0))
     for thread in Path("/proc/self/task").iterdir():
         os.sched_setaffinity(int(thread.name), {cores[int(dask_worker.name) % len(cores)]})
@@ -83,13 +83,15 @@ class Threads(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.pool = ThreadPoolExecutor(workers)
 
     def describe(self) -> Identity:
-        return Identity("dask", self.variant, version("dask"), self.workers)
+        return Identity("dask", self.variant, version("dask"), self.seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         Here.work = work
+        self.seen = self.seen or count_threads(self.pool, self.workers)
         graph, unread = build(work, 0)
         work.start()
         dask.threaded.get(graph, unread, pool=self.pool)
@@ -114,7 +116,8 @@ class Distributed(Adapter):
         self.runs = 0
 
     def describe(self) -> Identity:
-        return Identity("dask", self.variant, version("distributed"), self.workers)
+        seen = sum(self.client.nthreads().values()) if self.cluster else 0
+        return Identity("dask", self.variant, version("distributed"), seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if self.cluster is None:
@@ -134,8 +137,8 @@ class Distributed(Adapter):
 
     def start_cluster(self) -> LocalCluster:
         cluster = LocalCluster(n_workers=1, threads_per_worker=self.workers, processes=False, **CLUSTER)
-        # Scheduler and worker hold messages back for 5 and 2 ms to send several at once: at each timestep a
-        # chain of tasks would wait for that, and nothing else. No configuration key says how long.
+        # Scheduler and worker hold messages back for 5 and 2 ms to send several at once. At each timestep, a chain of
+        # tasks would only wait for that. No configuration key says how long.
         assert cluster.scheduler is not None
         for stream in cluster.scheduler.stream_comms.values():
             stream.interval = 0
@@ -160,7 +163,7 @@ class Distributed(Adapter):
 class Guard(Nanny):
     """Starts a worker's process and, where that ends amid a run, ends the program.
 
-    A Nanny starts it anew instead: that one knows no workload, and whoever measures would not see that one was killed.
+    A Nanny would start it anew instead. The new process knows no workload, and the measurement would not show the kill.
     """
 
     def _on_worker_exit_sync(self, exitcode: int) -> None:
@@ -169,9 +172,9 @@ class Guard(Nanny):
         super()._on_worker_exit_sync(exitcode)
 
     def end_program(self, exitcode: int) -> NoReturn:
-        """From any thread, whatever the others do; with the exit code of a launcher, 128 + the signal."""
+        """From any thread, in any state of the others, with the exit code of a launcher, 128 + the signal."""
         for each in multiprocessing.active_children():
-            each.kill()  # whose complaints would be the last words
+            each.kill()  # their complaints would be the last words
         how = f"exit code {exitcode}" if exitcode >= 0 else signal.Signals(-exitcode).name
         print(f"error: the process of worker {self.name} was ended by {how}", file=sys.stderr, flush=True)
         os._exit(exitcode if exitcode > 0 else 128 - exitcode)
@@ -184,10 +187,11 @@ class Processes(Distributed):
     local_workers = 0
 
     def describe(self) -> Identity:
-        return replace(super().describe(), ranks=self.workers)
+        who = super().describe()
+        return replace(who, ranks=max(1, who.workers))
 
     def start_cluster(self) -> LocalCluster:
-        # What cleans up after them has nothing to say where Guard ends the program.
+        # If Guard ends the program, Python's resource tracker would complain.
         os.environ.setdefault("PYTHONWARNINGS", "ignore:resource_tracker")
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the workers inherit: they end when this process has
         try:

@@ -30,7 +30,8 @@ width(_Work, _Graph) -> erlang:nif_error(not_loaded).
 cycle(_Work, _Graph) -> erlang:nif_error(not_loaded).
 %% The first point of a timestep, and the one after the last.
 points(_Work, _Graph, _Timestep) -> erlang:nif_error(not_loaded).
-%% The points of the timestep before whose outputs a task reads, and those of the next that read its own.
+%% The points of the timestep before whose outputs a task reads, and the points of the next timestep that read
+%% its output.
 inputs(_Work, _Graph, _Timestep, _Point) -> erlang:nif_error(not_loaded).
 consumers(_Work, _Graph, _Timestep, _Point) -> erlang:nif_error(not_loaded).
 
@@ -39,5 +40,5 @@ start(_Work) -> erlang:nif_error(not_loaded).
 stop(_Work) -> erlang:nif_error(not_loaded).
 %% Executes a task with the outputs that it reads, in their order; its own output.
 execute(_Work, _Graph, _Timestep, _Point, _Inputs) -> erlang:nif_error(not_loaded).
-%% The same on one of the schedulers that are apart from those of processes.
+%% As execute, on a dirty scheduler, which runs no processes.
 execute_dirty(_Work, _Graph, _Timestep, _Point, _Inputs) -> erlang:nif_error(not_loaded).

@@ -1,6 +1,6 @@
-%% A process for each column of every graph. It receives the outputs that its next task reads, in their order, executes the
-%% task, and sends its output to the processes that read it. Nothing is shared. A task is a function in C: it runs on the
-%% scheduler of its process, or, "dirty", on those that Erlang has for functions that take long.
+%% A process for each column of every graph. It receives the outputs that its next task reads, in order,
+%% executes the task, and sends its output to its readers. Nothing is shared. A task is a function in C. It
+%% runs on the scheduler of its process, or, as "dirty", on Erlang's schedulers for long functions.
 -module(processes).
 
 -export([main/1]).
@@ -18,8 +18,8 @@ serve(0, _) ->
     io:format(standard_error, "error: ~s~n", [bench:error()]),
     2;
 serve(Session, Variant) ->
-    Workers = min(bench:workers(Session), erlang:system_info(schedulers)),
-    erlang:system_flag(schedulers_online, Workers),
+    erlang:system_flag(schedulers_online, min(bench:workers(Session), erlang:system_info(schedulers))),
+    Workers = erlang:system_info(schedulers_online),
     Version = "OTP " ++ erlang:system_info(otp_release),
     bench:identify(Session, list_to_binary(Variant), list_to_binary(Version), Workers),
     answer_all(Session, Workers, execute(Variant)),

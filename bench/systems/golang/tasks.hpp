@@ -1,4 +1,4 @@
-// Goroutines: the spawn patterns on them are spawn/spawn.go, what those count and how they are driven is C++.
+// Goroutines: spawn/spawn.go has the spawn patterns on them; their counts and their driver are C++.
 #pragma once
 
 #include <cstdlib>

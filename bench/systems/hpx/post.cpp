@@ -1,5 +1,6 @@
 // Threads of HPX that count: the last predecessor of a task to finish goes on with it, or posts a thread that
-// does. Nobody has a future of them: the last to end opens the latch that who began waits at.
+// does. No code has a future of them: the last thread to end opens the latch at which the starting thread
+// waits.
 #include <hpx/latch.hpp>
 #include <memory>
 

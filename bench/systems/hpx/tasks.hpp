@@ -1,5 +1,5 @@
-// Tasks as HPX's lightweight threads: futures where a task waits for what it spawned, a
-// task_group where there are many, a for_loop whose iterations are threads of their own.
+// Tasks as HPX's lightweight threads: a future if a task waits for one that it spawned, a task_group for
+// many, or a for_loop whose iterations are separate threads.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace {
 
 using hpx::execution::experimental::with_hint;
 
-/// A task of the worker that calls, and run on the stack of who waits for it if nobody has begun it. By
-/// default HPX deals tasks out to the workers and gives each its stack, which takes four times as long here,
-/// and so does launch::fork: the queues being first in, first out, forks search a tree breadth first.
+/// A task of the calling worker, which runs on the stack of the thread that waits for it if no worker has
+/// begun it. By default HPX deals tasks out to the workers and gives each a stack, which takes much longer
+/// here. launch::fork does, too: the queues are first in, first out, so forks search a tree breadth first.
 hpx::launch::async_policy own() {
   return with_hint(hpx::launch::async,
                    hpx::threads::thread_schedule_hint(static_cast<std::int16_t>(hpx::get_worker_thread_num()),
@@ -72,7 +72,7 @@ class task_system : public threads {
     return std::pair(a.get(), last);
   }
 
-  /// Without a future a task: nobody waits for a single one.
+  /// Without a future for each task: no code waits for a single one.
   static void serial_spawn(std::int64_t count) {
     hpx::experimental::task_group all;
     for (std::int64_t i = 0; i < count; ++i) all.run([i] { teff::spawn::null_task(i); });

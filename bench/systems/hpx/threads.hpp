@@ -18,7 +18,7 @@
 class threads {
  public:
   explicit threads(int workers) : workers_(std::min(workers, teff::bench::usable_cores())) {
-    char name[] = "hpx";  // its own flags: those of this program are not for HPX
+    char name[] = "hpx";  // flags for HPX: it must not read this program's flags
     char* flags[] = {name, nullptr};
     hpx::init_params with;
     with.cfg = {"hpx.os_threads=" + std::to_string(workers_), "hpx.use_process_mask!=1"};
@@ -32,8 +32,11 @@ class threads {
   threads& operator=(const threads&) = delete;
 
   [[nodiscard]] teff::bench::identity describe(const char* variant) const {
-    return {
-        .system = "hpx", .variant = variant, .version = hpx::full_version_as_string(), .workers = workers_};
+    return {.system = "hpx",
+            .variant = variant,
+            .version = hpx::full_version_as_string(),
+            .workers = static_cast<int>(hpx::get_os_thread_count()),
+            .limits = "the cores that it may use"};
   }
 
   /// Runs a function in one of HPX's threads, with all workers awake.
@@ -46,7 +49,7 @@ class threads {
   }
 
  private:
-  /// Returns when all workers are awake, or may not be: HPX promises no task a worker of its own.
+  /// Returns when all workers are awake, or may not be: HPX promises no task a separate worker.
   void wake_all() const {
     teff::bench::start_barrier all(workers_);
     std::vector<hpx::future<void>> others;

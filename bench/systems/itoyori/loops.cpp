@@ -1,6 +1,6 @@
 // For each timestep a parallel loop over the columns of all graphs, whose iterations are tasks that any rank
-// may steal. Outputs lie in global memory, those of two timesteps: a task checks out its inputs to read them,
-// and its output to write it.
+// may steal. Outputs of two timesteps lie in global memory: a task checks out its inputs to read them, and
+// its output to write it.
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,8 +17,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// What runs now, as this rank has it: a task asks where it runs, for no pointer of another rank is good
-/// here.
+/// The workload on this rank: a task looks here, because a pointer of another rank is not valid here.
 workload* running = nullptr;
 std::vector<column> columns;
 

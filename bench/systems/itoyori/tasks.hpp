@@ -1,5 +1,5 @@
-// Fork and join over MPI ranks: a rank is a worker, and steals what another one has not begun, whose stack it
-// then goes on with. Rank 0 has the main program; the others do what it says until it ends.
+// Fork and join over MPI ranks: a rank is a worker. It steals the part of another rank that has not begun,
+// and goes on with its stack. Rank 0 has the main program; it directs the others until it ends.
 #pragma once
 
 #include <mpi.h>
@@ -30,7 +30,7 @@ struct order {
 };
 static_assert(std::is_trivially_copyable_v<order>);
 
-/// What this rank runs now: a task asks where it runs.
+/// The order on this rank: a task looks here.
 order now;
 
 std::int64_t fibonacci_of_one(std::int32_t n) {
@@ -64,7 +64,7 @@ void run_null_tasks() {
                  ityr::count_iterator<std::int64_t>(now.tasks), teff::spawn::null_task);
 }
 
-/// What all ranks have counted; known to rank 0.
+/// The counts of all ranks; known to rank 0.
 teff::spawn::null_counts null_tasks_of_all() {
   const teff::spawn::null_counts mine = teff::spawn::null_tasks_run();
   teff::spawn::null_counts all;

@@ -1,11 +1,12 @@
-// Tasks of Java's ForkJoinPool: the spawn patterns on them are src/Patterns.java, what those count and how
-// they are driven is C++.
+// Tasks of Java's ForkJoinPool: src/Patterns.java has the spawn patterns on them; their counts and their
+// driver are C++.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
+#include <utility>
 
 #include "teff/spawn/null_task.hpp"
 #include "teff/spawn/task_system.hpp"
@@ -47,15 +48,15 @@ void JNICALL child_from_java(JNIEnv* env, jclass, jlong tree_of, jintArray of, j
 
 class task_system {
  public:
-  explicit task_system(int workers) : workers_(workers) {}
+  explicit task_system(int workers) : threads_(start(workers)) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "java", .variant = "fork_join", .version = TEFF_JAVA_VERSION, .workers = workers_};
+    return {.system = "java", .variant = "fork_join", .version = TEFF_JAVA_VERSION, .workers = threads_};
   }
 
   template <class Body>
   void run(Body body) {
-    if (!machine()) start();
+    warm_up();
     machine()->call("wakeAll", "()V");
     body();
   }
@@ -83,13 +84,13 @@ class task_system {
   }
 
  private:
-  /// There is one in a process. It is started by the first run, for it takes a while.
+  /// There is one in a process.
   static std::unique_ptr<virtual_machine>& machine() {
     static std::unique_ptr<virtual_machine> only;
     return only;
   }
 
-  void start() const {
+  static int start(int workers) {
     machine() = std::make_unique<virtual_machine>();
     std::string null_name = "nullTask", null_signature = "(J)V";
     std::string child_name = "child", child_signature = "(J[II[I)V";
@@ -97,11 +98,18 @@ class task_system {
         {null_name.data(), null_signature.data(), reinterpret_cast<void*>(null_task_from_java)},
         {child_name.data(), child_signature.data(), reinterpret_cast<void*>(child_from_java)}};
     machine()->give_natives(natives, std::size(natives));
-    machine()->call("start", "(I)V", jint{workers_});
+    return machine()->call_int("start", "(I)I", jint{workers});
+  }
+
+  /// Before the first run, for it takes a while.
+  void warm_up() {
+    if (std::exchange(is_warm_, true)) return;
+    machine()->call("warmUp", "()V");
     reset_null_tasks();  // it has run some, to have them compiled
   }
 
-  int workers_;
+  int threads_;
+  bool is_warm_ = false;
 };
 
 }  // namespace

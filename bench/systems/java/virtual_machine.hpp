@@ -41,6 +41,12 @@ class virtual_machine {
     check();
   }
   template <class... Arguments>
+  int call_int(const char* name, const char* signature, Arguments... arguments) {
+    const jint result = env_->CallStaticIntMethod(patterns_, method(name, signature), arguments...);
+    check();
+    return result;
+  }
+  template <class... Arguments>
   std::int64_t call_long(const char* name, const char* signature, Arguments... arguments) {
     const jlong result = env_->CallStaticLongMethod(patterns_, method(name, signature), arguments...);
     check();

@@ -6,6 +6,7 @@
 
 #include "teff/bench/cores.hpp"
 #include "teff/bench/identity.hpp"
+#include "teff/bench/workers.hpp"
 
 /// Kokkos from start to end, on so many threads of its backend for the cores, each bound to a core.
 class host {
@@ -22,6 +23,11 @@ class host {
                            threads.release(thread);
                          });
     Kokkos::fence();
+    seen_ = teff::bench::count_workers(concurrency(), [](auto answer) {
+      Kokkos::parallel_for(Kokkos::RangePolicy<space, Kokkos::Schedule<Kokkos::Static>>(0, concurrency()),
+                           [&answer](int) { answer(); });
+      Kokkos::fence();
+    });
   }
 
   [[nodiscard]] teff::bench::identity describe(const char* variant) const {
@@ -30,11 +36,13 @@ class host {
             .variant = variant,
             .version = std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
                        std::to_string(version % 100) + ", " + space().name(),
-            .workers = concurrency()};
+            .workers = seen_,
+            .limits = "OMP_THREAD_LIMIT or KOKKOS_NUM_THREADS"};
   }
 
  private:
   [[nodiscard]] static int concurrency() { return space().concurrency(); }
 
   Kokkos::ScopeGuard scope_;
+  int seen_ = 0;  ///< threads that have been seen to work
 };

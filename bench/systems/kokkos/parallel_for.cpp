@@ -1,5 +1,5 @@
-// Kokkos, bulk-synchronous: one parallel_for over the points of each timestep on the host's threads, and a
-// fence, which is the dependence.
+// Kokkos, bulk-synchronous: each timestep is one parallel_for over its points on the host's threads, and a
+// fence as the dependence.
 #include <cstdint>
 #include <deque>
 #include <vector>

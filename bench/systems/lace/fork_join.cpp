@@ -1,6 +1,6 @@
 // Lace's tasks by halves: all columns of a timestep are one task, which spawns one of its halves and calls
-// the other, down to one column. Its end is the dependence. Lace waits for a task in who spawned it, and in
-// the reverse order of their spawning, so a task can't be left to its last predecessor.
+// the other, down to one column. Its end is the dependence. Lace waits for a task in the task that spawned
+// it, and in the reverse order of spawning. So a task can't be left to its last predecessor.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -11,8 +11,8 @@
 #include "teff/graphs/workload.hpp"
 
 /// A graph as Legion sees it: a logical region with an element a point, whose fields are the outputs of the
-/// last two timesteps. A partition has the element of each point, that is, of what a task writes; one for
-/// each set of dependences has those that a task reads. Legion finds out by itself which tasks wait for
+/// last two timesteps. A partition has the element of each point, which its task writes; a partition for each
+/// set of dependences has the elements that a task reads. Legion finds out by itself which tasks wait for
 /// which.
 class graph_region {
  public:
@@ -62,7 +62,7 @@ class graph_region {
   }
 
  private:
-  /// What the task of each point reads if a timestep has this set of dependences.
+  /// The inputs of each point's task if a timestep has this set of dependences.
   [[nodiscard]] Legion::IndexPartition partition_by(std::int64_t set) const {
     const teff::graphs::task_graph& graph = table_.graph();
     std::map<Legion::DomainPoint, Legion::Domain> inputs;

@@ -1,5 +1,5 @@
-// Index launches: all tasks of a timestep at once, with a region requirement for what they write and one for
-// what they read. Legion finds the dependences, and its default mapper has all points of a graph in one
+// Index launches: all tasks of a timestep at once, with a region requirement for their writes and one for
+// their reads. Legion finds the dependences, and its default mapper has all points of a graph in one
 // instance, so that nothing is copied on one machine.
 #include <cstdint>
 #include <memory>

@@ -17,8 +17,8 @@
 #include "teff/bench/start_barrier.hpp"
 #include "teff/graphs/adapter.hpp"
 
-/// Runs workloads by index launches: one for each timestep of each graph, from this thread, which Legion
-/// takes as a top-level task for as long as a run takes.
+/// Runs workloads by index launches, one for each timestep of each graph. This thread launches them, and
+/// Legion takes it as a top-level task for the length of a run.
 class launches : public teff::graphs::adapter {
  public:
   launches(std::string variant, int workers) : variant_(std::move(variant)), workers_(workers) {
@@ -45,7 +45,7 @@ class launches : public teff::graphs::adapter {
     return {.system = "legion",
             .variant = variant_,
             .version = Legion::Runtime::get_legion_version(),
-            .workers = workers_};
+            .workers = static_cast<int>(processors().count())};
   }
 
   void run(teff::graphs::workload& work) final {
@@ -68,7 +68,7 @@ class launches : public teff::graphs::adapter {
   virtual void launch_all(Legion::Context context, teff::graphs::workload& work,
                           std::deque<graph_region>& graphs) = 0;
 
-  /// Launches those of a timestep in all graphs that have it.
+  /// Launches the tasks of a timestep in all graphs that have it.
   static void launch_timestep(teff::graphs::workload& work, std::deque<graph_region>& graphs,
                               std::int64_t timestep) {
     for (std::size_t i = 0; i < graphs.size(); ++i) {
@@ -83,7 +83,7 @@ class launches : public teff::graphs::adapter {
  private:
   enum : Legion::TaskID { main_task, point_task, wake_task };
 
-  /// What all tasks of a launch are given: Legion copies it.
+  /// The arguments of all tasks of a launch: Legion copies them.
   struct task_arguments {
     teff::graphs::workload* work;
     std::size_t graph;
@@ -133,11 +133,17 @@ class launches : public teff::graphs::adapter {
     (*static_cast<teff::bench::start_barrier* const*>(task->args))->arrive_and_wait();
   }
 
+  /// Those that execute tasks.
+  static Legion::Machine::ProcessorQuery processors() {
+    Legion::Machine::ProcessorQuery all(Legion::Machine::get_machine());
+    all.only_kind(Legion::Processor::LOC_PROC);
+    return all;
+  }
+
   /// The number of the processor whose thread this is. The thread is bound to a core when it first asks.
   static int worker_of_thread() {
     thread_local const int worker = [] {
-      Legion::Machine::ProcessorQuery all(Legion::Machine::get_machine());
-      all.only_kind(Legion::Processor::LOC_PROC);
+      const Legion::Machine::ProcessorQuery all = processors();
       const auto own = std::find(all.begin(), all.end(), Legion::Processor::get_executing_processor());
       const auto number = static_cast<int>(std::distance(all.begin(), own));
       teff::bench::bind_to_core(number);

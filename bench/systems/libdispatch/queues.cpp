@@ -1,6 +1,6 @@
 // libdispatch: a serial queue a worker, to which belongs a block of each graph's columns. The last
 // predecessor of a task to finish submits it to its column's queue, and a group tells when all are done.
-// Which of its threads runs a queue is libdispatch's to say, so none is bound to a core.
+// libdispatch decides which of its threads runs a queue, so none is bound to a core.
 #include <deque>
 #include <vector>
 
@@ -76,13 +76,14 @@ class queues final : public adapter {
  public:
   explicit queues(int workers) {
     for (int i = 0; i < workers; ++i) queues_.emplace_back(dispatch_queue_create("worker", nullptr));
+    seen_ = count_workers(workers, [this](auto answer) { call_on_each(answer); });
   }
 
   [[nodiscard]] identity describe() const override {
     return {.system = "libdispatch",
             .variant = "queues",
             .version = "API " + std::to_string(DISPATCH_API_VERSION),
-            .workers = static_cast<int>(queues_.size())};
+            .workers = seen_};
   }
 
   void run(workload& work) override {
@@ -96,14 +97,22 @@ class queues final : public adapter {
  private:
   void wake_all() {
     start_barrier all(static_cast<int>(queues_.size()));
-    const dispatch::handle<dispatch_group_t> attending(dispatch_group_create());
+    auto attend = [&all] { all.arrive_and_wait(); };
+    call_on_each(attend);
+  }
+
+  /// Returns when the function has been called on each queue.
+  template <class Function>
+  void call_on_each(Function& function) {
+    const dispatch::handle<dispatch_group_t> all(dispatch_group_create());
     for (const auto& each : queues_)
-      dispatch_group_async_f(attending.get(), each.get(), &all,
-                             [](void* barrier) { static_cast<start_barrier*>(barrier)->arrive_and_wait(); });
-    dispatch_group_wait(attending.get(), DISPATCH_TIME_FOREVER);
+      dispatch_group_async_f(all.get(), each.get(), &function,
+                             [](void* called) { (*static_cast<Function*>(called))(); });
+    dispatch_group_wait(all.get(), DISPATCH_TIME_FOREVER);
   }
 
   std::vector<dispatch::handle<dispatch_queue_t>> queues_;
+  int seen_ = 0;  ///< threads that have run them at once
 };
 
 }  // namespace

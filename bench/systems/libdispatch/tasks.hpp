@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "handle.hpp"
+#include "teff/bench/workers.hpp"
 #include "teff/spawn/null_task.hpp"
 #include "teff/spawn/task_system.hpp"
 #include "teff/spawn/tree.hpp"
@@ -18,14 +19,17 @@ class task_system {
  public:
   explicit task_system(int workers) {
     dispatch::take_cores(workers);
-    workers_ = teff::bench::usable_cores();
+    const int cores = teff::bench::usable_cores();
+    seen_ = teff::bench::count_workers(
+        cores, [cores](auto answer) { spawn_each(cores, [&answer](std::int64_t) { answer(); }); });
   }
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "libdispatch",
             .variant = "apply",
             .version = "API " + std::to_string(DISPATCH_API_VERSION),
-            .workers = workers_};
+            .workers = seen_,
+            .limits = "the cores that it may use"};
   }
 
   template <class Body>
@@ -77,7 +81,7 @@ class task_system {
   }
 
  private:
-  int workers_;
+  int seen_ = 0;  ///< threads at once
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using namespace teff::graphs;
 
 using workers_pool = pool<TEFF_POOL>;
 
-/// Not inline: a coroutine might keep what the thread before had as its own.
+/// Not inline: a coroutine might keep the address of the former thread's local variables.
 [[gnu::noinline]] void execute(timesteps& all, std::int64_t timestep, std::size_t column) {
   all.execute(timestep, column, workers_pool::here());
 }

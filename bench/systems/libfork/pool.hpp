@@ -11,9 +11,8 @@
 template <class Pool>
 class pool {
  public:
-  explicit pool(int workers) : workers_(workers), pool_(static_cast<std::size_t>(workers)) {
-    int next = 0;
-    for (lf::worker_context* each : pool_.contexts()) lf::sync_wait(*each, number, next++);
+  explicit pool(int workers) : pool_(static_cast<std::size_t>(workers)) {
+    for (lf::worker_context* each : pool_.contexts()) lf::sync_wait(*each, number, numbered_++);
   }
 
   [[nodiscard]] teff::bench::identity describe(const char* variant) const {
@@ -21,12 +20,12 @@ class pool {
             .variant = variant,
             .version = std::to_string(LF_VERSION_MAJOR) + "." + std::to_string(LF_VERSION_MINOR) + "." +
                        std::to_string(LF_VERSION_PATCH),
-            .workers = workers_};
+            .workers = numbered_};
   }
 
   [[nodiscard]] Pool& get() { return pool_; }
 
-  /// Whoever slept is awake.
+  /// Every worker that slept is awake.
   void wake_all() {
     for (lf::worker_context* each : pool_.contexts()) lf::sync_wait(*each, nothing);
   }
@@ -42,6 +41,6 @@ class pool {
     worker_ = worker;
     co_return;
   };
-  int workers_;
+  int numbered_ = 0;  ///< workers that have run a coroutine of ours
   Pool pool_;
 };

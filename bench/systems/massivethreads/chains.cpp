@@ -1,6 +1,7 @@
 // Threads of MassiveThreads that count: the last predecessor of a task to finish goes on with it, or creates
-// a thread that does. A thread that is created runs at once, and others steal the rest of who created it. So
-// there are never more threads than tasks that are ready. Nobody joins them: the last to end wakes who began.
+// a thread that does. A created thread runs at once, and other workers steal the rest of its creator. So
+// there are never more threads than tasks that are ready. No thread joins them: the last one to end wakes the
+// thread that began the run.
 #include <memory>
 
 #include "library.hpp"

@@ -1,5 +1,5 @@
-// Tasks as threads of MassiveThreads, which runs a thread as soon as it is created: others steal the rest of
-// who created it. A scope is a task group of its interface in the manner of TBB.
+// Tasks as threads of MassiveThreads, which runs a thread as soon as it is created: other workers steal the
+// rest of its creator. A scope is a task group of its interface in the manner of TBB.
 #pragma once
 
 #include <mtbb/task_group.h>

@@ -1,4 +1,4 @@
-// Messages by MPI's own calls, as one writes them by hand: blocking one by one, nonblocking in a window.
+// Messages by MPI's calls, as in handwritten code: blocking one by one, nonblocking in a window.
 #include <mpi.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// MPI, point to point: a rank asks for each output a timestep ahead, sends its own the moment they are there,
-// and before each task waits for that task's inputs alone. Ranks meet nowhere else.
+// MPI, point to point. A rank asks for each output a timestep ahead and sends its outputs the moment they are
+// there. Before each task it waits for that task's inputs alone. Ranks meet nowhere else.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -13,9 +13,10 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// What MPI copies at once (Open MPI's limit in shared memory): MPI_Send then returns without waiting for the
-/// receiver, and there is no request to finish. Nothing deadlocks where an MPI copies less: a rank that waits
-/// in MPI_Send at timestep t waits for one that has not finished t - 1; the one furthest behind never waits.
+/// The size that MPI copies at once (Open MPI's limit in shared memory): MPI_Send then returns without
+/// waiting for the receiver, and there is no request to finish. An MPI that copies less causes no deadlock. A
+/// rank that waits in MPI_Send at timestep t waits for a rank that has not finished t - 1; the rank furthest
+/// behind never waits.
 constexpr std::size_t short_message = 4096;
 
 /// One graph as this rank runs it.
@@ -42,8 +43,8 @@ class flow {
         if (each.request != MPI_REQUEST_NULL) MPI_Request_free(&each.request);
   }
 
-  /// Asks for the outputs of a timestep, into the place of those of two timesteps before: all tasks that
-  /// read those have to be done.
+  /// Asks for the outputs of a timestep, into the place of the outputs of two timesteps before: all tasks
+  /// that read the old ones have to be done.
   void post_receives(std::int64_t timestep) {
     columns_.for_each_receive(timestep, [&](const crossing& message) {
       receive& due = receives_[timestep & 1][columns_.slot(message.point)];
@@ -81,7 +82,7 @@ class flow {
     bool pending = false;
   };
 
-  /// Lists what a task has to await: its inputs of other ranks.
+  /// Lists the inputs from other ranks that a task has to await.
   void list_awaited(std::int64_t timestep, std::int64_t point, std::vector<receive*>& awaited) {
     awaited.clear();
     for (const std::int64_t each : columns_.table().inputs(timestep, point))

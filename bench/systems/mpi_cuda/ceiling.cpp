@@ -18,14 +18,14 @@ constexpr std::size_t depth = 4;  // tasks on their way: while one ends, others 
 
 class ceiling final : public adapter {
  public:
-  explicit ceiling(int workers) : workers_(workers) {
+  explicit ceiling(int workers) : threads_(count_pinned_threads(workers)) {
     const int gpus = teff::gpu::count_gpus();
     for (int worker = 0; worker < workers; ++worker) gpus_.emplace_back(worker % gpus);
   }
 
   [[nodiscard]] identity describe() const override {
     return {
-        .system = "mpi_cuda", .variant = "ceiling", .version = gpus_.front().version(), .workers = workers_};
+        .system = "mpi_cuda", .variant = "ceiling", .version = gpus_.front().version(), .workers = threads_};
   }
 
   void run(workload& work) override {
@@ -42,7 +42,7 @@ class ceiling final : public adapter {
     }
     std::vector<std::exception_ptr> failures(gpus_.size());
     run_on_pinned_threads(
-        workers_, [&] { work.start(); },
+        threads_, [&] { work.start(); },
         [&](int worker) {
           const auto own = static_cast<std::size_t>(worker);
           try {
@@ -55,7 +55,7 @@ class ceiling final : public adapter {
     work.stop();
     for (const std::exception_ptr& each : failures)
       if (each) std::rethrow_exception(each);
-    work.note_round_trip(measure_round_trip(workers_));
+    work.note_round_trip(measure_round_trip(threads_));
   }
 
  private:
@@ -69,7 +69,7 @@ class ceiling final : public adapter {
       own.end(index, task.timestep, task.point, task.output, task.computed);
     };
     for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep)
-      for (std::int64_t point = worker; point < graph.width; point += workers_) {
+      for (std::int64_t point = worker; point < graph.width; point += threads_) {
         if (launched >= depth) finish(launched - depth);
         const std::int64_t iterations = own.begin(index, timestep, point, {});
         ring.launch(launched++ % depth, timestep, point, iterations);
@@ -77,7 +77,7 @@ class ceiling final : public adapter {
     for (std::size_t turn = launched - std::min(launched, depth); turn < launched; ++turn) finish(turn);
   }
 
-  int workers_;
+  int threads_;
   std::deque<teff::gpu::device> gpus_;
 };
 

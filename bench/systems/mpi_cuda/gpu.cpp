@@ -20,8 +20,8 @@ void check(cudaError_t error, const char* what) {
 
 constexpr std::int64_t pair_bytes = 2 * sizeof(double);  // of doubles in a window, one in each half
 
-/// Scratch on the GPU, filled: what was copied in another one, cut into other windows, is not what copies of
-/// this one have to find.
+/// Scratch on the GPU, filled anew: the check must not find copies that other windows left in another
+/// scratch.
 std::unique_ptr<double, deleter> make_scratch(std::int64_t bytes, cudaStream_t stream) {
   void* made = nullptr;
   check(cudaMalloc(&made, static_cast<std::size_t>(bytes)), "no memory of the GPU for -scratch");

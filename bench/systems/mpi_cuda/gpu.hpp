@@ -15,7 +15,7 @@
 
 namespace teff::gpu {
 
-/// How many GPUs this process may use. Throws where there is none, with what is missing and the way out.
+/// How many GPUs this process may use. Throws if there is none, with the reason and the way out.
 int count_gpus();
 
 /// Throws where a graph has a kernel that is not made for GPUs.
@@ -37,7 +37,7 @@ class device {
   void use() const;
   /// "CUDA 13.5 on NVIDIA H100".
   [[nodiscard]] std::string version() const;
-  /// "sm_90": what its kernels are compiled for.
+  /// The target of its kernels, as "sm_90".
   [[nodiscard]] std::string isa() const;
 
   [[nodiscard]] int processors() const { return properties_.multiProcessorCount; }
@@ -52,7 +52,7 @@ class device {
   std::array<std::unique_ptr<CUstream_st, deleter>, 8> streams_;
 };
 
-/// A task whose kernel has ended. `computed`: whether the kernel's result is what it has to be.
+/// A task whose kernel has ended. `computed`: whether the kernel's result is right.
 struct landed {
   std::int64_t timestep;
   std::int64_t point;
@@ -60,7 +60,7 @@ struct landed {
   bool computed;
 };
 
-/// The tasks of one graph that are on their way through a GPU, each in a place of its own. They leave outputs
+/// The tasks of one graph that are on their way through a GPU, each in a separate place. They leave outputs
 /// and results in memory of the host.
 class tasks {
  public:
@@ -78,7 +78,7 @@ class tasks {
     std::unique_ptr<CUevent_st, deleter> ended;
   };
 
-  /// What the result of a task has to be.
+  /// The result that a task must have.
   [[nodiscard]] double expected(const task& it);
   [[nodiscard]] bool copies(const task& it) const;
   [[nodiscard]] std::int64_t first_window(const task& it) const;

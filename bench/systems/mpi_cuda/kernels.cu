@@ -21,7 +21,7 @@ __device__ double start_value(int index) {
   return first_start_value + index / 64.0;
 }
 
-/// Values stay in (-1, 0), nearer to 0 with each iteration: their product is positive, or 0 where it is too
+/// Values stay in (-1, 0), nearer to 0 with each iteration. So their product is positive, or 0 if it is too
 /// small for a double.
 __global__ void __launch_bounds__(compute_block) compute(task it) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * blockDim.x;

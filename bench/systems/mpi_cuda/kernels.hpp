@@ -1,4 +1,4 @@
-// What the adapters ask of the GPU, in words that nvcc and the compiler of the adapters both read.
+// The interface between the adapters and the GPU, in words that nvcc and the adapters' compiler both read.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 namespace teff::gpu {
 
-/// What a kernel leaves of a task for the host to check.
+/// The result of a task that the kernel leaves for the host to check.
 struct result {
   double value;      ///< of the first thread's first value, or of the last copy's first double
   std::int32_t odd;  ///< not 0 where some thread's product is none that the kernel can give
@@ -47,11 +47,11 @@ constexpr std::int64_t compute_threads(std::int64_t iterations, std::int64_t mos
   return wanted < 1 ? compute_block : (wanted + compute_block - 1) / compute_block * compute_block;
 }
 
-/// A = A * A + A on 64 doubles, then the product of all. Each thread has 64 of its own, and an equal part of
-/// the task's iterations.
+/// A = A * A + A on 64 doubles, then the product of all. Each thread has 64 doubles, and an equal part of the
+/// task's iterations.
 cudaError_t launch_compute(const task& it, std::int64_t most_threads, cudaStream_t stream);
 
-/// Copies the first half of a window onto the second, in each iteration that of the next window.
+/// Copies the first half of a window onto the second, in each iteration the next window's.
 cudaError_t launch_copy(const task& it, const windows& cut, int processors, cudaStream_t stream);
 
 /// Fills the scratch with the doubles that prepare_scratch of the cores' kernels gives.

@@ -1,6 +1,7 @@
 // MPI and CUDA: a rank has a GPU, or shares one, on which the kernels of its tasks run. It gives the GPU all
 // tasks of a timestep as their inputs come, and sends the output of each on as its kernel ends. Outputs lie
-// in memory of the host to which the GPU writes, and cross from there: the MPI need not know of GPUs.
+// in memory of the host to which the GPU writes, and go to other ranks from there: the MPI need not know of
+// GPUs.
 #include <array>
 #include <cstring>
 #include <deque>
@@ -28,8 +29,8 @@ class flow {
     }
   }
 
-  /// Asks for the outputs of a timestep, into the place of those of two timesteps before: all tasks that
-  /// read those have to be begun.
+  /// Asks for the outputs of a timestep, into the place of the outputs of two timesteps before: all tasks
+  /// that read the old ones have to be begun.
   void post_receives(std::int64_t timestep) {
     columns_.for_each_receive(timestep, [&](const crossing& message) {
       const auto into = columns_.output(timestep, message.point);
@@ -84,7 +85,7 @@ class flow {
   std::vector<input> inputs_scratch_;
 };
 
-/// This rank's number among those of its machine, which share its GPUs.
+/// This rank's number among the ranks of its machine, which share its GPUs.
 int rank_here() {
   MPI_Comm here = MPI_COMM_NULL;
   int rank = 0;

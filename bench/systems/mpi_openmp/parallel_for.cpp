@@ -15,13 +15,20 @@ using namespace teff::graphs;
 class parallel_for final : public mpi_adapter {
  public:
   explicit parallel_for(int workers) : mpi_adapter(workers) {
+    omp_set_dynamic(0);
     omp_set_num_threads(
         std::max(1, local_workers()));  // where there are fewer workers than ranks: an idle one
+    int started = 0;
+#pragma omp parallel
+#pragma omp single
+    started = omp_get_num_threads();
+    saw_workers(std::min(started, local_workers()));
   }
 
   [[nodiscard]] identity describe() const override {
     identity who = identify("mpi_openmp", "parallel_for");
     who.version += ", OpenMP " + std::to_string(_OPENMP);
+    who.limits = "OMP_THREAD_LIMIT or OMP_MAX_ACTIVE_LEVELS";
     return who;
   }
 
@@ -68,8 +75,8 @@ class parallel_for final : public mpi_adapter {
                    columns.inputs(timestep, point, scratch));
   }
 
-  /// Completes what crosses of a timestep's outputs, then asks for those of the next, into the place of those
-  /// of the timestep before: all tasks that read them are done.
+  /// Completes the messages of a timestep, then posts the receives of the next, into the place of the
+  /// timestep before: all tasks that read those outputs are done.
   void exchange(std::int64_t timestep) {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       rank_columns& columns = columns_[i];

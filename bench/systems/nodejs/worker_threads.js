@@ -1,12 +1,13 @@
 // Worker threads with shared memory: each owns a block of columns of every graph, and runs them timestep by timestep.
-// All see how far each column is; who waits for another's column spins a little, then sleeps until it is notified.
+// All workers see how far each column is. A worker that waits for another's column spins a little, then
+// sleeps until it is notified.
 'use strict';
 
 const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
 const bench = require(process.env.TEFF_NODEJS_ADDON);
 
 const SPINS = 20000; // some 50 us, in which most neighbours finish; sleeping costs as much
-const MOST_ROWS = 1 << 18; // where nothing repeats, rows are made before the timed region, unless they are more
+const MOST_ROWS = 1 << 18; // if no timestep repeats, at most so many rows are made before the timed region
 const WARM_UP = { flags: '-type stencil_1d -width 8 -steps 3000', runs: 5 }; // Node compiles what runs often
 
 // Numbers in shared memory that only grow, and for which threads wait.
@@ -25,7 +26,8 @@ class Marks {
     return Atomics.load(this.values, index * Marks.APART);
   }
 
-  // Who goes to sleep says so before it looks at the value a last time; we look for sleepers after we have set it.
+  // A worker that goes to sleep registers before it looks at the value a last time; set() looks for sleepers
+  // after it has set the value.
   set(index, value) {
     const at = index * Marks.APART;
     Atomics.store(this.values, at, value);
@@ -47,9 +49,9 @@ class Marks {
     Atomics.sub(this.sleepers, at, 1);
   }
 }
-Marks.APART = 32; // a mark lies in cache lines of its own: two, as they are fetched in pairs
+Marks.APART = 32; // a mark lies in separate cache lines: two, as they are fetched in pairs
 
-// What the main thread and the workers tell each other: marks, each of all runs together.
+// The marks that the main thread and the workers share, each of all runs together.
 const READY = 0; // workers that were ready
 const BEGUN = 1; // runs that have begun
 const DONE = 2; // workers that were done
@@ -127,7 +129,7 @@ function serve({ worker, workers, spins, controls }) {
 class Team {
   constructor(workers) {
     const controls = Marks.buffer(3);
-    const spins = workers > bench.usableCores() ? 0 : SPINS; // whom we wait for may need our core
+    const spins = workers > bench.usableCores() ? 0 : SPINS; // the worker that we wait for may need our core
     this.controls = new Marks(controls);
     this.runs = 0;
     this.members = Array.from(
@@ -149,6 +151,11 @@ class Team {
     bench.stop(work);
   }
 
+  // How many threads have said that they were ready, in each run.
+  workers() {
+    return this.controls.get(READY) / this.runs;
+  }
+
   warmUp() {
     for (let run = 0; run < WARM_UP.runs; ++run) {
       const work = bench.create(WARM_UP.flags, this.members.length);
@@ -165,12 +172,14 @@ function main() {
     return 2;
   }
   const workers = bench.workers(session);
-  bench.identify(session, workers, 'worker_threads', `Node.js ${process.versions.node}`);
+  const identify = (seen) => bench.identify(session, seen, 'worker_threads', `Node.js ${process.versions.node}`);
+  identify(0);
   let team;
   for (let work; (work = bench.next(session, workers)) !== 0; bench.answer(session, work)) {
     if (team === undefined) {
       team = new Team(workers);
       team.warmUp();
+      identify(team.workers());
     }
     team.run(work);
   }

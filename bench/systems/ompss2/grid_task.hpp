@@ -8,8 +8,8 @@
 #include "nodes_session.hpp"
 #include "teff/graphs/kept_outputs.hpp"
 
-/// Timesteps whose outputs are kept: a task that overwrites one waits for those who read it. Tried in vain: 4
-/// and 8, where they are done by then.
+/// Timesteps whose outputs are kept: a task that overwrites one waits for its readers. Tried in vain: 4 and
+/// 8, at which the readers are done by then.
 inline constexpr std::int64_t kept = 2;
 
 /// #pragma oss task in({*inputs[i], i = 0; count}) out(*output)

@@ -1,5 +1,5 @@
-// NODES, the runtime of OmpSs-2 on nOS-V, used without its compiler: what follows does what the compiler's
-// code does for the pragmas that the comments name.
+// NODES, the runtime of OmpSs-2 on nOS-V, used without its compiler. The code below does the work of the
+// compiler's code for the pragmas that the comments name.
 #pragma once
 
 #include <nodes/bootstrap.h>
@@ -120,11 +120,11 @@ class creator {
 /// NODES from start to end, with so many workers.
 class nodes_session {
  public:
-  explicit nodes_session(int workers) : workers_(workers) {
+  explicit nodes_session(int workers) {
     const first_cores only(workers);
     nanos6_init();
     check(nosv_detach(
-        NOSV_DETACH_NONE));  // it made this thread one of its own, which would have to yield to others
+        NOSV_DETACH_NONE));  // NODES attached this thread as a worker, which would have to yield to others
   }
   ~nodes_session() {
     nosv_task_t self = nullptr;
@@ -134,7 +134,7 @@ class nodes_session {
   nodes_session(const nodes_session&) = delete;
   nodes_session& operator=(const nodes_session&) = delete;
 
-  [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] static int workers() { return nosv_get_num_cpus(); }
   static std::string release() { return "NODES on " + nosv_release(); }
 
   /// Calls body() in a task, once all workers are awake.
@@ -158,11 +158,9 @@ class nodes_session {
   }
 
  private:
-  void wake_all() const {
-    teff::bench::start_barrier awake(workers_);
-    for (int worker = 0; worker < workers_; ++worker) submit([&awake] { awake.arrive_and_wait(); });
+  static void wake_all() {
+    teff::bench::start_barrier awake(workers());
+    for (int worker = 0; worker < workers(); ++worker) submit([&awake] { awake.arrive_and_wait(); });
     taskwait();
   }
-
-  int workers_;
 };

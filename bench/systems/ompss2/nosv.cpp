@@ -1,6 +1,6 @@
-// Tasks of nOS-V, which knows no dependences: who ends last of a task's predecessors submits it. The first
-// that one sets free takes over its nOS-V task and is to run next on its core; for others, new ones are
-// created and go to the scheduler.
+// Tasks of nOS-V, which knows no dependences: the last of a task's predecessors to end submits it. The first
+// task that it sets free takes over its nOS-V task and is to run next on its core. For other tasks it creates
+// new nOS-V tasks, which go to the scheduler.
 #include <atomic>
 #include <optional>
 
@@ -26,8 +26,8 @@ class attached {
   nosv_task_t self_ = nullptr;
 };
 
-/// Tasks that have a Body each: its run(), and when nOS-V is done with the task, its end(task), which submits
-/// the task again or destroys it. Nobody uses the type any more when all bodies have ended.
+/// Tasks that have a Body each. nOS-V calls its run(), and when it is done with the task, its end(task),
+/// which submits the task again or destroys it. No code uses the type any more when all bodies have ended.
 template <class Body>
 class task_type {
  public:
@@ -125,7 +125,7 @@ class execution {
 
 class nosv final : public adapter {
  public:
-  explicit nosv(int workers) : workers_(workers) {
+  explicit nosv(int workers) {
     const first_cores only(workers);
     check(nosv_init());
   }
@@ -134,7 +134,7 @@ class nosv final : public adapter {
   nosv& operator=(const nosv&) = delete;
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "ompss2", .variant = "nosv", .version = nosv_release(), .workers = workers_};
+    return {.system = "ompss2", .variant = "nosv", .version = nosv_release(), .workers = nosv_get_num_cpus()};
   }
 
   void run(workload& work) override {
@@ -145,9 +145,6 @@ class nosv final : public adapter {
     all.run();
     work.stop();
   }
-
- private:
-  int workers_;
 };
 
 }  // namespace

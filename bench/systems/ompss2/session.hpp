@@ -15,7 +15,7 @@ inline std::string nosv_release() {
   return "nOS-V " TEFF_NOSV_VERSION;
 }
 
-/// Throws what nOS-V says of a call that failed.
+/// Throws nOS-V's message for a call that failed.
 inline void check(int code) {
   if (code < 0) throw std::runtime_error(nosv_get_error_string(code));
 }
@@ -25,8 +25,8 @@ inline int this_worker() {
   return nosv_get_current_logical_cpu();
 }
 
-/// While it lives, the thread that made it may use only the first of its cores. nOS-V has a worker, bound,
-/// for each core of the thread that initializes it.
+/// While it lives, its thread may use only the first of its cores: nOS-V has a worker, bound, for each core
+/// of the thread that initializes it.
 class first_cores {
  public:
   explicit first_cores(int workers) {

@@ -1,6 +1,6 @@
-// OmpSs-2 over MPI ranks by TAMPI: messages are tasks, too. One sends an output that it reads, another
-// receives into what it writes; both end at once, but what depends on them waits until MPI is done with the
-// memory.
+// OmpSs-2 over MPI ranks by TAMPI: messages are tasks, too. One task sends an output that it reads, another
+// receives into an output that it writes. Both end at once, but their dependents wait until MPI is done with
+// the memory.
 #include <TAMPI.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ struct grid_task {
   }
 };
 
-/// An output on its way between two ranks. Those of a column at odd timesteps may overtake those at even
-/// ones.
+/// An output on its way between two ranks. A column's outputs of odd timesteps may overtake its outputs of
+/// even timesteps.
 struct message {
   const part* all;
   std::int64_t timestep;
@@ -105,6 +105,7 @@ class tampi final : public mpi_adapter {
  private:
   tampi(int workers, int ranks) : mpi_adapter(std::max(workers, ranks)) {
     together([&] { session_.emplace(local_workers()); });
+    saw_workers(nodes_session::workers());
   }
   static int ranks_of_job() {
     int ranks = 0;
@@ -149,7 +150,7 @@ class tampi final : public mpi_adapter {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Not when MPI starts: it runs tasks of its own, on NODES, which has as many workers as the flags say.
+  // Not when MPI starts: TAMPI runs its own tasks, on NODES, which has as many workers as the flags say.
   TAMPI_Property_set(TAMPI_PROPERTY_AUTO_INIT, 0);
   return drive_ranks(argc, argv, MPI_THREAD_MULTIPLE,
                      [](int workers) { return std::make_unique<tampi>(workers); });

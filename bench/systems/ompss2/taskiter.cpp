@@ -1,4 +1,4 @@
-// Where timesteps repeat, the tasks of one period are the body of a taskiter: NODES derives their order once,
+// If timesteps repeat, the tasks of one period are the body of a taskiter. NODES derives their order once,
 // closes it to a cyclic graph, and runs each task again as often as the period repeats. Tasks of other
 // timesteps are created one by one.
 #include "grid_task.hpp"
@@ -25,14 +25,14 @@ class repeated_task : public grid_task {
   std::int64_t length_;
 };
 
-/// What runs in one task, which creates all others.
+/// The code of one task, which creates all others.
 class execution {
  public:
   execution(workload& work, std::deque<kept_outputs>& all)
       : work_(work), all_(all), repeated_(find_period(work)) {
     if (repeated_.length == 0) return;
     const std::int64_t end = repeated_.end();
-    ++repeated_.first;  // its tasks wait for those of a timestep that repeats, too
+    ++repeated_.first;  // its tasks also wait for tasks of a timestep that repeats
     repeated_.repeats = (end - repeated_.first) / repeated_.length;
     if (held(repeated_.first, repeated_.first + repeated_.length) > most_held) repeated_ = {};
   }

@@ -1,5 +1,5 @@
-// Tasks in OpenCilk's C++. A function waits for what it spawned before it returns, so no other
-// function can spawn for it, and the patterns are given whole.
+// Tasks in OpenCilk's C++. A function waits for its spawned tasks before it returns. So no other function can
+// spawn for it, and the patterns are written whole.
 #pragma once
 
 #include <cilk/cilk.h>
@@ -33,7 +33,7 @@ std::int64_t fib_one(std::int32_t n) {
 
 tree_counts search_below(const tree& of, const node& from);
 
-/// Makes the child, too: what an argument of a spawn costs is the parent's.
+/// Makes the child, too: the parent pays for an argument of a spawn.
 void search_child(const tree& of, const node& from, std::int32_t index, tree_counts& found) {
   found = search_below(of, tree::child(from, index));
 }

@@ -10,13 +10,12 @@ using namespace teff::apps;
 
 class depend_system final : public system {
  public:
-  explicit depend_system(int workers) : workers_(workers) {
-    omp_set_num_threads(workers);
+  explicit depend_system(int workers) : team_(start_team(workers)) {
 #pragma omp parallel
     bind_thread();
   }
 
-  [[nodiscard]] teff::bench::identity describe() const override { return identify("tasks", workers_); }
+  [[nodiscard]] teff::bench::identity describe() const override { return identify("tasks", team_); }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
     const int tiles = product.tiles();
@@ -89,7 +88,7 @@ class depend_system final : public system {
     }
   }
 
-  int workers_;
+  int team_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-# LLVM's libomp, whatever compiler the rest of Teff takes: only Clang compiles OpenMP for it.
+# LLVM's libomp, with any compiler for the rest of Teff: only Clang compiles OpenMP for it.
 
 set(OPENMP_CLANG_RELEASE "" CACHE STRING "The Clang to take; empty: the newest that has a libomp")
 
@@ -28,8 +28,8 @@ function(find_clang_with_libomp clang library)
   endforeach()
 endfunction()
 
-# Compiles SOURCE by <clang> with the flags that the compiler of this build gets, and sets <object> to the result. What the
-# program will be linked to says where headers are.
+# Compiles SOURCE by <clang> with the flags that the compiler of this build gets, and sets <object> to the result. The libraries
+# to be linked give the folders of headers.
 function(compile_for_libomp source object libraries)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" build)
   separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${build}}")

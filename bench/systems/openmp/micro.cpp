@@ -15,13 +15,12 @@ class depend_system {
  public:
   static constexpr bool inserts_before = false;
 
-  explicit depend_system(int workers) : workers_(workers) {
-    omp_set_num_threads(workers);
+  explicit depend_system(int workers) : team_(start_team(workers)) {
 #pragma omp parallel
     bind_thread();
   }
 
-  [[nodiscard]] teff::bench::identity describe() const { return identify("tasks", workers_); }
+  [[nodiscard]] teff::bench::identity describe() const { return identify("tasks", team_); }
 
   static void run(grid& tasks, teff::bench::region_meter& region) {
     std::vector<char> outputs(static_cast<std::size_t>(tasks.asked().tasks()));
@@ -50,7 +49,7 @@ class depend_system {
       }
   }
 
-  /// A byte stands for what a task writes.
+  /// A byte stands for a task's output.
   static void make_dependent(grid& tasks, char* output) {
     for (std::int32_t column = 0; column < tasks.columns(); ++column)
       for (std::int32_t row = 0; row < tasks.rows(); ++row) {
@@ -67,7 +66,7 @@ class depend_system {
       }
   }
 
-  int workers_;
+  int team_;
 };
 
 }  // namespace

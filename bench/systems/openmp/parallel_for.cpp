@@ -13,9 +13,9 @@ using namespace teff::graphs;
 
 class parallel_for final : public adapter {
  public:
-  explicit parallel_for(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  explicit parallel_for(int workers) : team_(start_team(workers)) {}
 
-  [[nodiscard]] identity describe() const override { return identify("parallel_for", workers_); }
+  [[nodiscard]] identity describe() const override { return identify("parallel_for", team_); }
 
   void run(workload& work) override {
     std::deque<kept_outputs> all = keep_outputs(work, 2);
@@ -41,7 +41,7 @@ class parallel_for final : public adapter {
   }
 
  private:
-  int workers_;
+  int team_;
 };
 
 }  // namespace

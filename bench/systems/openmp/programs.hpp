@@ -16,14 +16,13 @@ using namespace teff::programs;
 
 class program_system {
  public:
-  explicit program_system(int workers) : workers_(workers) {
-    omp_set_num_threads(workers);
+  explicit program_system(int workers) : team_(start_team(workers)) {
 #pragma omp parallel
     bind_thread();
   }
   static int default_workers() { return cores(); }
 
-  [[nodiscard]] teff::bench::identity describe() const { return identify("program", workers_); }
+  [[nodiscard]] teff::bench::identity describe() const { return identify("program", team_); }
 
   template <class Body>
   static void run_tasks(const Body& body) {
@@ -74,7 +73,7 @@ class program_system {
     return total;
   }
 
-  /// A byte stands for what a task writes.
+  /// A byte stands for a task's output.
   template <task_graph Graph>
   static void run_graph(const Graph& graph) {
     std::vector<char> outputs(static_cast<std::size_t>(graph.tasks()));
@@ -118,7 +117,7 @@ class program_system {
     }
   }
 
-  int workers_;
+  int team_;
 };
 
 }  // namespace

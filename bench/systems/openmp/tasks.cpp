@@ -13,8 +13,8 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-// A task that overwrites an output waits for those who read it. With two timesteps kept, that are the tasks
-// just created; with eight they are done by then, and an edge to what is done costs less.
+// A task that overwrites an output waits for its readers. With two timesteps kept, these are the tasks just
+// created. With eight they are done by then, and an edge to a finished task costs less.
 constexpr std::int64_t kept = 8;
 
 // The runtimes bound those tasks only that are ready to run: thousands wait for others, and libgomp's time to
@@ -28,9 +28,9 @@ static_assert(left_ahead < kept);
 
 class tasks final : public adapter {
  public:
-  explicit tasks(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  explicit tasks(int workers) : team_(start_team(workers)) {}
 
-  [[nodiscard]] identity describe() const override { return identify("tasks", workers_); }
+  [[nodiscard]] identity describe() const override { return identify("tasks", team_); }
 
   void run(workload& work) override {
     std::deque<kept_outputs> all = keep_outputs(work, kept);
@@ -49,8 +49,8 @@ class tasks final : public adapter {
             for (std::int64_t point = points.first; point <= points.last; ++point)
               create(work, all[index], index, timestep, point);
             created[index] += points.size();
-            if (timestep == 0 || timestep % left_ahead > 0 || created[index] < created_ahead * workers_ ||
-                points.size() > wide * workers_)
+            if (timestep == 0 || timestep % left_ahead > 0 || created[index] < created_ahead * team_ ||
+                points.size() > wide * team_)
               continue;
             wait(work, all[index], index, timestep - left_ahead);
             created[index] = 0;
@@ -62,8 +62,8 @@ class tasks final : public adapter {
   }
 
  private:
-  /// The output's first byte stands for the whole of it. `out` on it also waits for those that read what it
-  /// held before.
+  /// The output's first byte stands for the whole of it. `out` on it also waits for the tasks that read the
+  /// old output.
   static void create(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep,
                      std::int64_t point) {
     std::byte* output = all.at(timestep, point).data();
@@ -78,7 +78,7 @@ class tasks final : public adapter {
     execute(*load, *outputs, index, timestep, point, omp_get_thread_num());
   }
 
-  /// Executes tasks until those of the timestep have ended, whose outputs are not overwritten yet.
+  /// Executes tasks until the tasks of the timestep have ended, whose outputs are not overwritten yet.
   static void wait(workload& work, kept_outputs& all, std::size_t index, std::int64_t timestep) {
     const interval points = work.table(index).points(timestep);
     const std::int64_t first = points.first;
@@ -88,7 +88,7 @@ class tasks final : public adapter {
                                 in : *outputs->at(timestep, point).data())
   }
 
-  int workers_;
+  int team_;
 };
 
 }  // namespace

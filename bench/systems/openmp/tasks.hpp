@@ -10,10 +10,10 @@ namespace {
 
 class task_system {
  public:
-  explicit task_system(int workers) : workers_(workers) { omp_set_num_threads(workers); }
+  explicit task_system(int workers) : team_(start_team(workers)) {}
   static int default_workers() { return cores(); }
 
-  [[nodiscard]] teff::bench::identity describe() const { return identify("spawn", workers_); }
+  [[nodiscard]] teff::bench::identity describe() const { return identify("spawn", team_); }
 
   template <class Body>
   static void run(Body body) {
@@ -61,7 +61,7 @@ class task_system {
   }
 
  private:
-  int workers_;
+  int team_;
 };
 
 }  // namespace

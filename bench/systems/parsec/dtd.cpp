@@ -1,6 +1,6 @@
-// PaRSEC's dynamic task discovery: the main thread inserts all tasks, timestep by timestep, each with the
-// data that it reads and writes, and PaRSEC derives the order and what has to be sent. Each rank inserts all
-// of them, and runs those whose output it has.
+// PaRSEC's dynamic task discovery. The main thread inserts all tasks, timestep by timestep, each with the
+// data that it reads and writes. PaRSEC derives the order and the messages. Each rank inserts all of them,
+// and runs the tasks whose output it has.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// What a task is given besides its data.
+/// The arguments of a task besides its data.
 struct task_name {
   workload* work;
   std::size_t graph;
@@ -143,7 +143,7 @@ class dtd final : public mpi_adapter {
 
  private:
   dtd(int workers, int ranks) : mpi_adapter(std::max(workers, ranks)) {
-    char name[] = "parsec";  // its own flags: those of this program are not for PaRSEC
+    char name[] = "parsec";  // flags for PaRSEC: it must not read this program's flags
     char* flags[] = {name, nullptr};
     char** arguments = flags;
     int count = 1;
@@ -151,6 +151,7 @@ class dtd final : public mpi_adapter {
       context_ = parsec_init(local_workers(), &count, &arguments);
       if (context_ == nullptr) throw std::runtime_error("PaRSEC does not start");
     });
+    saw_workers(parsec_workers(context_));
   }
   static int ranks_of_job() {
     int ranks = 0;

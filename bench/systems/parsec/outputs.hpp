@@ -15,8 +15,8 @@
 #include "teff/graphs/rank_columns.hpp"
 #include "teff/graphs/task_graph.hpp"
 
-/// The outputs of a graph's last timesteps as a data collection of PaRSEC: a rank has those of its columns.
-/// That of timestep t is overwritten at t + `kept`.
+/// The outputs of a graph's last timesteps as a data collection of PaRSEC: a rank has the outputs of its
+/// columns. The output of timestep t is overwritten at t + `kept`.
 class outputs {
  public:
   static constexpr std::int64_t kept = 2;
@@ -50,7 +50,7 @@ class outputs {
   }
 
   [[nodiscard]] parsec_data_collection_t* collection() { return &all_.base; }
-  /// What has to be said of each use of an output.
+  /// The flags for each use of an output.
   [[nodiscard]] int region() const { return region_; }
   [[nodiscard]] parsec_dtd_tile_t* tile(std::int64_t timestep, std::int64_t point) {
     return parsec_dtd_tile_of(&all_.base,

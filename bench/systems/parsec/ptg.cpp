@@ -1,6 +1,6 @@
-// PaRSEC's parameterized task graph, of one process: from what ptg.jdf says of any task, PaRSEC generates the
-// code that finds the tasks a finished one makes ready. Outputs lie in memory that all threads share, so what
-// passes from task to task is control alone.
+// PaRSEC's parameterized task graph, in one process. From the rules of ptg.jdf, PaRSEC generates the code
+// that finds the tasks a finished one makes ready. Outputs lie in memory that all threads share, so tasks
+// pass only control to each other.
 #include "ptg.h"
 
 #include <parsec/runtime.h>
@@ -24,7 +24,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// Whom a task waits for, and who waits for it.
+/// The tasks that a task waits for, and the tasks that wait for it.
 struct neighbours {
   std::vector<int> before;
   std::vector<int> after;
@@ -45,7 +45,7 @@ class graph_order {
   [[nodiscard]] const neighbours& of(std::int64_t timestep, std::int64_t point, neighbours& scratch) const {
     if (timestep + 1 < table_.graph().steps)
       return rows_.at(timestep, point, scratch, std::bind_front(&graph_order::list, this));
-    list(timestep, point, scratch);  // nobody waits for the last
+    list(timestep, point, scratch);  // no task waits for the last
     return scratch;
   }
 
@@ -67,7 +67,7 @@ class graph_order {
   task_rows<neighbours> rows_;
 };
 
-/// What runs now: PaRSEC's generated code is C, and asks for it by no pointer.
+/// The running workload: PaRSEC's generated code is C, and has no pointer to it.
 workload* running = nullptr;
 std::deque<graph_order> orders;
 int due = 0;  ///< tasks
@@ -105,12 +105,13 @@ class ptg final : public mpi_adapter {
  public:
   explicit ptg(int workers) : mpi_adapter(workers) {
     if (ranks() > 1) throw usage_error("it is for one rank: control alone passes from task to task");
-    char name[] = "parsec";  // its own flags: those of this program are not for PaRSEC
+    char name[] = "parsec";  // flags for PaRSEC: it must not read this program's flags
     char* flags[] = {name, nullptr};
     char** arguments = flags;
     int count = 1;
     context_ = parsec_init(workers, &count, &arguments);
     if (context_ == nullptr) throw std::runtime_error("PaRSEC does not start");
+    saw_workers(parsec_workers(context_));
   }
   ~ptg() override { parsec_fini(&context_); }
 

@@ -4,6 +4,11 @@
 
 #include <string>
 
+/// The threads that this rank executes tasks with.
+inline int parsec_workers(parsec_context_t* context) {
+  return parsec_context_query(context, PARSEC_CONTEXT_QUERY_CORES);
+}
+
 /// As PaRSEC itself says it.
 inline std::string parsec_release() {
   int major = 0;

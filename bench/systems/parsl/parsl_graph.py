@@ -2,7 +2,7 @@
 """Parsl: each task is a call of an app, which waits for the futures that are its inputs; a pool of threads runs them.
 
 The program calls the app timestep by timestep; Parsl starts each task once its inputs are there. Kernels release the
-interpreter's lock, so those of several threads run side by side.
+interpreter's lock, so kernels of several threads run side by side.
 """
 
 import logging
@@ -33,10 +33,14 @@ def execute(work: Workload, graph: int, timestep: int, point: int, inputs: Seque
 
 
 @parsl.python_app
-def bind(together: threading.Barrier) -> None:
-    """Binds a thread of the pool to a core of its own, as threads of other systems are; the barrier waits for all."""
+def bind(together: threading.Barrier) -> int:
+    """Binds a thread of the pool to a core of its own, as threads of other systems are; the barrier waits for all.
+
+    Returns the thread's number.
+    """
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(threading.get_native_id(), {cores[together.wait() % len(cores)]})
+    return threading.get_native_id()
 
 
 class Apps(Adapter):
@@ -44,10 +48,11 @@ class Apps(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.kernel: parsl.DataFlowKernel | None = None
 
     def describe(self) -> Identity:
-        return Identity("parsl", "apps", version("parsl"), self.workers)
+        return Identity("parsl", "apps", version("parsl"), self.seen)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if self.kernel is None:
@@ -69,8 +74,7 @@ class Apps(Adapter):
             )
         )
         together = threading.Barrier(self.workers)
-        for each in [bind(together) for _ in range(self.workers)]:
-            each.result()
+        self.seen = len({each.result() for each in [bind(together) for _ in range(self.workers)]})
 
     def submit_all(self, work: Workload) -> None:
         """Submits all tasks, the timesteps of all graphs in turn, and waits for them."""

@@ -1,6 +1,6 @@
 // Qthreads that count: the last predecessor of a task to finish goes on with it, or spawns a qthread that
-// does. None of them waits, so they are simple ones, which need no stack of their own, and a sinc counts
-// those that have not ended.
+// does. No qthread waits, so they are simple ones, which need no stack. A sinc counts the qthreads that have
+// not ended.
 #include <qthread/qthread.h>
 #include <qthread/sinc.h>
 
@@ -38,7 +38,8 @@ class execution {
 
   void spawn(task_name first) {
     chain own{this, first};
-    qt_sinc_expect(&running_, 1);  // who spawns is counted, too: the count does not come to 0 meanwhile
+    qt_sinc_expect(&running_,
+                   1);  // the spawning task is counted, too, so the count does not come to 0 meanwhile
     check(qthread_spawn(run_chain, &own, sizeof(own), &running_, 0, nullptr, NO_SHEPHERD,
                         QTHREAD_SPAWN_SIMPLE | QTHREAD_SPAWN_RET_SINC_VOID));
   }

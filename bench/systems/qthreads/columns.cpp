@@ -1,7 +1,7 @@
 // A qthread a column, which executes the column's tasks one after the other, and words with a full/empty bit
-// between them: who has finished a task fills a word of each column that waits for it, and that column
-// empties it. A word that is still full holds up who would fill it, so a column is at most a timestep ahead
-// of those that wait for it.
+// between them. After a task, the qthread fills a word of each column that waits for it, and that column
+// empties it. The qthread waits while a word is still full, so a column is at most a timestep ahead of the
+// columns that wait for it.
 #include <qthread/qthread.h>
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct alignas(64) word {
 
 using columns = linked_columns<word>;
 
-/// What a qthread starts with.
+/// The argument of a qthread's start function.
 struct column {
   columns* graph;
   std::int64_t point;

@@ -1,5 +1,5 @@
-// Tasks as qthreads: each task is a thread with a small stack of its own. A scope counts its
-// tasks with a sinc; of two, one is waited for by the full/empty bit of what it returns.
+// Tasks as qthreads: each task is a thread with a small stack. A scope counts its tasks with a sinc; a fork
+// of two waits for one of them by the full/empty bit of its result.
 #pragma once
 
 #include <qthread/qthread.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Calls a copy of a closure, or the closure itself: what a qthread starts with.
+/// The start function of a qthread: calls a copy of a closure, or the closure itself.
 template <class Function>
 aligned_t call(void* function) {
   (*static_cast<Function*>(function))();

@@ -27,7 +27,7 @@ AHEAD = 100  # timesteps that are submitted before the first of them is waited f
 
 @ray.remote(num_cpus=1)
 class Executor:
-    """Executes tasks, in a process of its own."""
+    """Executes tasks, in a separate process."""
 
     def __init__(self, number: int) -> None:
         cores = sorted(os.sched_getaffinity(0))
@@ -56,16 +56,17 @@ class Actors(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
         self.executors: list[Any] = []
 
     def describe(self) -> Identity:
-        return Identity("ray", "actors", version("ray"), self.workers, ranks=self.workers)
+        return Identity("ray", "actors", version("ray"), self.seen, ranks=max(1, self.seen))
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if not self.executors:
             self.start()
         try:
-            ray.get([each.prepare.remote(work.flags) for each in self.executors])
+            self.seen = len(ray.get([each.prepare.remote(work.flags) for each in self.executors]))
             work.start()
             self.submit_all(work)
             work.stop()
@@ -75,7 +76,7 @@ class Actors(Adapter):
         return [work.outcome(), *map(Outcome.from_buffer_copy, collected)]
 
     def start(self) -> None:
-        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the actors' processes find what they import
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # where the actors' processes find their imports
         self.folder = tempfile.mkdtemp(prefix="ray-")
         ray.init(
             address="local",
@@ -120,7 +121,7 @@ def timesteps(work: Workload, graph: int) -> Iterator[list[Task]]:
 
 
 def end_program(failure: RayActorError) -> NoReturn:
-    """Where a worker's process has ended amid a run. Ray does not say how; killed is what they usually are."""
+    """For a worker's process that has ended amid a run. Ray does not say how; a kill is the usual cause."""
     print(f"error: the process of a worker has ended: {failure}".splitlines()[0], file=sys.stderr, flush=True)
     ray.shutdown()
     os._exit(128 + SIGKILL)

@@ -1,5 +1,5 @@
-// Programs on rayon: join, scope and parallel iterators of programs/src/lib.rs. What a part of a loop does is
-// C++, and so is each task.
+// Programs on rayon: join, scope and parallel iterators of programs/src/lib.rs. The body of a part of a loop
+// is C++, and so is each task.
 #pragma once
 
 #include <concepts>
@@ -28,6 +28,7 @@ struct rayon_closure {
 };
 struct rayon_pool;
 rayon_pool* rayon_start(int workers);
+int rayon_workers(const rayon_pool* pool);
 void rayon_stop(rayon_pool* pool);
 void rayon_run(const rayon_pool* pool, rayon_call body);
 void rayon_join(rayon_call first, rayon_call second);
@@ -49,12 +50,15 @@ using namespace teff::programs;
 
 class program_system {
  public:
-  explicit program_system(int workers) : workers_(workers), pool_(rayon_start(workers)) {
+  explicit program_system(int workers) : pool_(rayon_start(workers)) {
     if (!pool_) throw std::runtime_error("rayon's thread pool can't be started");
   }
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "rayon", .variant = "program", .version = TEFF_CRATE_VERSION, .workers = workers_};
+    return {.system = "rayon",
+            .variant = "program",
+            .version = TEFF_CRATE_VERSION,
+            .workers = rayon_workers(pool_.get())};
   }
 
   template <class Body>
@@ -121,7 +125,6 @@ class program_system {
   struct stops {
     void operator()(rayon_pool* pool) const { rayon_stop(pool); }
   };
-  int workers_;
   std::unique_ptr<rayon_pool, stops> pool_;
 };
 

@@ -26,7 +26,7 @@ struct execution {
 
 enum : Realm::Processor::TaskFuncID { gate_task = processors::first_free_task, point_task };
 
-/// What the task of a point is given: Realm copies it.
+/// The arguments of a point's task: Realm copies them.
 struct task_arguments {
   execution* run;
   std::int64_t first;            ///< a timestep

@@ -18,11 +18,10 @@ class processors {
   static constexpr Realm::Processor::TaskFuncID first_free_task = waiting_task + 1;
 
   explicit processors(int workers) {
-    // Realm takes its flags out of a command line; those of this program are not for it. There are no threads
-    // but the workers': a processor that is idle looks after what Realm has to do in the background instead,
-    // 10 us at a time. It then polls, where it would sleep at once: 20,000 timesteps on two cores took 20,000
-    // sleeps. Left unsaid: that there are no GPUs, and fewer cores than workers. The rest must not come
-    // between records.
+    // Realm takes its flags out of a command line; this program's flags are not for Realm. There are no
+    // threads but the workers': a processor that is idle looks after what Realm has to do in the background
+    // instead, 10 us at a time. It then polls instead of going to sleep at once. Left unsaid: that there are
+    // no GPUs, and fewer cores than workers. The rest must not come between records.
     std::vector<std::string> words{
         "realm", "-ll:cpu", std::to_string(workers), "-ll:util", "0",     "-ll:bgwork", "0", "-ll:cpu_bgwork",
         "10",    "-level",  "gpu=6,threads=5",       "-logfile", "stderr"};
@@ -66,7 +65,7 @@ class processors {
   }
 
  private:
-  /// A processor whose task waits for the first time takes 70 ms for it. That must not be in a run.
+  /// A processor's first wait of a task takes 70 ms. That must not be in a run.
   static void wait_for_another(const void*, std::size_t, const void*, std::size_t, Realm::Processor here) {
     here.spawn(Realm::Processor::TASK_ID_PROCESSOR_NOP, nullptr, 0).wait();
   }

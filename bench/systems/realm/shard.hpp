@@ -8,9 +8,9 @@
 
 #include "execution.hpp"
 
-/// Spawns the tasks of its processors' columns, long before they can run. A task's event is what later tasks
-/// of the shard wait for; those of other shards wait for a phase of a barrier of the column, at which the
-/// task arrives. It is used by a task, which may wait.
+/// Spawns the tasks of its processors' columns, long before they can run. Later tasks of the shard wait for a
+/// task's event. Tasks of other shards wait for a phase of the column's barrier, at which the task arrives.
+/// It is used by a task, which may wait.
 class shard {
  public:
   shard(execution& run, int number) : run_(run), number_(number), graphs_(run.graphs.size()) {
@@ -26,7 +26,7 @@ class shard {
     std::vector<Realm::Barrier> barriers;  ///< of this timestep
   };
 
-  /// Spawns the own tasks of a timestep: the one after those whose tasks have been spawned.
+  /// Spawns the shard's tasks of the next timestep.
   void spawn_timestep(std::int64_t timestep) {
     for (std::size_t i = 0; i < graphs_.size(); ++i)
       if (timestep < run_.graphs[i].table.graph().steps) spawn_row(i, timestep);

@@ -11,12 +11,11 @@
 #include "teff/graphs/owned_grid.hpp"
 #include "teff/graphs/task_order.hpp"
 
-/// Processors for which one task spawns the tasks: a shard. Where each was a shard of its own, all that went
-/// from core to core on two cores waited for a barrier, and a timestep took 1.7 times as long. More would
-/// wait for the one that spawns.
+/// Processors for which one task spawns the tasks: a shard. With a shard for each processor, every message
+/// from core to core on two cores would wait for a barrier. More would wait for the one that spawns.
 constexpr int processors_of_a_shard = 2;
 
-/// A graph, the outputs kept of it, and the barriers by which shards know of each other's tasks.
+/// A graph, its kept outputs, and the barriers by which shards know of each other's tasks.
 class shared_graph {
  public:
   shared_graph(const teff::graphs::workload& work, std::size_t index, int workers)

@@ -23,7 +23,7 @@ class subgraphs final : public shard {
   subgraphs(execution& run, int number) : shard(run, number) {
     const period repeated = find_period(run.work);
     if (repeated.length == 0) return;
-    first_ = repeated.first + 1;  // its tasks wait for those of a timestep that repeats, too
+    first_ = repeated.first + 1;  // its tasks also wait for tasks of a timestep that repeats
     const std::int64_t tasks = own_tasks(first_, first_ + repeated.length);
     if (tasks == 0 || tasks > most_tasks) return;
     const std::int64_t repeats = (repeated.end() - first_) / repeated.length;

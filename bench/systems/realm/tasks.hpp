@@ -1,8 +1,8 @@
 // Tasks spawned on the group of all processors, and awaited by their events: a task that waits keeps its
 // stack, and its processor runs others. Realm steals nothing: a group has one queue, from which its
-// processors take. Dealt out to the processors in turn, tasks waited for one that had others to do: Fibonacci
-// took eight times as long on two of them. The queue is first in, first out, which would have thousands of
-// tasks wait; so deeper tasks have priority.
+// processors take. Tasks dealt out to the processors in turn would wait for a processor that had others to
+// do. The queue is first in, first out, which would have thousands of tasks wait; so deeper tasks have
+// priority.
 #pragma once
 
 #include <realm.h>
@@ -24,8 +24,8 @@ namespace {
 /// Of tasks that the one on this thread spawns.
 thread_local int depth_here = 0;
 
-/// While it lives, what is spawned here goes before the tasks spawned until then, which may be this task's
-/// own: who searches a tree calls the search below a node's last child itself.
+/// While it lives, tasks spawned here go before all tasks spawned until then, which may be this task's. So a
+/// tree search calls the search below a node's last child itself.
 struct deeper {
   deeper() { ++depth_here; }
   ~deeper() { --depth_here; }
@@ -35,7 +35,7 @@ struct deeper {
 
 enum : Realm::Processor::TaskFuncID { call_task = processors::first_free_task };
 
-/// What every task is given: Realm copies it. The function that is to be called follows.
+/// The arguments of every task: Realm copies them. The function to call follows.
 struct task_arguments {
   void (*call)(const task_arguments&);
   int depth;
@@ -152,8 +152,8 @@ class task_system {
   }
 
  private:
-  /// Halves the indices until one is left. The task does not wait for those of the others, but its event
-  /// does.
+  /// Halves the indices until one is left. The task does not wait for the tasks of the other halves, but its
+  /// event does.
   template <class Function>
   static void call_each(std::int64_t first, std::int64_t end, Function function) {
     const deeper here;

@@ -11,9 +11,9 @@
 
 #include "execution.hpp"
 
-/// A subgraph of a shard's tasks at some timesteps, the window, and at all that look like these. What differs
-/// is interpolated: the first timestep, and the barriers at which tasks arrive. Tasks have the number of
-/// their timestep in the window.
+/// A subgraph of a shard's tasks at some timesteps, the window, and at all that look like these. The
+/// differences are interpolated: the first timestep, and the barriers at which tasks arrive. Tasks have the
+/// number of their timestep in the window.
 class window_subgraph {
  public:
   using task_name = teff::graphs::task_name;
@@ -34,15 +34,15 @@ class window_subgraph {
   window_subgraph& operator=(const window_subgraph&) = delete;
 
   [[nodiscard]] std::int64_t length() const { return length_; }
-  /// What preconditions stand for, in their order: tasks of the timestep before the one that is said.
+  /// The tasks that the preconditions stand for, in their order: tasks of the timestep before the given one.
   [[nodiscard]] const std::vector<task_name>& awaited() const { return awaited_; }
   /// The tasks that arrive at barriers, in the order of those. Where the point is not there, the barrier is
   /// arrived at all the same.
   [[nodiscard]] const std::vector<task_name>& arriving() const { return arriving_; }
-  /// The tasks whose events are postconditions, in the order of those.
+  /// The tasks whose events are postconditions, in the order of the postconditions.
   [[nodiscard]] const std::vector<task_name>& last() const { return last_; }
 
-  /// Spawns the tasks of the window that begins with timestep `first`. The event is that of all.
+  /// Spawns the tasks of the window that begins with timestep `first`. The event waits for all of them.
   Realm::Event instantiate(std::int64_t first, const std::vector<Realm::Barrier>& barriers,
                            const std::vector<Realm::Event>& before, std::vector<Realm::Event>& after) {
     arguments_.resize(place_of_barrier(barriers.size()));

@@ -26,8 +26,8 @@ terra bench.output_bytes(graph : int32) return teff.teff_output_bytes(work, grap
 terra bench.start() teff.teff_start(work) end
 terra bench.stop() teff.teff_stop(work) end
 
--- The inputs of timestep 0, then of those of which teff_cycle says that they repeat. Where widths vary, many timesteps
--- have the same inputs: each different row is kept once.
+-- The inputs of timestep 0, then the inputs of the timesteps that repeat by teff_cycle. Where widths vary,
+-- many timesteps have the same inputs: each different row is kept once.
 struct bench.rows {
   count : int64
   timesteps : int64
@@ -120,7 +120,7 @@ terra bench.workers() : int32
   return count
 end
 
--- Makes the calling thread, which is a processor's, a worker on a core of its own, and waits for the other workers.
+-- Makes the calling thread of a processor a worker on its own core, and waits for the other workers.
 local arrived = global(int32, 0)
 terra bench.become_worker(worker : int32, workers : int32)
   host.teff_become_worker(worker)

@@ -1,6 +1,7 @@
--- Index launches in traces. A graph is a region of bytes, whose fields are the outputs of the last two timesteps. A
--- partition has the bytes of each point, which its task writes; another, by different sets of inputs and by point, has
--- those that it reads. Regent sees that the launches of a timestep are one, Legion which tasks wait for which.
+-- Index launches in traces. A graph is a region of bytes, whose fields are the outputs of the last two
+-- timesteps. One partition has the bytes of each point, which its task writes. Another, by sets of inputs and
+-- by point, has the bytes that the task reads. Regent sees that the launches of a timestep are one, Legion
+-- which tasks wait for which.
 import "regent"
 
 local c = regentlib.c

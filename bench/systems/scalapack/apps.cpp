@@ -1,4 +1,4 @@
-// The mini-apps as one call each of ScaLAPACK, on a grid of ranks. Its blocks are our tiles.
+// The mini-apps as one call each of ScaLAPACK, on a grid of ranks. Its blocks are the apps' tiles.
 #include <mpi.h>
 
 #include <array>
@@ -37,7 +37,7 @@ class blacs_grid {
   blacs_grid(const blacs_grid&) = delete;
   blacs_grid& operator=(const blacs_grid&) = delete;
 
-  /// What the library calls a matrix's descriptor.
+  /// A matrix's descriptor, in the library's term.
   [[nodiscard]] std::array<int, 9> describe(const tiled_matrix& matrix) const {
     constexpr int dense = 1;
     const int size = matrix.blocks().size();

@@ -1,4 +1,4 @@
-// The floor of all programs: everything by calls, on one core whatever was asked for.
+// The floor of all programs: everything by calls, on one core for any number of workers.
 #pragma once
 
 #include <string>
@@ -14,10 +14,8 @@ class program_system : public teff::programs::in_order {
   explicit program_system(int) { teff::bench::bind_to_core(0); }
 
   [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "serial",
-            .variant = "program",
-            .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = 1};
+    return {
+        .system = "serial", .variant = "program", .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE)};
   }
 };
 

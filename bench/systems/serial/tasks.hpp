@@ -1,5 +1,5 @@
-// The floor of all tasks: a task is a call, on one core whatever was asked for. The compiler has to
-// make each: in line, most of Fibonacci's calls would be gone.
+// The floor of all tasks: a task is a call, on one core for any number of workers. The compiler has to make
+// each: in line, most of Fibonacci's calls would be gone.
 #pragma once
 
 #include <string>
@@ -22,10 +22,8 @@ class task_system {
   explicit task_system(int) { teff::bench::bind_to_core(0); }
 
   [[nodiscard]] static teff::bench::identity describe() {
-    return {.system = "serial",
-            .variant = "calls",
-            .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = 1};
+    return {
+        .system = "serial", .variant = "calls", .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE)};
   }
 
   template <class Body>

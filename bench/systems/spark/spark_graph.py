@@ -21,20 +21,20 @@ from teff_bench import Adapter, Identity, Outcome, Workload, drive
 
 UNPREPARED = "a process has not been prepared"  # one that Spark started in the place of one that had ended
 LOST = ("Python worker exited unexpectedly", UNPREPARED)
-AHEAD = 50  # timesteps of a job: what Spark knows of how data came about has an end
+AHEAD = 50  # timesteps of a job: Spark's knowledge of the data's origin has an end
 
 Column = tuple[int, int]  # a graph and a point of it
-Message = tuple[Column, tuple[int, bytes]]  # to whom, from which point (-1: from nobody), what
+Message = tuple[Column, tuple[int, bytes]]  # the receiver, the sending point (-1: none), the output
 
 
 class Here:
-    """What a worker's process executes tasks of. It makes a workload of its own, as one can't travel."""
+    """The workload of a worker's process. Each process makes its workload, as it can't travel."""
 
     work: Workload | None = None
 
     @classmethod
     def prepare(cls, flags: str, number: int) -> bytes:
-        """Binds the process to a core of its own, as threads of other systems are."""
+        """Binds the process to its own core, as threads of other systems are."""
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[number % len(cores)]})
         cls.work = Workload(flags, workers=1)
@@ -43,7 +43,7 @@ class Here:
 
     @classmethod
     def execute(cls, timestep: int, column: Column, received: Iterable[tuple[int, bytes]]) -> Iterator[Message]:
-        """Executes the task of a column, if it has one, and sends its output to those who read it."""
+        """Executes the task of a column, if it has one, and sends its output to its readers."""
         assert cls.work, UNPREPARED
         graph, point = column
         yield column, (-1, b"")
@@ -73,15 +73,16 @@ class Stages(Adapter):
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
+        self.seen = 0
 
     def describe(self) -> Identity:
-        return Identity("spark", "stages", version("pyspark"), self.workers, ranks=self.workers)
+        return Identity("spark", "stages", version("pyspark"), self.seen, ranks=max(1, self.seen))
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         context = self.context = self.context or self.start()
         flags = work.flags
         try:
-            self.on_each_worker(context, lambda number: Here.prepare(flags, number))
+            self.seen = len(self.on_each_worker(context, lambda number: Here.prepare(flags, number)))
             work.start()
             self.run_stages(context, work)
             work.stop()
@@ -144,13 +145,14 @@ class Stages(Adapter):
 
 
 def end_program() -> NoReturn:
-    """Where a worker's process has ended amid a run. Spark does not say how; killed is what they usually are."""
+    """For a worker's process that has ended amid a run. Spark does not say how; a kill is the usual cause."""
     print("error: the process of a worker has ended", file=sys.stderr, flush=True)
     os._exit(128 + SIGKILL)  # Spark's machine ends when this process has
 
 
 if __name__ == "__main__":
-    # Once more by its name, so that workers' processes find what is here instead of being sent it with each stage.
+    # Imported once more by its name, so that workers' processes find this module instead of receiving it with each
+    # stage.
     import spark_graph
 
     sys.exit(drive(spark_graph.Stages))

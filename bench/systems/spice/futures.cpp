@@ -1,5 +1,4 @@
-// Spice's futures over the columns of each timestep, which are timesteps.zig: what they execute and how they
-// are driven is C++.
+// Spice's futures over the columns of each timestep, in timesteps.zig; their bodies and their driver are C++.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,7 @@
 using teff::graphs::timesteps;
 
 extern "C" {
-void spice_start(std::int32_t workers);  ///< of timesteps.zig, as the next two
+std::int32_t spice_start(std::int32_t workers);  ///< of timesteps.zig, as the next two
 void spice_run(timesteps* all, std::int64_t count, std::int64_t columns);
 const char* spice_zig_version();
 
@@ -36,14 +35,14 @@ using namespace teff::graphs;
 
 class futures final : public adapter {
  public:
-  explicit futures(int workers) : workers_(workers) { spice_start(workers); }
+  explicit futures(int workers) : threads_(spice_start(workers)) {}
 
   /// Spice has no versions yet.
   [[nodiscard]] identity describe() const override {
     return {.system = "spice",
             .variant = "futures",
             .version = std::string("Zig ") + spice_zig_version(),
-            .workers = workers_};
+            .workers = threads_};
   }
 
   void run(workload& work) override {
@@ -54,7 +53,7 @@ class futures final : public adapter {
   }
 
  private:
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

@@ -10,8 +10,8 @@ extern fn pthread_setaffinity_np(thread: std.c.pthread_t, size: usize, cores: *c
 pub var threads: spice.ThreadPool = undefined;
 
 /// The thread that calls is a worker, too. `pin` binds the thread that calls it. Spice binds none of its own, and
-/// tells them nothing when they begin.
-pub fn start(workers: i32, pin: *const fn (i32) callconv(.C) void) void {
+/// tells them nothing when they begin. Returns how many threads there are.
+pub fn start(workers: i32, pin: *const fn (i32) callconv(.C) void) i32 {
     threads = spice.ThreadPool.init(std.heap.c_allocator);
     threads.start(.{ .background_worker_count = @intCast(workers - 1) });
     for (threads.background_threads.items, 1..) |thread, worker| {
@@ -21,4 +21,5 @@ pub fn start(workers: i32, pin: *const fn (i32) callconv(.C) void) void {
             _ = pthread_setaffinity_np(thread.getHandle(), @sizeOf(Cores), &cores);
     }
     pin(0);
+    return @intCast(threads.background_threads.items.len + 1);
 }

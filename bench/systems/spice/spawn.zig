@@ -15,9 +15,8 @@ extern fn teff_spawn_child(tree: *const Tree, of: *const Node, index: i32, child
 extern fn teff_spawn_pin(worker: i32) void;
 
 /// The thread that calls is a worker, too.
-export fn teff_spawn_start(workers: i32) bool {
-    pool.start(workers, teff_spawn_pin);
-    return true;
+export fn teff_spawn_start(workers: i32) i32 {
+    return pool.start(workers, teff_spawn_pin);
 }
 
 /// Spice's workers sleep until one is offered a task.
@@ -53,7 +52,7 @@ export fn spice_zig_version() [*:0]const u8 {
     return builtin.zig_version_string;
 }
 
-/// What a future holds, or else the call in place.
+/// The value of a future, or else the call in place.
 fn joined(t: *spice.Task, comptime Result: type, future: anytype, comptime func: anytype) Result {
     const input = future.input;
     return future.join(t) orelse t.call(Result, func, input);

@@ -1,4 +1,4 @@
-// Spice's futures: the spawn patterns on them are spawn.zig, what those count and how they are driven is C++.
+// Spice's futures: spawn.zig has the spawn patterns on them; their counts and their driver are C++.
 #pragma once
 
 #include <string>

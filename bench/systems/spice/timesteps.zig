@@ -1,5 +1,5 @@
-// The columns of a timestep as futures of Spice, by halves down to one column: what is forked and not taken until it is
-// waited for is called in place. The end of all is the dependence of the next timestep.
+// The columns of a timestep as futures of Spice, by halves down to one column. A future that no worker has
+// taken until the wait is called in place. The end of all is the dependence of the next timestep.
 const builtin = @import("builtin");
 const spice = @import("spice");
 const pool = @import("pool.zig");
@@ -8,8 +8,8 @@ const Timesteps = opaque {};
 extern fn spice_execute(all: *Timesteps, timestep: i64, column: i64) void;
 extern fn spice_pin(worker: i32) void;
 
-export fn spice_start(workers: i32) void {
-    pool.start(workers, spice_pin);
+export fn spice_start(workers: i32) i32 {
+    return pool.start(workers, spice_pin);
 }
 
 export fn spice_run(all: *Timesteps, count: i64, columns: i64) void {
@@ -29,9 +29,9 @@ fn oneAfterAnother(t: *spice.Task, of: Columns) bool {
     return true;
 }
 
-/// A future has to hold something. At a heartbeat, Spice offers the oldest future that a worker has forked, but never its
-/// only one, so both halves are futures. A call by way of the task would look for a heartbeat where there is only one, and
-/// use it up in vain.
+/// A future has to hold something. At a heartbeat, Spice offers the oldest future that a worker has forked,
+/// but never its only future. So both halves are futures. A call by way of the task would look for a
+/// heartbeat where there is only one, and use it up in vain.
 fn halves(t: *spice.Task, of: Columns) bool {
     if (of.end - of.first == 1) {
         spice_execute(of.all, of.timestep, of.first);

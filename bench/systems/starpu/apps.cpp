@@ -6,10 +6,14 @@ namespace {
 
 class implicit_system final : public tile_tasks {
  public:
-  explicit implicit_system(int workers) : workers_(workers), session_(workers) {}
+  explicit implicit_system(int workers) : session_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    return {.system = "starpu", .variant = "implicit", .version = starpu_version(), .workers = workers_};
+    return {.system = "starpu",
+            .variant = "implicit",
+            .version = starpu_version(),
+            .workers = session::workers(),
+            .limits = starpu_limits()};
   }
 
  private:
@@ -21,7 +25,6 @@ class implicit_system final : public tile_tasks {
   }
   void wait() override { starpu_task_wait_for_all(); }
 
-  int workers_;
   session session_;
 };
 

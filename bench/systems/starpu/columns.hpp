@@ -6,7 +6,8 @@
 
 #include "teff/graphs/task_graph.hpp"
 
-/// The outputs of a graph's last two timesteps, known to StarPU: that of timestep t is overwritten at t + 2.
+/// The outputs of a graph's last two timesteps, known to StarPU: the output of timestep t is overwritten at t
+/// + 2.
 class columns {
  public:
   /// `is_here` says whether this rank holds a point; elsewhere StarPU makes room when the data comes.

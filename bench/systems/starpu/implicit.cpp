@@ -1,4 +1,4 @@
-// StarPU tasks that name the data they read and write: the main thread submits all of them, timestep by
+// StarPU tasks that name the data they read and write. The main thread submits all of them, timestep by
 // timestep, and StarPU derives the order (sequential consistency of the data).
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@ void run_task(void* buffers[], void* argument) {
 
 class implicit final : public adapter {
  public:
-  explicit implicit(int workers) : workers_(workers), session_(workers) {
+  explicit implicit(int workers) : session_(workers) {
     codelet_.where = STARPU_CPU;
     codelet_.cpu_funcs[0] = run_task;
     codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
@@ -32,7 +32,11 @@ class implicit final : public adapter {
   }
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "starpu", .variant = "implicit", .version = starpu_version(), .workers = workers_};
+    return {.system = "starpu",
+            .variant = "implicit",
+            .version = starpu_version(),
+            .workers = session::workers(),
+            .limits = starpu_limits()};
   }
 
   void run(workload& work) override {
@@ -64,7 +68,6 @@ class implicit final : public adapter {
     if (starpu_task_submit(task) != 0) throw std::runtime_error("StarPU does not take a task");
   }
 
-  int workers_;
   session session_;
   starpu_codelet codelet_{};
 };

@@ -13,7 +13,7 @@ namespace {
 
 using namespace teff::micro;
 
-/// What a task's codelet is given.
+/// The arguments of a task's codelet.
 struct task_name {
   grid* tasks;
   std::int32_t row;
@@ -49,7 +49,7 @@ class implicit_system {
  public:
   static constexpr bool inserts_before = true;
 
-  explicit implicit_system(int workers) : workers_(workers), session_(workers) {
+  explicit implicit_system(int workers) : session_(workers) {
     codelet_.where = STARPU_CPU;
     codelet_.cpu_funcs[0] = run_task;
     codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
@@ -57,7 +57,11 @@ class implicit_system {
   }
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "starpu", .variant = "implicit", .version = starpu_version(), .workers = workers_};
+    return {.system = "starpu",
+            .variant = "implicit",
+            .version = starpu_version(),
+            .workers = session::workers(),
+            .limits = starpu_limits()};
   }
 
   void run(grid& tasks, teff::bench::region_meter& region) {
@@ -100,7 +104,6 @@ class implicit_system {
                              [&](std::int32_t each) { used.add(data.of(each, name.column - 1), STARPU_R); });
   }
 
-  int workers_;
   session session_;
   starpu_codelet codelet_{};
 };

@@ -1,5 +1,5 @@
-// StarPU-MPI: every rank submits all tasks. A task runs where its output lives; StarPU sees from the data
-// that tasks name which of them a rank has to send and receive, and orders messages and tasks alike.
+// StarPU-MPI: every rank submits all tasks. A task runs where its output lives. StarPU sees from the tasks'
+// data what a rank has to send and receive, and orders messages and tasks alike.
 #include <starpu_mpi.h>
 
 #include <algorithm>
@@ -26,6 +26,7 @@ class mpi final : public mpi_adapter {
  public:
   explicit mpi(int workers) : mpi_adapter(workers) {
     together([&] { session_.emplace(std::max(1, local_workers())); });
+    saw_workers(std::min(session::workers(), local_workers()));
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD) != 0)
       throw std::runtime_error("StarPU-MPI does not start");
     codelet_.where = STARPU_CPU;
@@ -38,7 +39,11 @@ class mpi final : public mpi_adapter {
     starpu_mpi_shutdown();
   }
 
-  [[nodiscard]] identity describe() const override { return identify("starpu", "mpi", starpu_version()); }
+  [[nodiscard]] identity describe() const override {
+    identity who = identify("starpu", "mpi", starpu_version());
+    who.limits = starpu_limits();
+    return who;
+  }
 
  private:
   void prepare(workload& work) override {

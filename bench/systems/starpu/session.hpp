@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "teff/graphs/configuration.hpp"
+#include "teff/bench/identity.hpp"
 
-/// While it lives, no other of a user's programs starts StarPU: the first on a machine measures its buses and
-/// writes files into his home, and whoever reads them half written aborts.
+/// While it lives, no other program of this user starts StarPU. The first program on a machine measures its
+/// buses and writes files into the user's home; a program that reads them half written aborts.
 class sole_start {
  public:
   sole_start() : file_(::open(path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
@@ -43,13 +43,6 @@ class session {
       const sole_start now;
       if (starpu_init(&settings) != 0) throw std::runtime_error("StarPU does not start");
     }
-    if (const auto started = static_cast<int>(starpu_cpu_worker_get_count()); started != workers) {
-      starpu_shutdown();
-      throw teff::bench::usage_error("StarPU starts " + std::to_string(started) + " of " +
-                                     std::to_string(workers) + " workers; it was built for at most " +
-                                     std::to_string(STARPU_MAXCPUS) +
-                                     ", and STARPU_NCPU or STARPU_MAIN_THREAD_BIND may ask for fewer");
-    }
     starpu_pause();
   }
   ~session() {
@@ -58,11 +51,13 @@ class session {
   }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
+
+  [[nodiscard]] static int workers() { return static_cast<int>(starpu_cpu_worker_get_count()); }
 };
 
 /// Idle workers spin: between two runs of a batch, when other programs are measured, they must not. (The lab
-/// stops them, too, but only on its own machine.) starpu_resume() wakes under the mutex under which a worker
-/// looks whether to sleep, so none sleeps on; both are for one thread, here the main one.
+/// stops them, too, but only on its machine.) starpu_resume() wakes them under the mutex under which a worker
+/// decides to sleep, so no worker sleeps on. Only the main thread calls both functions.
 class awake {
  public:
   awake() { starpu_resume(); }
@@ -70,6 +65,11 @@ class awake {
   awake(const awake&) = delete;
   awake& operator=(const awake&) = delete;
 };
+
+/// What gives it fewer workers than it is asked for.
+inline std::string starpu_limits() {
+  return "STARPU_NCPU, STARPU_MAIN_THREAD_BIND or its build for at most " + std::to_string(STARPU_MAXCPUS);
+}
 
 inline std::string starpu_version() {
   int major = 0;

@@ -6,7 +6,7 @@
 
 #include "teff/graphs/workload.hpp"
 
-/// What a task's codelet is given besides its data.
+/// The arguments of a task's codelet besides its data.
 struct task_name {
   teff::graphs::workload* work;
   std::size_t graph;

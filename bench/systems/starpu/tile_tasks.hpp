@@ -11,8 +11,8 @@
 #include "session.hpp"
 #include "teff/apps/system.hpp"
 
-/// The mini-apps as one thread would compute them, task by task: StarPU sees from the tiles that a task reads
-/// and writes which ones it has to wait for. How a task is handed to StarPU, a class says that derives from
+/// The mini-apps, submitted task by task in a serial order. StarPU sees from the tiles that a task reads and
+/// writes which tasks it has to wait for. How a task is handed to StarPU, a class says that derives from
 /// this.
 class tile_tasks : public teff::apps::system {
  public:
@@ -70,7 +70,7 @@ class tile_tasks : public teff::apps::system {
   }
 
  protected:
-  /// What a task does to the first of its tiles.
+  /// The work of a task on the first of its tiles.
   enum class work : int { multiply, add_product, add, factorise, solve, subtract_square, subtract_product };
 
   tile_tasks() {
@@ -90,7 +90,7 @@ class tile_tasks : public teff::apps::system {
  private:
   enum class part : int { whole, lower };
 
-  /// Those of a matrix as StarPU knows them.
+  /// A matrix's tiles as StarPU's handles.
   class tiles {
    public:
     tiles(tile_tasks& tasks, const teff::apps::setting& at, const teff::apps::tiled_matrix& of, int layer = 0,

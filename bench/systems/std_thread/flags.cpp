@@ -1,6 +1,6 @@
-// The floor: what any runtime could reach at best. Pinned threads own fixed columns and run them timestep by
-// timestep; a flag beside each output says whose it is, so that a small output crosses to another core in the
-// one cache line that the other waits for anyway. No queue, no scheduling.
+// The floor: the least time that any runtime could reach. Pinned threads own fixed columns and run them
+// timestep by timestep. A flag beside each output gives its timestep, so a small output crosses to another
+// core in the one cache line that the other waits for anyway. No queue, no scheduling.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -22,17 +22,17 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// An output of a column, and whose it is.
+/// An output of a column, and its timestep.
 struct alignas(128) slot {
   /// The timestep whose task is finished: its output is complete, its inputs have been read. The owner's
-  /// release store pairs with the acquire load of those who wait for either.
+  /// release store pairs with the acquire load of the threads that wait for either.
   std::atomic<std::int64_t> finished{-1};
   std::span<std::byte> output;
   alignas(16) std::array<std::byte, 96> small;  ///< the output, where it fits
 };
 
 /// A column of a graph: the outputs of its last two timesteps. The task of t overwrites the output of t - 2,
-/// so all of its consumers, which are tasks of t - 1, must have finished. Owner: the thread that runs it;
+/// so all consumers of that output, tasks of t - 1, must have finished. Owner: the thread that runs it;
 /// others read its slots.
 struct column {
   std::array<slot, 2> slots;
@@ -47,7 +47,7 @@ struct column {
   }
 };
 
-/// What a thread has to know of a task.
+/// The facts that a thread needs about a task.
 struct step {
   slot* own = nullptr;
   std::vector<const slot*> awaited;  ///< of other threads, to finish the timestep before
@@ -112,20 +112,20 @@ class grid {
 
 class flags final : public adapter {
  public:
-  explicit flags(int workers) : workers_(workers), patient_(workers > usable_cores()) {}
+  explicit flags(int workers) : threads_(count_pinned_threads(workers)), patient_(workers > usable_cores()) {}
 
   [[nodiscard]] identity describe() const override {
     return {.system = "std_thread",
             .variant = "flags",
             .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = workers_};
+            .workers = threads_};
   }
 
   void run(workload& work) override {
     std::deque<grid> grids;
-    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), workers_);
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work.table(i), threads_);
     run_on_pinned_threads(
-        workers_, [&] { work.start(); }, [&](int worker) { run_columns(work, grids, worker); });
+        threads_, [&] { work.start(); }, [&](int worker) { run_columns(work, grids, worker); });
     work.stop();
   }
 
@@ -148,14 +148,14 @@ class flags final : public adapter {
   void wait_for(const slot& awaited, std::int64_t timestep) const {
     while (awaited.finished.load(std::memory_order_acquire) < timestep) {
       if (patient_) {
-        std::this_thread::yield();  // more threads than cores: whoever we wait for needs ours
+        std::this_thread::yield();  // more threads than cores: the thread that we wait for needs our core
       } else {
         _mm_pause();
       }
     }
   }
 
-  int workers_;
+  int threads_;
   bool patient_;
 };
 

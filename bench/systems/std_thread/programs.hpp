@@ -11,21 +11,23 @@
 #include <thread>
 #include <vector>
 
-#include "teff/bench/cores.hpp"
 #include "teff/bench/identity.hpp"
+#include "teff/bench/pinned_threads.hpp"
 #include "teff/programs/ways.hpp"
 
 namespace {
 
 class program_system {
  public:
-  explicit program_system(int workers) : workers_(workers) { teff::bench::bind_to_core(0); }
+  explicit program_system(int workers) : threads_(teff::bench::count_pinned_threads(workers)) {
+    teff::bench::bind_to_core(0);
+  }
 
   [[nodiscard]] teff::bench::identity describe() const {
     return {.system = "std_thread",
             .variant = "program",
             .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE),
-            .workers = workers_};
+            .workers = threads_};
   }
 
   static void run_loops(auto body) { body(); }
@@ -47,7 +49,7 @@ class program_system {
 
   template <class T, class Body>
   [[nodiscard]] T sum(std::int64_t first, std::int64_t last, const Body& body) const {
-    std::vector<T> parts(static_cast<std::size_t>(workers_));
+    std::vector<T> parts(static_cast<std::size_t>(threads_));
     on_all_threads([&](std::int64_t thread) {
       T total{};
       run_part(first, last, thread, [&](std::int64_t i) { total += body(i); });
@@ -61,7 +63,7 @@ class program_system {
   template <class Part>
   void on_all_threads(const Part& part) const {
     std::vector<std::jthread> others;
-    for (int thread = 1; thread < workers_; ++thread)
+    for (int thread = 1; thread < threads_; ++thread)
       others.emplace_back([&part, thread] {
         teff::bench::bind_to_core(thread);
         part(thread);
@@ -72,11 +74,11 @@ class program_system {
   template <class Body>
   void run_part(std::int64_t first, std::int64_t last, std::int64_t thread, const Body& body) const {
     const std::int64_t count = last - first;
-    const std::int64_t end = first + count * (thread + 1) / workers_;
-    for (std::int64_t i = first + count * thread / workers_; i < end; ++i) body(i);
+    const std::int64_t end = first + count * (thread + 1) / threads_;
+    for (std::int64_t i = first + count * thread / threads_; i < end; ++i) body(i);
   }
 
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // C++17's parallel algorithms, bulk-synchronous: one std::for_each over the points of each timestep, whose
-// end is the dependence. libstdc++ runs it on oneTBB, which also says how many threads there are, and which
-// one we are in.
+// end is the dependence. libstdc++ runs it on oneTBB, which also says the number of threads and the index of
+// this one.
 #include <algorithm>
 #include <execution>
 #include <vector>
@@ -17,13 +17,13 @@ using namespace teff::graphs;
 
 class for_each final : public adapter {
  public:
-  explicit for_each(int workers) : workers_(workers), arena_(workers) {}
+  explicit for_each(int workers) : arena_(workers) {}
 
   [[nodiscard]] identity describe() const override {
     return {.system = "stdpar",
             .variant = "for_each",
             .version = "libstdc++ " + std::to_string(_GLIBCXX_RELEASE) + ", " + tbb_version(),
-            .workers = workers_};
+            .workers = arena_.workers()};
   }
 
   void run(workload& work) override {
@@ -44,7 +44,6 @@ class for_each final : public adapter {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

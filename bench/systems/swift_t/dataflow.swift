@@ -1,8 +1,8 @@
 // The output of a task is an element of an array, and elements of arrays are what tasks wait for. The loops only describe
 // the tasks: Turbine has some worker execute each as soon as the elements that it reads are set.
 //
-// An output is a string without a zero byte, not a blob: arrays have strings as their elements, but of blobs only
-// references, for which each task would take a second rule.
+// An output is a string without a zero byte, not a blob. Arrays hold strings themselves, but only references
+// to blobs, for which each task would take a second rule.
 import location;
 import sys;
 

@@ -20,9 +20,9 @@ class pinned final : public tf::WorkerInterface {
   void scheduler_epilogue(tf::Worker&, std::exception_ptr) override {}
 };
 
-/// A waiting task takes others on top of its own stack, siblings too: the tree T3 nests 80 MB of them.
+/// A waiting task runs others on top of its stack, siblings too: the tree T3 nests 80 MB of them.
 inline void let_stacks_grow() {
-  constexpr std::size_t stack_bytes = std::size_t{1} << 30;  // only what is used is resident
+  constexpr std::size_t stack_bytes = std::size_t{1} << 30;  // only the used part is resident
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes);
@@ -75,6 +75,6 @@ class executor {
     executor_.wait_for_all();
   }
 
-  static inline tf::Executor* here = nullptr;  ///< whose tasks a scope has: this program has one
+  static inline tf::Executor* here = nullptr;  // the executor of a scope's tasks: this program has one
   tf::Executor executor_;
 };

@@ -1,5 +1,5 @@
 // Programs on Taskflow: asynchronous tasks in a task_group, the algorithms for_each_index and
-// reduce_by_index, static graphs that are made for each run, and its Pipeline.
+// reduce_by_index, static graphs made for each run, or its Pipeline.
 #pragma once
 
 #include <cstddef>

@@ -9,10 +9,11 @@ using teff::apps::counts;
 
 class taskflow_system final : public teff::apps::system {
  public:
-  explicit taskflow_system(int workers) : workers_(workers) {}
+  explicit taskflow_system(int workers)
+      : threads_(pinned_pool<ttor::Threadpool>::count(workers, 0, "Wk_", false)) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = workers_};
+    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = threads_};
   }
   counts run(teff::apps::gemm& product, teff::bench::region_meter& region) override {
     return timed<gemm_flow>(product, region);
@@ -24,7 +25,7 @@ class taskflow_system final : public teff::apps::system {
  private:
   template <class Flow, class App>
   counts timed(const App& app, teff::bench::region_meter& region) const {
-    pinned_pool<ttor::Threadpool> threads(workers_, 0, "Wk_", false);
+    pinned_pool<ttor::Threadpool> threads(threads_, 0, "Wk_", false);
     Flow flow(app, threads.pool(), {});
     threads.gather();
     region.start();
@@ -35,7 +36,7 @@ class taskflow_system final : public teff::apps::system {
     return {.tasks = flow.own_tasks()};
   }
 
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

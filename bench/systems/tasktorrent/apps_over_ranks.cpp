@@ -47,7 +47,7 @@ class ranks_system final : public teff::apps::system {
     message = messages.make_large_active_msg(
         [&](int& matrix, int& row, int& column) { flow.arrived(matrix, row, column); },
         [&](int& matrix, int& row, int& column) { return place(matrix, row, column).data(); },
-        [](int&, int&, int&) {});  // nobody writes to a tile that was sent
+        [](int&, int&, int&) {});  // no task writes to a tile that was sent
 
     threads.gather();
     // No rank sends before all have left the communicator of the run before, which would take it for its own.

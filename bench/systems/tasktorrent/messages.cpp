@@ -1,5 +1,5 @@
-// TaskTorrent's active messages. Where there are no tasks, the main thread makes progress until all is done;
-// a chain of tasks runs in a pool of one thread a rank, and waits in the pool's join().
+// TaskTorrent's active messages. If there are no tasks, the main thread makes progress until all is done. A
+// chain of tasks runs in a pool of one thread a rank, and waits in the pool's join().
 #include <tasktorrent/tasktorrent.hpp>
 
 #include <chrono>
@@ -24,7 +24,7 @@ using number = std::uint64_t;
 constexpr std::size_t large = std::size_t{8} << 10;
 
 ttor::view<char> view_of(std::span<const std::byte> bytes) {
-  // TaskTorrent's views are of what may be written; it only reads what it sends.
+  // TaskTorrent's views are of writable memory; it only reads the bytes that it sends.
   return {reinterpret_cast<char*>(const_cast<std::byte*>(bytes.data())), bytes.size()};
 }
 std::span<const std::byte> bytes_of(const ttor::view<char>& view) {

@@ -14,18 +14,19 @@ class taskflow_system {
  public:
   static constexpr bool inserts_before = true;
 
-  explicit taskflow_system(int workers) : workers_(workers) {}
+  explicit taskflow_system(int workers)
+      : threads_(pinned_pool<ttor::Threadpool>::count(workers, 0, "Wk_", false)) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = workers_};
+    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = threads_};
   }
 
   void run(grid& tasks, teff::bench::region_meter& region) const {
     using key = std::array<int, 2>;  // row, column
-    pinned_pool<ttor::Threadpool> all(workers_, 0, "Wk_", false);
+    pinned_pool<ttor::Threadpool> all(threads_, 0, "Wk_", false);
     ttor::Taskflow<key> flow(&all.pool());
     const bool is_graph = tasks.asked().dependences > 0;
-    flow.set_mapping([this](key task) { return task[0] % workers_; })
+    flow.set_mapping([this](key task) { return task[0] % threads_; })
         .set_indegree(
             [&tasks, is_graph](key task) { return is_graph && task[1] > 0 ? tasks.indegree(task[1]) : 1; })
         .set_task([&tasks](key task) { tasks.execute(task[0], task[1]); });
@@ -51,7 +52,7 @@ class taskflow_system {
     all.open();
   }
 
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

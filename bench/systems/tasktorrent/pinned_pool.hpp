@@ -2,20 +2,31 @@
 
 #include <tasktorrent/tasktorrent.hpp>
 
+#include <atomic>
 #include <latch>
 #include <utility>
 
 #include "teff/bench/cores.hpp"
 
-/// A pool of TaskTorrent's threads, each bound to a core, which run from gather() to the pool's join(), and a
-/// gate before them.
+/// A pool of TaskTorrent's threads, each bound to a core, and a gate before them. They run from gather() to
+/// the pool's join().
 template <class Pool>
 class pinned_pool {
  public:
-  /// What the pool takes after the number of its threads.
+  /// `arguments` are the pool's arguments after the number of its threads.
   template <class... Arguments>
   explicit pinned_pool(int threads, Arguments&&... arguments)
       : threads_(threads), waiting_(threads), pool_(threads, std::forward<Arguments>(arguments)...) {}
+
+  /// Runs such a pool once, and returns how many of its threads stood at the gate.
+  template <class... Arguments>
+  [[nodiscard]] static int count(int threads, Arguments&&... arguments) {
+    pinned_pool all(threads, std::forward<Arguments>(arguments)...);
+    all.gather();
+    all.open();
+    all.pool_.join();
+    return all.gathered_;
+  }
 
   [[nodiscard]] Pool& pool() { return pool_; }
 
@@ -26,6 +37,7 @@ class pinned_pool {
       task->run = [this, thread] {
         teff::bench::bind_to_core(thread);
         number() = thread;
+        ++gathered_;
         waiting_.count_down();
         open_.wait();
       };
@@ -48,6 +60,7 @@ class pinned_pool {
   }
 
   int threads_;
+  std::atomic<int> gathered_ = 0;
   std::latch waiting_;
   std::latch open_{1};
   Pool pool_;

@@ -1,6 +1,6 @@
-// TaskTorrent over MPI ranks: a task fulfils promises of its own rank, and tells each other rank that has
-// tasks which wait for it by one active message, with its output if one of them reads it. The message fulfils
-// the promises there. Large outputs go from memory to memory.
+// TaskTorrent over MPI ranks: a task fulfils promises of its rank. To each other rank with tasks that wait
+// for it, it sends one active message, with its output if a task there reads it. The message fulfils the
+// promises there. Large outputs go from memory to memory.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -79,7 +79,7 @@ class execution {
     thread_local owned_columns::successors scratch;
     const auto& next = of(task).tasks.after(task[1], task[2], scratch);
     int told = all_.rank();
-    for (const auto& group : next.groups) {  // those of a rank side by side
+    for (const auto& group : next.groups) {  // a rank's groups are side by side
       const int rank = all_.rank_of(group.worker);
       if (rank == all_.rank()) {
         promise(task, next.of(group));
@@ -139,7 +139,9 @@ class ranks_adapter final : public mpi_adapter {
 
  private:
   ranks_adapter(int workers, int ranks)
-      : mpi_adapter(std::max(workers, ranks)), all_(rank(), ranks, std::max(workers, ranks)) {}
+      : mpi_adapter(std::max(workers, ranks)), all_(rank(), ranks, std::max(workers, ranks)) {
+    saw_workers(pinned_pool<ttor::Threadpool>::count(local_workers(), 0, "Wk_", false));
+  }
 
   static int ranks_of_job() {
     int ranks = 0;

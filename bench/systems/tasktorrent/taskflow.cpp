@@ -18,20 +18,20 @@ using key = std::array<int, 3>;  ///< graph, timestep, point
 
 class taskflow final : public adapter {
  public:
-  explicit taskflow(int workers) : workers_(workers) {}
+  explicit taskflow(int workers) : threads_(threads::count(workers, 0, "Wk_", false)) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = workers_};
+    return {.system = "tasktorrent", .variant = "taskflow", .version = "1.0", .workers = threads_};
   }
 
   void run(workload& work) override {
     std::deque<owned_grid> grids;
-    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work, i, workers_);
+    for (std::size_t i = 0; i < work.graphs(); ++i) grids.emplace_back(work, i, threads_);
     const auto of = [&grids](const key& task) -> owned_grid& {
       return grids[static_cast<std::size_t>(task[0])];
     };
 
-    threads all(workers_, 0, "Wk_", false);
+    threads all(threads_, 0, "Wk_", false);
     ttor::Taskflow<key> flow(&all.pool());
     flow.set_mapping([&of](key task) { return static_cast<int>(of(task).tasks.owner(task[2])); })
         .set_indegree([&of](key task) {
@@ -60,7 +60,7 @@ class taskflow final : public adapter {
   }
 
  private:
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

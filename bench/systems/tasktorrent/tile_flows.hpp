@@ -15,8 +15,8 @@
 #include "teff/apps/routes_of_tiles.hpp"
 
 /// The tasks of the mini-apps on one rank. A task is named by its step, row and column, and fulfils a promise
-/// of each task of its rank that waits for it; the ranks of the others get its tile by `send(rank, matrix,
-/// row, column)`, and call arrived() there.
+/// of each task of its rank that waits for it. Other ranks with such tasks get its tile by `send(rank,
+/// matrix, row, column)`, and call arrived() there.
 class tile_flow {
  public:
   using key = std::array<int, 3>;
@@ -30,7 +30,7 @@ class tile_flow {
   virtual void begin() = 0;
   /// A tile of another rank is in its place.
   virtual void arrived(int matrix, int row, int column) = 0;
-  /// Those of which tiles are sent.
+  /// The matrices whose tiles are sent.
   [[nodiscard]] virtual std::vector<const teff::apps::tiled_matrix*> matrices() const = 0;
   [[nodiscard]] virtual std::int64_t own_tasks() const = 0;
 

@@ -1,4 +1,4 @@
-// The mini-apps on oneTBB: a task_group whose tasks count what their successors wait for.
+// The mini-apps on oneTBB: a task_group whose tasks count their successors' predecessors.
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -31,7 +31,7 @@ class counted_tasks {
       fulfill(cholesky::next(which));
   }
   void fulfill(const task& which) {
-    // acq_rel: the last one of a task's predecessors has seen what the others wrote.
+    // acq_rel: the last of a task's predecessors has seen the writes of the others.
     if (met_[factors_.number(which)].fetch_add(1, std::memory_order_acq_rel) + 1 == cholesky::indegree(which))
       group_.run([this, which] { run_from(which); });
   }
@@ -67,7 +67,7 @@ class chained_tasks {
     if (product_.is_product(which)) return true;
     const int tiles = product_.tiles();
     const int number = ((which.step - tiles) * tiles + which.row) * tiles + which.column;
-    // acq_rel: the second of the two sums' tasks has seen what the first one wrote.
+    // acq_rel: the second of the two sums' tasks has seen the writes of the first.
     return sums_met_[static_cast<std::size_t>(number)].fetch_add(1, std::memory_order_acq_rel) == 1;
   }
 
@@ -78,10 +78,10 @@ class chained_tasks {
 
 class task_group_system final : public system {
  public:
-  explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_group_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const override {
-    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   counts run(gemm& product, teff::bench::region_meter& region) override {
@@ -105,7 +105,6 @@ class task_group_system final : public system {
     });
   }
 
-  int workers_;
   pinned_arena arena_;
 };
 

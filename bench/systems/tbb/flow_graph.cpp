@@ -92,10 +92,10 @@ class ring {
 
 class flow_graph final : public adapter {
  public:
-  explicit flow_graph(int workers) : workers_(workers), arena_(workers) {}
+  explicit flow_graph(int workers) : arena_(workers) {}
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "tbb", .variant = "flow_graph", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "flow_graph", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   void run(workload& work) override {
@@ -111,7 +111,6 @@ class flow_graph final : public adapter {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

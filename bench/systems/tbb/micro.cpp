@@ -41,7 +41,7 @@ class counted_tasks {
       std::int32_t next = none;
       if (column + 1 < tasks_.columns())
         tasks_.successors(row, [&](std::int32_t each) {
-          // acq_rel: the last one of a task's predecessors has seen what the others wrote.
+          // acq_rel: the last of a task's predecessors has seen the writes of the others.
           if (missing_[tasks_.index(each, column + 1)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
           if (next != none) spawn(next, column + 1);
           next = each;
@@ -59,10 +59,10 @@ class task_group_system {
  public:
   static constexpr bool inserts_before = false;
 
-  explicit task_group_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_group_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   void run(grid& tasks, teff::bench::region_meter& region) {
@@ -76,7 +76,6 @@ class task_group_system {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

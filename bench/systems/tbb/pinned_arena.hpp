@@ -10,15 +10,22 @@
 
 #include "teff/bench/cores.hpp"
 #include "teff/bench/start_barrier.hpp"
+#include "teff/bench/workers.hpp"
 
 /// `workers` threads, the calling one among them, each pinned to a core. They live as long as the arena.
 class pinned_arena {
  public:
   explicit pinned_arena(int workers)
-      : workers_(workers),
-        limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers)),
+      : limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(workers)),
         arena_(workers, 1),
-        pin_(arena_) {}
+        pin_(arena_) {
+    arena_.execute([&] {
+      workers_ = teff::bench::count_workers(workers, [&](auto answer) { run_on_each(workers, answer); });
+    });
+  }
+
+  /// The threads that have been seen to work in the arena.
+  [[nodiscard]] int workers() const { return workers_; }
 
   template <class Body>
   void execute(Body body) {
@@ -29,10 +36,7 @@ class pinned_arena {
   /// none: the wait for them has an end.
   void wake_all() const {
     teff::bench::start_barrier all(workers_);
-    const auto attend = [&] { all.arrive_and_wait(); };
-    tbb::task_group others;
-    for (int i = 1; i < workers_; ++i) others.run(attend);
-    others.run_and_wait(attend);
+    run_on_each(workers_, [&] { all.arrive_and_wait(); });
   }
 
  private:
@@ -52,7 +56,15 @@ class pinned_arena {
     }
   };
 
-  int workers_;
+  /// Runs so many tasks at once, one of them in the calling thread.
+  template <class Body>
+  static void run_on_each(int workers, const Body& body) {
+    tbb::task_group others;
+    for (int i = 1; i < workers; ++i) others.run(body);
+    others.run_and_wait(body);
+  }
+
+  int workers_ = 0;
   tbb::global_control limit_;
   tbb::task_arena arena_;
   pin pin_;

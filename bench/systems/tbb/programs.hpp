@@ -23,10 +23,10 @@ using namespace teff::programs;
 
 class program_system {
  public:
-  explicit program_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit program_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tbb", .variant = "program", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "program", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   template <class Body>
@@ -154,7 +154,7 @@ class program_system {
         graph_.execute(task);
         std::int64_t next = none;
         graph_.successors(task, [&](std::int64_t each) {
-          // acq_rel: the last one of a task's predecessors has seen what the others wrote.
+          // acq_rel: the last of a task's predecessors has seen the writes of the others.
           if (missing_[static_cast<std::size_t>(each)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
           if (next != none) spawn(next);
           next = each;
@@ -184,7 +184,6 @@ class program_system {
     }
   }
 
-  int workers_;
   pinned_arena arena_;
 };
 

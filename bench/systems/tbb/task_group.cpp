@@ -78,10 +78,10 @@ class execution {
 
 class task_group final : public adapter {
  public:
-  explicit task_group(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_group(int workers) : arena_(workers) {}
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "task_group", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   void run(workload& work) override {
@@ -95,7 +95,6 @@ class task_group final : public adapter {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

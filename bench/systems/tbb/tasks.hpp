@@ -12,10 +12,10 @@ namespace {
 
 class task_system {
  public:
-  explicit task_system(int workers) : workers_(workers), arena_(workers) {}
+  explicit task_system(int workers) : arena_(workers) {}
 
   [[nodiscard]] teff::bench::identity describe() const {
-    return {.system = "tbb", .variant = "spawn", .version = tbb_version(), .workers = workers_};
+    return {.system = "tbb", .variant = "spawn", .version = tbb_version(), .workers = arena_.workers()};
   }
 
   template <class Body>
@@ -63,7 +63,6 @@ class task_system {
   }
 
  private:
-  int workers_;
   pinned_arena arena_;
 };
 

@@ -1,5 +1,5 @@
 // The mini-apps over ranks: a teff::task_graph on each, and tiles that go from rank to rank as messages. A
-// tile that has come fulfils what waits for it there, as one that was made there does.
+// tile that has come fulfils the tasks that wait for it, as a local tile does.
 #include <teff/message.hpp>
 #include <teff/mpi.hpp>
 #include <teff/runtime.hpp>
@@ -93,8 +93,8 @@ class ranks_system final : public system {
 
  private:
   /// Calls begin(messages, left) on a worker, and returns when `own` tasks of this rank, and all of the other
-  /// ranks', have called left.one_done(). Between runs the main thread uses MPI: what uses it on workers
-  /// lives no longer than that.
+  /// ranks', have called left.one_done(). Between runs the main thread uses MPI, so the objects that use it
+  /// on workers live no longer than a run.
   template <class Graph, class Begin>
   counts on_all_ranks(Graph& graph, std::vector<const tiled_matrix*> matrices, std::int64_t own,
                       const tile_messages::arrival& arrived, teff::bench::region_meter& region, Begin begin) {

@@ -31,7 +31,8 @@ using bytes = std::span<const std::byte>;
 /// Messages of this size and more go from memory to memory; shorter ones are copied at both ends.
 constexpr std::size_t large = std::size_t{16} << 10;
 
-/// Answers between runs use MPI on the main thread: what uses it on workers lives no longer than a pattern.
+/// Between runs the main thread answers by MPI, so the objects that use it on workers live no longer than a
+/// pattern.
 struct connection {
   explicit connection(teff::runtime& rt) : job(argc, argv), comm(rt, job) {}
 
@@ -136,13 +137,13 @@ class teff_peer final : public peer {
     });
   }
 
-  /// make(turn) gives the data, once those of the turn before may be changed.
+  /// make(turn) gives the data, once the data of the turn before may be changed.
   template <class Make>
   void there_and_back_large(trial& at, const Make& make) {
     connection to(runtime_);
     landings memory(at.asked().bytes);
     std::int64_t turn = 0;
-    int awaited = 0;  // of rank 0: the answer, and leave to change what it has sent
+    int awaited = 0;  // of rank 0: the answer, and permission to change the sent buffer
     std::optional<teff::large_message<std::byte>> ball;
     std::function<void()> ended;
     const auto begin = [&] {

@@ -15,7 +15,7 @@ namespace {
 
 using namespace teff::micro;
 
-/// A task. Or the end of one, to be told to the worker `to`; or, with no row, what keeps that worker awake.
+/// A task. Or the end of a task, to be told to the worker `to`. With no row, the key keeps that worker awake.
 struct key {
   std::int32_t row;
   std::int32_t column;
@@ -61,7 +61,7 @@ class execution {
         .place(
             [this](const key& k) { return static_cast<unsigned>(k.to == key::nobody ? owner(k.row) : k.to); })
         .indegree([this](const key& k) { return k.row == no_row ? 0 : tasks_.indegree(k.column); })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_end = k.to != key::nobody && k.row != no_row;
           if (is_end) arrive(k);
           return !is_end;

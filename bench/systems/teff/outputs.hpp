@@ -16,9 +16,9 @@
 
 namespace teff::graphs {
 
-/// A graph's outputs of the last timesteps. All workers share them, each output on cache lines of its own; or
-/// they travel: each worker has copies of its own of what its tasks read, of so many timesteps that tasks
-/// need wait for their inputs only, where there is such a number.
+/// A graph's outputs of the last timesteps. All workers share them, each output on separate cache lines. Or
+/// they travel: each worker has copies of the outputs that its tasks read. The copies span so many timesteps
+/// that tasks need wait for their inputs only, if such a number exists.
 class outputs {
  public:
   static constexpr std::size_t most_travelling = 16;  ///< bytes

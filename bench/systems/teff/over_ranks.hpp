@@ -51,9 +51,11 @@ class over_ranks : public mpi_adapter {
       : mpi_adapter(std::max(workers, ranks)),
         variant_(std::move(variant)),
         all_(rank(), ranks, std::max(workers, ranks)),
-        runtime_({.workers = static_cast<unsigned>(local_workers())}) {}
+        runtime_({.workers = static_cast<unsigned>(local_workers())}) {
+    saw_workers(static_cast<int>(runtime_.workers()));
+  }
 
-  /// What uses MPI on workers lives no longer than that: between runs the main thread uses it.
+  /// Between runs the main thread uses MPI, so the objects that use it on workers live no longer than a run.
   void execute(workload& work) final {
     int argc = 0;
     char** argv = nullptr;

@@ -78,7 +78,7 @@ class program_system {
   template <class Body>
   void request_all(std::int64_t count, const Body& body) {
     runtime_.run([&] {
-      teff::scope all;  // a future each would cost more, and nobody asks for one of them alone
+      teff::scope all;  // a future for each would cost more, and no code waits for a single one
       for (std::int64_t i = 0; i < count; ++i) all.spawn([&body, i] { body(i); });
     });
   }

@@ -80,11 +80,11 @@ class execution {
     work_.worker(static_cast<int>(worker))
         .execute(static_cast<std::size_t>(k.graph), k.timestep, k.point, output,
                  graph.outputs.inputs(k.timestep, k.point, inputs_[worker].scratch));
-    // A task may wait here for room for its message, and others run within it: each has a list of its own.
+    // A task may wait here for room for its message, and other tasks run within it: each has its own list.
     owned_columns::successors scratch;
     const auto& next = graph.tasks.after(k.timestep, k.point, scratch);
     int told = all_.rank();
-    for (const auto& group : next.groups) {  // those of a rank side by side
+    for (const auto& group : next.groups) {  // a rank's groups are side by side
       const int rank = all_.rank_of(group.worker);
       if (rank == all_.rank()) {
         fulfill(k, k.graph, group.worker, next.of(group));

@@ -53,7 +53,7 @@ class planned_graph {
     return std::ranges::any_of(points(timestep + 1, point, &pattern::reverse_dependencies),
                                [&](std::int64_t each) { return !own.contains(each); });
   }
-  /// What is read at a timestep, of all that the planned task reads.
+  /// The inputs at a timestep, of all that the planned task reads.
   [[nodiscard]] std::span<const input> inputs(std::int64_t timestep, std::int64_t point,
                                               std::span<const input> planned,
                                               std::vector<input>& scratch) const {
@@ -121,7 +121,7 @@ class execution {
   }
 
  private:
-  /// The tasks of a worker at a timestep: first those whose outputs others wait for.
+  /// The tasks of a worker at a timestep: first the tasks whose outputs others wait for.
   void add(std::int64_t timestep, std::size_t index, int worker) {
     const planned_graph& graph = graphs_[index];
     const interval own = graph.columns_of(worker);

@@ -1,5 +1,5 @@
 // teff::record: a task graph runs timestep by timestep until they repeat; one period is recorded while it
-// runs, and replayed as often as it fits. What is before and after is run by the graph itself, within the
+// runs, and replayed as often as it fits. The graph itself runs the timesteps before and after, within the
 // time too.
 #include <teff/replay.hpp>
 #include <teff/runtime.hpp>
@@ -79,7 +79,7 @@ class execution {
   }
 
  private:
-  /// What a worker has to know of a task.
+  /// The facts that a worker needs about a task.
   struct prepared_task {
     teff::graphs::worker* worker = nullptr;
     std::span<std::byte> output;
@@ -98,7 +98,7 @@ class execution {
     return results_[static_cast<std::size_t>(k[0])];
   }
 
-  /// The graph is at rest: its next tasks are those of [first, end).
+  /// The graph is at rest: its next tasks are the tasks of [first, end).
   void begin(std::int64_t first, std::int64_t end) {
     first_ = first;
     end_ = end;
@@ -131,7 +131,8 @@ class execution {
     for (const std::int64_t each : work_.table(graph).inputs(timestep, point))
       task.inputs.emplace_back(results_[graph].output(timestep - 1, each));
   }
-  /// Of the last timestep only where a period follows: then they stand for those of the next one.
+  /// The last timestep fulfils successors only if a period follows: then they stand for the successors in the
+  /// next period.
   void fulfill_successors(const key& k) {
     const std::int32_t next = k[1] + 1;
     if (next == end_ && end_ != period_.first + period_.length) return;

@@ -12,8 +12,8 @@
 
 namespace teff::graphs {
 
-/// A graph's outputs of the last two timesteps, each with the flag of its task behind it: a small one crosses
-/// to another worker in the cache line that this one waits for anyway.
+/// A graph's outputs of the last two timesteps, each with its task's flag behind it. A small output crosses
+/// to another worker in the cache line that the worker waits for anyway.
 class results {
  public:
   explicit results(const task_graph& graph)

@@ -23,7 +23,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-/// A task: (graph, timestep, point); those of graph `start` are one for each worker. Or the end of one, to be
+/// A task: (graph, timestep, point); graph `start` has one task for each worker. Or the end of one, to be
 /// told to a worker, with its output where it travels; then `graph` is end_in() of it. Two fit a cache line,
 /// each with the four bytes that say that it is there.
 struct key {
@@ -74,7 +74,7 @@ class execution {
           return k.graph == start ? 0 : static_cast<int>(of(k.graph).tasks.predecessors(k.timestep, k.point));
         })
         .place([placed](const key& k) { return placed || k.graph == start ? k.worker : teff::anywhere; })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_task = k.graph >= start;
           if (!is_task) arrive(k, end_in(k.graph));
           return is_task;
@@ -106,8 +106,7 @@ class execution {
           results(work, index, tasks, travel),
           first_number(first),
           steps(static_cast<std::size_t>(work.graph(index).steps)) {}
-    /// Those of a column side by side, so that workers with columns of their own count on their own cache
-    /// lines.
+    /// A column's tasks are side by side, so workers with different columns count on different cache lines.
     [[nodiscard]] std::size_t number(std::int32_t timestep, std::int32_t point) const {
       return first_number + static_cast<std::size_t>(point) * steps + static_cast<std::size_t>(timestep);
     }

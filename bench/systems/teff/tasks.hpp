@@ -59,8 +59,8 @@ class task_system {
   }
 
  private:
-  /// Counts a node and what is below its children from the first on. Each child but the last makes the search
-  /// of its later siblings a task. Not in line, or a leaf would pay for the frame of this.
+  /// Counts a node and the descendants of its children from the first on. Each child but the last makes the
+  /// search of its later siblings a task. Not in line, or a leaf would pay for the frame of this.
   [[gnu::noinline]] static tree_counts search_children(const tree& of, const node& from, std::int32_t first,
                                                        std::int32_t end) {
     if (first + 1 == end) return tree_counts{1, 0, from.depth} + search_tree(of, tree::child(from, first));

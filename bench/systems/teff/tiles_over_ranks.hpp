@@ -48,7 +48,7 @@ class tile_messages {
       small_.send(to, matrix, row, column, values);
   }
 
-  /// send() as a function of its own.
+  /// send() as a function object.
   [[nodiscard]] auto sender() {
     return [this](int to, int matrix, int row, int column) { send(to, matrix, row, column); };
   }
@@ -74,7 +74,7 @@ class tasks_left {
   tasks_left(teff::communicator& comm, std::int64_t count) : left_(count) {
     if (count > 0) held_.emplace(comm.hold());
   }
-  /// After a task. acq_rel: whoever ends the run has seen what all tasks did.
+  /// After a task. acq_rel: the thread that ends the run has seen the writes of all tasks.
   void one_done() {
     if (left_.fetch_sub(1, std::memory_order_acq_rel) == 1) held_.reset();
   }

@@ -1,7 +1,7 @@
 // A task as an op of TensorFlow's: its inputs and its output are tensors of bytes. It has no state that
 // TensorFlow knows of, or a tf.function would run all ops in a row. Instead each op reads the timestep at
-// which its function starts: one without any input is a constant, which TensorFlow computes once for all
-// calls.
+// which its function starts. TensorFlow would compute an op without any input once for all calls, as a
+// constant.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -21,9 +21,9 @@ teff_workload* workload = nullptr;  // set by the script while no op runs; witho
 int workers_here = 0;
 std::array<std::atomic<bool>, 1024> taken;  // which workers are at a task
 
-/// A worker of the workload, which nobody else is meanwhile. TensorFlow runs ops on its threads between ops,
-/// or on the one that calls a function: never on more at once than there are workers, if it keeps to what it
-/// was told.
+/// A worker of the workload. No other thread acts as this worker meanwhile. TensorFlow runs ops on its
+/// inter-op threads, or on the thread that calls a function. It never runs more at once than there are
+/// workers, if it keeps to its configuration.
 class worker {
  public:
   worker() {
@@ -31,7 +31,7 @@ class worker {
     const int all = workers_here;
     for (int i = 0; i < all; ++i) {
       const int each = (own + i) % all;
-      // Acquires what the thread did that was this worker before.
+      // Acquires the writes of the thread that was this worker before.
       if (!taken[static_cast<std::size_t>(each)].exchange(true, std::memory_order_acquire)) {
         number_ = each;
         return;
@@ -49,7 +49,7 @@ class worker {
   [[nodiscard]] int number() const { return number_; }
 
  private:
-  /// Binds the thread that calls to a core of its own, as threads of other systems are.
+  /// Binds the calling thread to its own core, as threads of other systems are.
   static int bound() {
     static std::atomic<int> threads{0};
     const int number = threads.fetch_add(1, std::memory_order_relaxed);
@@ -117,7 +117,7 @@ REGISTER_KERNEL_BUILDER(Name("TeffTask").Device(tf::DEVICE_CPU), task_op);
 
 }  // namespace
 
-/// For the script: what the functions run that it is about to call; nothing where there is no workload.
+/// For the script: the workload of the functions that it is about to call; null if there is none.
 extern "C" __attribute__((visibility("default"))) void teff_tensorflow_run(teff_workload* work,
                                                                            std::int32_t workers) {
   workload = work;

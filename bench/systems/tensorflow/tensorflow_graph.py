@@ -1,9 +1,9 @@
 # mypy: allow-untyped-calls, allow-untyped-decorators, allow-any-unimported
-"""TensorFlow: a task is an op, a tf.function the graph of many timesteps; TensorFlow's executor runs each op once its
-inputs are there, on the threads that it has between ops.
+"""TensorFlow: a task is an op, a tf.function the graph of many timesteps. TensorFlow's executor runs each op once its
+inputs are there, on its inter-op threads.
 
-Functions are traced before the timed region, one for all timesteps that look alike. One is called with its first
-timestep and the outputs of the timestep before, and returns those of its last.
+Functions are traced before the timed region, one for all timesteps that look alike. A call passes the first timestep
+and the outputs of the timestep before, and returns the outputs of the function's last timestep.
 """
 
 import ctypes
@@ -37,17 +37,20 @@ class Functions(Adapter):
         self.tensorflow: Any = None
 
     def describe(self) -> Identity:
-        return Identity("tensorflow", "function", version("tensorflow-cpu"), self.workers)
+        config = self.tensorflow and self.tensorflow.config.threading
+        threads = config.get_inter_op_parallelism_threads() if config else 0
+        return Identity("tensorflow", "function", version("tensorflow-cpu"), threads)
 
     def run(self, work: Workload) -> Sequence[Outcome]:
         if self.tensorflow is None:
             self.start()
         if work.flags != self.flags:
-            # A function learns how long its ops take, and runs short ones in a row: those of other kernels, too.
+            # A function learns how long its ops take, and runs short ones in a row. With other flags its ops may be
+            # long.
             self.flags, self.traced = work.flags, {}
         sizes = tuple(work.output_bytes(graph) for graph in range(work.graphs))
         calls: list[tuple[Any, Function]] = []
-        points: list[list[int]] = [[] for _ in sizes]  # whose outputs the next function is given
+        points: list[list[int]] = [[] for _ in sizes]  # the inputs of the next function
         first = 0
         for steps in functions(work):
             calls.append((self.tensorflow.constant(first, "int64"), self.function(sizes, points, steps)))
@@ -95,7 +98,7 @@ class Functions(Adapter):
                     for graph, row in enumerate(rows)
                 ]
                 every += (output for row in outputs for output in row.values())
-            with tensorflow.control_dependencies(every):  # an op whose output nobody reads would be left out
+            with tensorflow.control_dependencies(every):  # an op whose output has no reader would be left out
                 return [tensorflow.identity(output) for row in outputs for output in row.values()]
 
         function = run.get_concrete_function()
@@ -114,7 +117,8 @@ class Functions(Adapter):
 
 
 def functions(work: Workload) -> Iterator[list[Timestep]]:
-    """All timesteps, in parts for a function each. The first timestep is one of its own: its tasks read nothing."""
+    """All timesteps, in parts for a function each. The first timestep has a separate function: its tasks read
+    nothing."""
     all_steps: Iterator[Timestep] = zip_longest(*(rows(work, graph) for graph in range(work.graphs)), fillvalue=())
     yield list(islice(all_steps, 1))
     width = sum(work.width(graph) for graph in range(work.graphs))

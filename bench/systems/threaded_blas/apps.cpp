@@ -1,4 +1,4 @@
-// The mini-apps as one call each of a BLAS and LAPACK that has threads of its own. There are no tiles.
+// The mini-apps as one call each of a multithreaded BLAS and LAPACK. There are no tiles.
 #include "teff/apps/drive.hpp"
 #include "teff/apps/kernels.hpp"
 
@@ -8,11 +8,11 @@ using namespace teff::apps;
 
 class library_system final : public system {
  public:
-  explicit library_system(int workers) : workers_(workers) {}
+  explicit library_system(int workers) : threads_(kernels::use_threads(workers)) { kernels::use_threads(1); }
 
   [[nodiscard]] teff::bench::identity describe() const override {
     return {
-        .system = "threaded_blas", .variant = "calls", .version = kernels::version(), .workers = workers_};
+        .system = "threaded_blas", .variant = "calls", .version = kernels::version(), .workers = threads_};
   }
   [[nodiscard]] layout storage() const override { return layout::columns; }
 
@@ -32,7 +32,7 @@ class library_system final : public system {
 
   template <class Call>
   [[nodiscard]] counts on_all_threads(teff::bench::region_meter& region, Call call) const {
-    kernels::use_threads(workers_);
+    kernels::use_threads(threads_);
     region.start();
     call();
     region.stop();
@@ -40,7 +40,7 @@ class library_system final : public system {
     return {};
   }
 
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

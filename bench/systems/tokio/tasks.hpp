@@ -1,5 +1,4 @@
-// Tokio's tasks: the spawn patterns on them are spawn/src/lib.rs, what those count and how they are driven is
-// C++.
+// Tokio's tasks: spawn/src/lib.rs has the spawn patterns on them; their counts and their driver are C++.
 #pragma once
 
 #include "teff/spawn/foreign_patterns.hpp"

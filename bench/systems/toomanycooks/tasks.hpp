@@ -20,7 +20,7 @@ struct in_place {
   decltype(auto) await_resume() { return awaited.await_resume(); }
 };
 
-/// Without this TooManyCooks would await it in a coroutine of its own.
+/// Without this TooManyCooks would await it in a separate coroutine.
 template <class Awaitable>
 struct tmc::detail::awaitable_traits<in_place<Awaitable>> {
   static constexpr configure_mode mode = WRAPPER;

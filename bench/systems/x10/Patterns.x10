@@ -15,10 +15,10 @@ public class Patterns {
     private static MOST_LOOKS = 100000;
 
     /** Runs what patterns.cpp is asked to, as an activity. */
-    public static def main(Rail[String]) { serve(); }
+    public static def main(Rail[String]) { serve(Runtime.NTHREADS); }
 
-    @Native("c++", "::teff_x10::serve()")
-    private static native def serve():void;
+    @Native("c++", "::teff_x10::serve(#workers)")
+    private static native def serve(workers:Int):void;
 
     @Native("c++", "::teff_spawn_null_task(#index)")
     private static native def nullTask(index:Long):void;

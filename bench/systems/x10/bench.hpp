@@ -1,4 +1,4 @@
-// What Session.x10 and Workload.x10 declare, by libteff_bench.so.
+// The functions that Session.x10 and Workload.x10 declare, by libteff_bench.so.
 #pragma once
 
 #include <sched.h>
@@ -55,7 +55,7 @@ inline bytes* outcome(x10_long work, x10_boolean is_timed) {
   return copied;
 }
 
-/// What a function of teff_bench.h says of a workload.
+/// Calls a function of teff_bench.h on a workload.
 template <auto Function, class... Arguments>
 auto ask(x10_long work, Arguments... arguments) {
   return Function(workload(work), arguments...);
@@ -76,7 +76,7 @@ inline x10_long first_point(x10_long work, x10_int graph, x10_long timestep) {
   return first;
 }
 
-/// `outputs` are those of all points at the even timesteps, then at the odd ones, of `size` bytes each.
+/// `outputs` has the outputs of all points at the even timesteps, then at the odd ones, of `size` bytes each.
 inline void execute(x10_long work, x10_int graph, x10_long timestep, x10_long point, x10_int worker,
                     bytes* outputs, x10_long width, x10_long size, longs* inputs) {
   thread_local std::vector<const void*> from;

@@ -1,5 +1,5 @@
-// The functions of teff/spawn/foreign_patterns.hpp. X10 has its own main program, in a thread that runs what
-// the bench's asks for.
+// The functions of teff/spawn/foreign_patterns.hpp. X10 has its main program, in a thread that runs the
+// requests of the bench's main program.
 #include "patterns.hpp"
 
 #include <Patterns.h>
@@ -25,13 +25,16 @@ struct hand_over {
   std::mutex mutex;
   std::condition_variable changed;
   const request* asked = nullptr;
+  std::int32_t workers = 0;  ///< that X10 has, once it has started
 };
 hand_over& desk = *new hand_over;
 
 }  // namespace
 
-void teff_x10::serve() {
+void teff_x10::serve(x10_int workers) {
   std::unique_lock lock(desk.mutex);
+  desk.workers = workers;
+  desk.changed.notify_all();
   for (;;) {
     desk.changed.wait(lock, [] { return desk.asked != nullptr; });
     lock.unlock();
@@ -44,14 +47,16 @@ void teff_x10::serve() {
 }
 
 extern "C" {
-bool teff_spawn_start(std::int32_t workers) {
+std::int32_t teff_spawn_start(std::int32_t workers) {
   setenv("X10_NTHREADS", std::to_string(workers).c_str(), 1);
   std::thread([] {
     static char name[] = "x10";
     static char* words[] = {name, nullptr};
     ::x10aux::real_x10_main(1, words, &::Patterns::main);
   }).detach();
-  return true;
+  std::unique_lock lock(desk.mutex);
+  desk.changed.wait(lock, [] { return desk.workers > 0; });
+  return desk.workers;
 }
 
 void teff_spawn_run(void (*body)(void*), void* context) {

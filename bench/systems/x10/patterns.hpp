@@ -10,7 +10,7 @@
 namespace teff_x10 {
 
 /// Calls what teff_spawn_run gets, in its activity, and never returns.
-void serve();
+void serve(x10_int workers);
 
 /// A Node of Patterns.x10 from the one of C, whose fields are the first of its fields.
 template <class Node>

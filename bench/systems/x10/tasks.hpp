@@ -1,5 +1,4 @@
-// Activities of X10: the spawn patterns on them are Patterns.x10, what those count and how they are driven is
-// C++.
+// Activities of X10: Patterns.x10 has the spawn patterns on them; their counts and their driver are C++.
 #pragma once
 
 #include "teff/spawn/foreign_patterns.hpp"

@@ -127,7 +127,7 @@ std::vector<comparison> compare_compute(const options& options) {
 /// Copies one half of a scratch to the other, once.
 using copy = std::function<void(std::span<std::byte>)>;
 
-/// Runs a copy on pinned threads at a time, each in a scratch of its own.
+/// Runs one copy at a time on pinned threads, each in its own scratch.
 class copy_team {
  public:
   copy_team(std::vector<int> cores, std::size_t scratch_bytes, std::vector<copy> copies)

@@ -7,7 +7,7 @@
 
 namespace teff::graphs {
 
-/// What the kernels are compared with. Nothing here shares code with them.
+/// The references of the kernels. Nothing here shares code with them.
 
 /// As many multiply-adds at a time as the units take, and nothing else; the faster one is the peak. (Where
 /// multiplication and addition are separate instructions, the one may run short of registers and the other of
@@ -23,8 +23,8 @@ struct fma_peak {
 /// STREAM's copy loop as this compiler compiles it.
 void stream_copy_compiled(double* to, const double* from, std::size_t count);
 
-/// STREAM's copy loop with non-temporal stores, as compilers write it that are told of streams. `to` is
-/// aligned to 16 bytes and `count` even; where the architecture has no such stores, the same as compiled.
+/// STREAM's copy loop with non-temporal stores, as compilers write it with streaming enabled. `to` is aligned
+/// to 16 bytes and `count` even; where the architecture has no such stores, the same as compiled.
 void stream_copy_streaming(double* to, const double* from, std::size_t count);
 
 }  // namespace teff::graphs

@@ -12,8 +12,8 @@ struct spread {
 /// Of at least one value.
 [[nodiscard]] spread spread_of(std::vector<double> values);
 
-/// A kernel beside what it is compared with, each repeat of the one next to a repeat of the other in time, so
-/// that the ratio of a pair is free of the machine's drift.
+/// A kernel beside its reference. Repeats of the two alternate, so that the machine's drift does not change
+/// the ratio of a pair.
 struct comparison {
   std::string kernel;
   std::string reference;

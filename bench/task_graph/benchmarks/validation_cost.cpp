@@ -1,6 +1,6 @@
-// What validation costs: a stencil run through worker::execute with and without it, in interleaved pairs, by
-// threads that own columns and tell each other how far they have come. Nothing cheaper can run a task graph,
-// so no runtime's tasks can pay a greater share. Not a test: it takes seconds and depends on the machine.
+// The price of validation: worker::execute runs a stencil with and without it, in interleaved pairs. The
+// threads own columns and tell each other how far they have come. Nothing cheaper can run a task graph, so no
+// runtime's tasks can pay a greater share. Not a test: it takes seconds and depends on the machine.
 
 #include <fmt/format.h>
 
@@ -24,15 +24,15 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// An output of a column, and beside it, in the line that a neighbour waits for anyway, whose it is. The
-/// owner's release store pairs with the neighbours' acquire load.
+/// An output of a column, and its timestep in the cache line that a neighbour waits for anyway. The owner's
+/// release store pairs with the neighbours' acquire load.
 struct alignas(128) slot {
   std::atomic<std::int64_t> finished{-1};
   payload output;
 };
 
-/// Owner: the thread that runs it. Who waits for the neighbours' timestep t knows that they have read t - 1
-/// too, so two outputs are enough.
+/// Owner: the thread that runs it. A thread that waits for the neighbours' timestep t knows that they have
+/// read t - 1 too, so two outputs are enough.
 struct column {
   std::array<slot, 2> slots;
 
@@ -148,12 +148,12 @@ struct cost {
   double bare;                ///< seconds a task without validation
   double ratio, low, high;    ///< with to without, and the 95 % interval of its median
   double added;               ///< seconds a task
-  double least, least_added;  ///< the same of the least times
+  double least, least_added;  ///< as bare and added, from the least times
 };
 
 cost measure(team& team, std::int64_t width, std::int64_t steps, std::int64_t iterations, int pairs) {
-  // Whether a processor foresees the end of the kernel's loop is luck and a large share of so small a task:
-  // five lengths alternate, so that it is not one draw.
+  // It is luck whether a processor foresees the end of the kernel's loop, and it costs a large share of so
+  // small a task. So five lengths alternate.
   std::deque<workload> with, without;
   for (std::int64_t more = -2; more <= 2; ++more) {
     const std::int64_t length = iterations == 0 ? 0 : std::max<std::int64_t>(iterations + more, 1);
@@ -199,8 +199,8 @@ void report(team& team, std::int64_t width, std::int64_t steps, std::int64_t ite
       seen.least * 1e9, seen.least_added * 1e9, 100 * seen.least_added / seen.least);
 }
 
-/// A column a core, as METG is measured, and sixteen on one core, where nobody waits: tasks of the size of
-/// METG on all cores, those of METG on one, and empty ones.
+/// Two shapes: a column a core, as METG is measured, and sixteen columns on one core, where no thread waits.
+/// The tasks are of the size of METG in that shape, or empty.
 void report_all(std::int64_t steps, int pairs) {
   fmt::print("{:>7} {:>7} {:<20} {:>9} {:>7}  {:<25} {:>9} {:>7}  least\n", "threads", "columns", "kernel",
              "ns a task", "more", "median of pairs [95 %]", "ns a task", "more");

@@ -157,7 +157,7 @@ typedef struct teff_identity {
   const char* system;  /* the folder's name in bench/systems */
   const char* variant; /* as in system.toml */
   const char* version; /* the runtime's own, asked of it */
-  int32_t workers;     /* in all processes */
+  int32_t workers;     /* in all processes: counted, or asked of the runtime; 0 before it has started */
   int32_t ranks;       /* processes that execute tasks */
 } teff_identity;
 
@@ -183,7 +183,8 @@ teff_session* teff_session_open(int32_t count, const char* const* flags);
 /* Workers asked for, in all processes: --workers, or as many as this process may use cores. */
 int32_t teff_session_workers(const teff_session* session);
 
-/* Who answers; before the first teff_session_next. The text is copied. */
+/* Who answers; before the first teff_session_next, and again when the runtime has started and its workers can
+ * be counted. A run of fewer workers than were asked for is a failed one. The text is copied. */
 void teff_session_identify(teff_session* session, const teff_identity* who);
 
 /* The next configuration to run, with `workers` workers in this process; NULL where there is none left. It

@@ -12,6 +12,8 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import suppress
 from ctypes import POINTER, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +24,12 @@ _LIBRARY = Path(__file__).parents[3] / ".teff" / "build" / "lib" / "libteff_benc
 
 
 class BenchError(Exception):
-    """What the library says of a call that failed: one line with the value, the rule and the way out."""
+    """The library's message for a call that failed: one line with the value, the rule and the way out."""
 
 
 class Outcome(ctypes.Structure):
-    """What one process has to say of a run; `bytes(outcome)` and `Outcome.from_buffer_copy` carry it elsewhere."""
+    """The results of one process in a run. `bytes(outcome)` and `Outcome.from_buffer_copy` carry it to another
+    process."""
 
     _fields_: ClassVar = [
         ("tasks", c_int64),
@@ -162,7 +165,7 @@ class Workload:
 
     @property
     def flags(self) -> str:
-        """What makes the same configuration in another process."""
+        """The flags that make the same configuration in another process."""
         return str(_lib.teff_flags(self._handle).decode())
 
     @property
@@ -246,7 +249,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Identity:
-    """Which system a record is about; `version` is the runtime's own, `workers` are those of all processes."""
+    """Which system a record is about; `version` is the runtime's own.
+
+    `workers` are those of all processes, counted, or asked of the runtime; 0 before it has started.
+    """
 
     system: str
     variant: str
@@ -258,14 +264,11 @@ class Identity:
 class Adapter(ABC):
     """Our code for a system under test: it brings each task's inputs to it and calls Workload.execute."""
 
+    local_workers: int | None = None  # in this process, if not all; 0 where all tasks are executed in others
+
     @abstractmethod
     def describe(self) -> Identity:
-        """Asked before anything has to be run: start nothing that takes long."""
-
-    @property
-    def local_workers(self) -> int:
-        """Workers in this process; 0 where all tasks are executed in others."""
-        return self.describe().workers
+        """Asked before anything has to be run, and after each run: start nothing that takes long."""
 
     @abstractmethod
     def run(self, work: Workload) -> Sequence[Outcome]:
@@ -276,6 +279,18 @@ class Adapter(ABC):
 
     def close(self) -> None:  # noqa: B027  # most have nothing to close
         """Ends what run() started."""
+
+
+def count_threads(pool: Executor, workers: int) -> int:
+    """How many threads of a pool are there for `workers` tasks that run at the same time; they wait 10 seconds at most."""
+    together = threading.Barrier(workers, timeout=10)
+
+    def attend() -> int:
+        with suppress(threading.BrokenBarrierError):
+            together.wait()
+        return threading.get_ident()
+
+    return len({each.result() for each in [pool.submit(attend) for _ in range(workers)]})
 
 
 def drive(make: Callable[[int], Adapter]) -> int:
@@ -289,17 +304,23 @@ def drive(make: Callable[[int], Adapter]) -> int:
     if not session:
         print(f"error: {_failure()}", file=sys.stderr)
         return 2
-    adapter = make(_lib.teff_session_workers(session))
-    who = adapter.describe()
-    names = (who.system.encode(), who.variant.encode(), who.version.encode())
-    _lib.teff_session_identify(session, _Identity(*names, who.workers, who.ranks))
+    asked = _lib.teff_session_workers(session)
+    adapter = make(asked)
+    here = asked if adapter.local_workers is None else adapter.local_workers
+    _identify(session, adapter.describe())
     try:
-        while handle := _lib.teff_session_next(session, adapter.local_workers):
+        while handle := _lib.teff_session_next(session, here):
             outcomes = _run(adapter, Workload._of_session(handle))
+            _identify(session, adapter.describe())
             _lib.teff_session_answer(session, handle, (Outcome * len(outcomes))(*outcomes), len(outcomes))
     finally:
         adapter.close()
     return int(_lib.teff_session_close(session))
+
+
+def _identify(session: int, who: Identity) -> None:
+    names = (who.system.encode(), who.variant.encode(), who.version.encode())
+    _lib.teff_session_identify(session, _Identity(*names, who.workers, who.ranks))
 
 
 def _run(adapter: Adapter, work: Workload) -> Sequence[Outcome]:

@@ -71,7 +71,7 @@ struct teff_session {
   request asked;
   bool over = false;
   identity who;
-  std::optional<session> program;  ///< once it is known who answers
+  std::optional<session> program;  // set once the identity is known
   std::optional<teff_workload> now;
 };
 
@@ -82,7 +82,7 @@ std::string& last_error() {
   return text;
 }
 
-/// Calls function(); what it throws becomes teff_error(), and `otherwise` the result.
+/// Calls function(). An exception becomes teff_error(), and `otherwise` the result.
 template <class Result, class Function>
 Result guarded(Result otherwise, Function function) noexcept try {
   return function();
@@ -374,6 +374,7 @@ std::int32_t teff_session_workers(const teff_session* session) {
 void teff_session_identify(teff_session* session, const teff_identity* who) {
   guarded(0, [&] {
     session->who = from_c(*who);
+    if (session->program) return 0;
     session->program.emplace(session->kind, session->asked, session->who, true,
                              [](std::string& line) { return bool(std::getline(std::cin, line)); });
     return 0;

@@ -13,19 +13,19 @@ using namespace teff::graphs;
 
 class ceiling final : public adapter {
  public:
-  explicit ceiling(int workers) : workers_(workers) {}
+  explicit ceiling(int workers) : threads_(count_pinned_threads(workers)) {}
 
   [[nodiscard]] identity describe() const override {
-    return {.system = "ceiling", .variant = "pinned_threads", .version = "1", .workers = workers_};
+    return {.system = "ceiling", .variant = "pinned_threads", .version = "1", .workers = threads_};
   }
 
   void run(workload& work) override {
     for (std::size_t i = 0; i < work.graphs(); ++i)
       if (work.table(i).max_inputs() > 0)
         throw usage_error("the ceiling has no dependences: give it -type trivial");
-    run_on_pinned_threads(workers_, [&] { work.start(); }, [&](int worker) { execute_share(work, worker); });
+    run_on_pinned_threads(threads_, [&] { work.start(); }, [&](int worker) { execute_share(work, worker); });
     work.stop();
-    work.note_round_trip(measure_round_trip(workers_));
+    work.note_round_trip(measure_round_trip(threads_));
   }
 
  private:
@@ -35,12 +35,12 @@ class ceiling final : public adapter {
       const task_graph& graph = work.graph(index);
       std::vector<std::byte> output(static_cast<std::size_t>(graph.output_bytes));
       for (std::int64_t timestep = 0; timestep < graph.steps; ++timestep)
-        for (std::int64_t point = worker; point < graph.width; point += workers_)
+        for (std::int64_t point = worker; point < graph.width; point += threads_)
           work.worker(worker).execute(index, timestep, point, output, {});
     }
   }
 
-  int workers_;
+  int threads_;
 };
 
 }  // namespace

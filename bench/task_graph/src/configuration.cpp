@@ -215,7 +215,7 @@ std::vector<std::string> without_abbreviations(std::span<const std::string> flag
   return words;
 }
 
-/// Whether a rewritten flag says how a run is shown rather than what it runs.
+/// Whether a rewritten flag changes how a run is shown, not what it runs.
 [[nodiscard]] bool is_for_people(std::string_view word) {
   return word == "--report" || word == "--verbose";
 }

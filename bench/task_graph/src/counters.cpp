@@ -5,8 +5,8 @@
 namespace teff::graphs {
 namespace {
 
-/// What a function of a task's inputs gives, for each (timestep, point): computed once a dependence set where
-/// all timesteps after the first have the same width, else anew.
+/// The result of a function of a task's inputs, for each (timestep, point). It is computed once a dependence
+/// set if all timesteps after the first have the same width, otherwise anew.
 template <class Value, class Function>
 class memoised_by_set {
  public:

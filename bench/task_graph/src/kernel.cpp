@@ -64,7 +64,7 @@ bool uses_windows(kernel_kind kind) {
 
 constexpr std::int64_t most_samples = (std::int64_t{1} << 31) - 1;
 
-/// What flops() and bytes() add up to, in a type that can't overflow.
+/// The result of flops() or bytes() in a type that can't overflow.
 double work_of(kernel_kind kind, double iterations, double scratch_bytes) {
   switch (kind) {
     case kernel_kind::compute_bound:

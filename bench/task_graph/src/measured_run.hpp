@@ -7,8 +7,8 @@
 
 namespace teff::graphs {
 
-/// One run of a configuration in one process, from before its timed region to its outcome: all that is
-/// measured around what an adapter does.
+/// One run of a configuration in one process, from before its timed region to its outcome: all measurements
+/// around the adapter's work.
 class measured_run {
  public:
   /// Notes the time, makes the workload, and looks how noisy the machine is.
@@ -19,8 +19,7 @@ class measured_run {
   /// UTC, ISO 8601 with milliseconds.
   [[nodiscard]] const std::string& started_at() const { return started_at_; }
 
-  /// What this process has to say, once the region has stopped. `error` is what stopped the adapter, or
-  /// empty.
+  /// The results of this process, once the region has stopped. `error` is what stopped the adapter, or empty.
   [[nodiscard]] outcome finish(std::string error) const;
 
  private:

@@ -247,11 +247,11 @@ void random_nearest_reverse(const graph& g, int64_t set, int64_t point, const in
 
 // ---- random_spread: a graph of in-degree and out-degree `radix`, drawn anew for each dependence set. The
 // published benchmark names it and leaves it open. Ours relabels the points by a drawn permutation and joins
-// each label to `radix` drawn distances, one from each of `radix` equal strata of the width: distinct by
-// construction, and the mirror image needs no more than the inverse permutation.
+// each label to `radix` drawn distances, one from each of `radix` equal strata of the width. So the distances
+// are distinct, and the mirror image needs only the inverse permutation.
 
-/// A drawn permutation of [0, width): a four-round Feistel network over the next even power of two, walked
-/// until it lands within the width (at most a factor 4, so O(1) on average).
+/// A drawn permutation of [0, width): a four-round Feistel network over the next even power of two. It is
+/// repeated until the result lies within the width (at most 4 times on average, so O(1)).
 class drawn_permutation {
  public:
   drawn_permutation(const graph& g, int64_t set)

@@ -45,8 +45,8 @@ std::uint64_t random_bits(std::span<const std::int64_t> words) {
 }
 
 double uniform(std::span<const std::int64_t> words) {
-  // 2^64 - 1 rounds up to 2^64 as a double, so the greatest draws would give 1.0: the published function
-  // has the same edge, and the graphs must stay identical to its.
+  // 2^64 - 1 rounds up to 2^64 as a double, so the greatest draws would give 1.0. The published function has
+  // the same edge, and the graphs must stay identical to the published ones.
   return static_cast<double>(random_bits(words)) * 0x1p-64;
 }
 

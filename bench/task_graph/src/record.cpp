@@ -27,7 +27,7 @@ json to_object(const task_graph& graph) {
           {"scratch_bytes", graph.scratch_bytes}};
 }
 
-/// Why what was done is not what had to be done, or nothing.
+/// The difference between the done and the expected work, or nothing.
 std::string difference(const counters& done, const counters& expected) {
   if (done.tasks != expected.tasks)
     return fmt::format("{} tasks ran where the graph has {}", done.tasks, expected.tasks);

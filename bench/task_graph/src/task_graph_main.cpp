@@ -1,4 +1,5 @@
-// What flags describe, as text in the published benchmark's wording or as JSON; nothing is run.
+// The description of the graphs in the flags, as text in the published benchmark's wording or as JSON;
+// nothing runs.
 #include <fmt/format.h>
 
 #include "task_graph_benchmark.hpp"

@@ -28,8 +28,7 @@ std::uint64_t difference_of(payload found, payload expected) {
          static_cast<std::uint64_t>(found.point ^ expected.point);
 }
 
-/// 0 where each of the inputs repeats its first pair to its end. A trailing part of a pair is nobody's and
-/// not looked at.
+/// 0 where each of the inputs repeats its first pair to its end. No check covers a trailing part of a pair.
 [[gnu::noinline]] std::uint64_t difference_of_rests(const input* inputs, std::size_t count) {
   std::uint64_t any = 0;
   for (const input* each = inputs; each != inputs + count; ++each)
@@ -52,7 +51,7 @@ void fill(std::byte* output, std::size_t bytes, payload name) {
     std::memcpy(output + at, &name, sizeof(payload));
 }
 
-/// What is not right about a task that is not.
+/// The reason why a task is not right.
 std::string explain(const dependence_table& table, std::int64_t timestep, std::int64_t point,
                     std::size_t output_bytes, std::span<const input> inputs) {
   const task_graph& graph = table.graph();
@@ -81,7 +80,7 @@ std::string explain(const dependence_table& table, std::int64_t timestep, std::i
   return fmt::format("{}: the output has room for {} bytes in the place of {}", here, output_bytes, bytes);
 }
 
-/// What is not right about what a kernel has left, or nothing.
+/// The reason why a kernel's output is not right; empty if it is.
 std::string explain_output(const dependence_table& table, std::int64_t timestep, std::int64_t point,
                            input output, bool computed) {
   const task_graph& graph = table.graph();
@@ -130,12 +129,13 @@ void worker::execute(const prepared_graph& graph, std::int64_t timestep, std::in
     note(graph, timestep, point, output_bytes, inputs, count);
   }
   compute(graph, timestep, point);
-  // Last, next to what the adapter tells others: who waits on the same line has not fetched it since.
+  // Last, next to the counter that the adapter tells others: a thread that waits on the same line has not
+  // fetched it since.
   fill(output, output_bytes, {timestep, point});
 }
 
-// What it costs is paid by every task of every system, the smallest ones too: it only finds out whether
-// anything is wrong, and leaves what that is to explain().
+// Every task of every system pays for this check, the smallest ones too. So it only finds out whether
+// anything is wrong; explain() finds the reason.
 inline bool worker::validate(const prepared_graph& graph, std::int64_t timestep, std::int64_t point,
                              const input* inputs, std::size_t count) {
   const input_checks::row* const due = graph.checks->find(timestep, point);

@@ -128,7 +128,7 @@ TEST(every_pattern, of_steady_width_takes_its_dependence_sets_in_a_cycle) {
   }
 }
 
-/// What a row may hold: where the inputs of a task lie, and who has read what it overwrites.
+/// A row for the test: the inputs of a task, and the readers of the outputs that it overwrites.
 struct dependences {
   std::vector<std::pair<std::int64_t, std::int64_t>> inputs;
   std::vector<std::int64_t> readers;

@@ -1,4 +1,4 @@
-// What the kernels are made of, beside naive loops.
+// The parts of the kernels, beside naive loops.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using namespace kernels;
 
 constexpr std::array some_iterations = {0, 1, 2, 3, 4, 5, 6, 7, 13, 100, 1001};
 
-/// Calls function with a null vectorized<level>*, whose type says what to call.
+/// Calls function with a null vectorized<level>*, whose type names the set.
 template <class Function>
 void with_vectorized(isa level, const Function& function) {
   switch (level) {

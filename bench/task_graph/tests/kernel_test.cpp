@@ -31,7 +31,7 @@ std::ptrdiff_t count_threads() {
 
 const std::ptrdiff_t threads_at_start = count_threads();
 
-/// A worker's scratch, aligned for doubles at most, so that vector code meets what it may meet.
+/// A worker's scratch, aligned for doubles at most, so that vector code meets the least alignment.
 class scratch {
  public:
   explicit scratch(std::size_t bytes)

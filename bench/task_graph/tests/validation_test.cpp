@@ -12,7 +12,7 @@
 namespace teff::graphs {
 namespace {
 
-/// What a broken adapter does to a task that it is about to execute.
+/// The damage of a broken adapter to a task that it is about to execute.
 struct task {
   std::int64_t timestep;
   std::int64_t point;
@@ -193,7 +193,7 @@ TEST(validation, names_an_output_of_another_size) {
   EXPECT_EQ(run.error, "graph 0 timestep 3 point 2: the output has room for 32 bytes in the place of 48");
 }
 
-/// What a broken kernel that runs elsewhere does to the output of a task, and whether it is said to have
+/// The damage of a broken kernel elsewhere to a task's output; returns whether the adapter says that it
 /// computed.
 using kernel_elsewhere = std::function<bool(std::int64_t timestep, std::vector<std::byte>& output)>;
 
@@ -261,8 +261,8 @@ TEST(checksum, tells_all_tasks_apart_so_that_none_can_stand_in_for_another) {
   EXPECT_TRUE(std::ranges::adjacent_find(weights) == weights.end());
 }
 
-// The weight is a product, and timesteps and points lie in straight lines: what is done twice and what is
-// left out must not cancel in the shapes that a wrong index makes.
+// The weight is a product, and timesteps and points lie in straight lines. Doubled and missing tasks must not
+// cancel in the shapes that a wrong index makes.
 TEST(checksum, is_left_by_tasks_exchanged_in_lines_and_rectangles) {
   const auto weight = [](std::int64_t timestep, std::int64_t point) {
     return timestep_weight(timestep) * point_weight(0, point);

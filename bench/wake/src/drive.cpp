@@ -23,7 +23,7 @@ json quantiles(const std::vector<double>& samples) {
   return {{"median", quantile(samples, 0.5)}, {"p95", quantile(samples, 0.95)}};
 }
 
-/// Runs it, and says in the record what came of it.
+/// Runs it, and puts the results into the record.
 void measure(wake_runner& system, const work& asked, bench::record& run) {
   result found;
   bench::measurement measured =

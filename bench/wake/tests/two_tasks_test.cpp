@@ -8,7 +8,7 @@
 namespace teff::wake {
 namespace {
 
-/// Each task on a thread of its own.
+/// Each task runs on a separate thread.
 struct threads {
   struct tasks {
     std::vector<std::jthread> all;

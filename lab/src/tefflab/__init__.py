@@ -6,5 +6,8 @@ __version__ = "0.1.0"
 
 
 def project_root() -> Path:
-    """The checkout this package is installed from (it is always installed as editable)."""
-    return Path(__file__).resolve().parents[3]
+    """The folder of `bench/`, `runtime/` and `experiments/`. It is the clone that this package lies in. If pip installed the
+    package as a wheel, it is the folder into which the wheel's sources are unpacked."""
+    from tefflab import carried
+
+    return carried.unpacked() if carried.ARCHIVE.is_file() else Path(__file__).resolve().parents[3]

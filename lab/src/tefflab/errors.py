@@ -1,4 +1,4 @@
-"""The one kind of error a user is meant to see: a clear line that quotes what is wrong, and an exit code."""
+"""The one kind of error a user is meant to see: a clear line that quotes the fault, and an exit code."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ class TeffError(Exception):
 
 
 def first_fault(failure: "ValidationError") -> str:
-    """The first fault of a pydantic failure as `where: what`, and how many more there are."""
+    """The first fault of a pydantic failure as `place: fault`, and the number of further faults."""
     faults = failure.errors(include_url=False)
     fault = faults[0]
     where = ".".join(str(part) for part in fault["loc"])

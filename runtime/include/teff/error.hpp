@@ -1,6 +1,8 @@
 // The errors that libteff itself throws.
 #pragma once
 
+#include <teff/detail/standard_library.hpp>
+
 #include <cstddef>
 #include <stdexcept>
 #include <string>

@@ -231,6 +231,7 @@ class communicator {
   // The runtime and the transport, for parts of a program that have messages of their own.
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
+  [[nodiscard]] std::size_t window() const noexcept;
 
   // Counts of the messages that this rank has sent and handled.
   [[nodiscard]] message_counters counters() const { return source_->counters(); }

@@ -44,10 +44,12 @@ inline constexpr int version_number = 100;
 struct runtime_options {
   // Worker threads. 0: TEFF_WORKERS, else one for every core this process may use (affinity, cgroup quota).
   unsigned workers = 0;
-  // Whether each worker is bound to a hardware thread: first one worker to each core, then others to the
-  // cores' further hyperthreads. No worker is bound if there are more workers than hardware threads.
-  // Nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always turns it
-  // off; 1 is its only other value.
+  // Whether each worker keeps to a hardware thread: first one worker to each core, then others to the cores'
+  // further hyperthreads. The worker's affinity mask stays the process's, so a thread or process that a task
+  // begins may use all of that. The system may move the worker, which goes back where it would share a
+  // hardware thread with another worker. No worker keeps to one if there are more workers than hardware
+  // threads, nor in a process that an MPI has started beside others on the same cores. TEFF_BIND=0 always
+  // turns it off; 1 is its only other value.
   bool bind = true;
   // Bytes of stack of each worker. The stack is reserved, and takes memory only as it is used. 0:
   // TEFF_STACK_SIZE, else 256 MiB. A worker, or a thread in its place, that uses up more ends the process by

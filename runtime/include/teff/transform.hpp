@@ -40,8 +40,8 @@ template <std::random_access_iterator It, loop_output Out, class Op>
 Out parallel_transform(It first, std::type_identity_t<It> last, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, op = detail::to_have_at_hand<std::iter_reference_t<It>>(op)](std::uint64_t k) {
-        return std::invoke(op, detail::element_at(first, k));
+      [first, at_hand = detail::to_have_at_hand<std::iter_reference_t<It>>(op)](std::uint64_t k) {
+        return std::invoke(at_hand, detail::element_at(first, k));
       });
 }
 template <std::random_access_iterator It, std::random_access_iterator J, loop_output Out, class Op>
@@ -49,9 +49,10 @@ template <std::random_access_iterator It, std::random_access_iterator J, loop_ou
 Out parallel_transform(It first, std::type_identity_t<It> last, J second, Out out, Op&& op) {
   return detail::write_each<Op>(
       detail::loop_distance(first, last), out,
-      [first, second, op = detail::to_have_at_hand<std::iter_reference_t<It>, std::iter_reference_t<J>>(op)](
+      [first, second,
+       at_hand = detail::to_have_at_hand<std::iter_reference_t<It>, std::iter_reference_t<J>>(op)](
           std::uint64_t k) {
-        return std::invoke(op, detail::element_at(first, k), detail::element_at(second, k));
+        return std::invoke(at_hand, detail::element_at(first, k), detail::element_at(second, k));
       });
 }
 template <std::ranges::random_access_range Range, loop_output Out, class Op>

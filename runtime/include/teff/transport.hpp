@@ -8,6 +8,7 @@
 #include <teff/detail/access.hpp>
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/standard_library.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,14 +6,19 @@
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/scheduler.hpp"
-#include "scheduler/short_wait.hpp"
 #include "scheduler/worker.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace teff::detail {
 
 namespace {
+
+// As long as a worker looks before it parks: if the thread slept, a worker would be quicker to begin the next
+// request that the thread waits for, and the thread would sleep again.
+constexpr std::chrono::microseconds patience{50};
 
 // A thread that waits.
 struct waiting_thread : continuation {
@@ -22,68 +27,28 @@ struct waiting_thread : continuation {
           auto& me = static_cast<waiting_thread&>(this_one);
           set_and_wake(me.over, me.who);
         }} {}
-  std::atomic<std::uint32_t> over{request_runs};
+  std::atomic<std::uint32_t> over{0};
   const place who = here();
 };
 
-// What a guest does for the thread that waits.
-struct helping : helping_guest {
-  helping(shared_outcome& awaited, void (*how)(job&) noexcept) noexcept
-      : helping_guest{job{how}}, with(awaited) {}
-  shared_outcome& with;
-};
-
-// As a guest of the runtime, which lives until the request has ended that the caller has claimed; or gives
-// the claim up.
-void run_as_guest(shared_outcome& awaited, const job& claimed) noexcept {
-  auto& runtime = *awaited.runtime();
-  helping help(awaited, [](job& this_job) noexcept { static_cast<helping&>(this_job).with.run_claimed(); });
-  help.is_at_hand = [](helping_guest& of) noexcept { static_cast<helping&>(of).with.withdraw_claimed(); };
-  if (run_as_guest_at_hand(runtime, help, claimed)) {
-    end_call(runtime);
-  } else {
-    awaited.unclaim();
-  }
-}
-
-// Does something in the runtime of what is awaited, if that still lives.
-template <class Do>
-void call_in_runtime_of(const shared_outcome& awaited, Do call) {
+// A thread from outside runs the requests that it waits for, if they have not begun and a worker's place is
+// free.
+void help_as_guest(shared_outcome& awaited) {
+  struct helping : job {
+    shared_outcome* with;
+  } help;
+  help.run = [](job& this_job) noexcept { static_cast<helping&>(this_job).with->help(); };
+  help.with = &awaited;
   auto* const runtime = awaited.runtime();
-  if (runtime == nullptr) return;
+  if (runtime == nullptr || awaited.helps_with() == nullptr) return;
   try {
     begin_call_if_alive(*runtime);
   } catch (const runtime_was_shut_down&) {
     return;  // it has ended all that was submitted to it
   }
-  call(*runtime);
+  if (const auto* const first = awaited.helps_with())
+    static_cast<void>(run_as_guest_for(*runtime, help, *first));
   end_call(*runtime);
-}
-
-// A thread that is no worker does what it waits for, as a guest, if that is at hand.
-void help_as_guest(shared_outcome& awaited) {
-  if (const auto* const claimed = awaited.claim()) return run_as_guest(awaited, *claimed);
-  if (awaited.helps_with() == nullptr) return;
-  call_in_runtime_of(awaited, [&](scheduler& runtime) {  // what it is made of
-    const auto* const first = awaited.helps_with();
-    if (first == nullptr) return;
-    helping help(awaited, [](job& this_job) noexcept { static_cast<helping&>(this_job).with.help(); });
-    static_cast<void>(run_as_guest_at_hand(runtime, help, *first));
-  });
-}
-
-// It looks again and again, for a while: a worker that leaves requests to it may be about to sleep. If none
-// does, those that are awake are to run it. If one runs it already, the thread keeps none from the others.
-void help_as_soon_as_guest(shared_outcome& awaited) {
-  call_in_runtime_of(awaited, [&](scheduler& runtime) {
-    if (awaited.helps_with() == nullptr) return give_way_to_searcher(runtime);
-    const auto helps = [&] {
-      if (awaited.helps_with() == nullptr) return true;
-      if (is_worker_at_hand(runtime)) help_as_guest(awaited);
-      return awaited.ended();
-    };
-    if (!happens_soon(helps)) runtime.needs_all_for_requests();
-  });
 }
 
 }  // namespace
@@ -111,8 +76,7 @@ void shared_outcome::wait() {
   if (!helps_here) help_as_guest(*this);
   waiting_thread me;
   if (!when_ended(me)) return;
-  if (!helps_here) help_as_soon_as_guest(*this);
-  wait_until_set(me.over, me.who);
+  wait_until_set(me.over, me.who, patience);
 }
 
 }  // namespace teff::detail

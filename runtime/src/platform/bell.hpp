@@ -1,19 +1,17 @@
 // How a process wakes a sleeper of another one: the word of a doorbell.
 //
-// | who | step |
-// | --- | --- |
-// | sleeper | listen(): the word says who may sleep, or that several may; a last look; sleep |
-// | who brings something | store it (seq_cst); ring(): if the word says that somebody may, clear it, wake |
-// | who is awake again | rise(): if the word says that nobody else may, clear it |
+// - A sleeper listens: the word then names the sleeper, or says that several may sleep. The sleeper looks a
+//   last time, and sleeps.
+// - A bringer stores its item and rings: if the word says that a sleeper may sleep, it clears the word and
+//   wakes the sleepers.
+// - A sleeper that is awake again rises: if the word names it, it clears the word.
 //
-// All of them are seq_cst, on both sides: no process can have the other one's cores execute a fence
-// (membarrier is the own process's). So of a store and the last look that follows listen(), the look sees the
-// store, or ring() sees the word. A second sleeper that listens after the word has been rung, and before the
-// first sleeps, may make the first one sleep on; but then its own last look sees what was brought.
+// All steps are seq_cst, because membarrier reaches only the threads of one process. So the last look sees
+// the bringer's store, or the bringer sees the word. A second sleeper may listen after the ringing and before
+// the first sleeper sleeps. Then the first may sleep on, but the last look of the second sees the item.
 //
-// Who listens while another one may sleep changes the word: that one, if it has not gone to sleep yet, looks
-// again. Who does not rise when something else has woken him leaves the word as it is: the next ring() wakes
-// nobody, and until then nobody else may say that he is the only one.
+// A sleeper that listens while another may sleep changes the word. The other one, if it does not sleep yet,
+// looks again. A sleeper that does not rise leaves its name in the word: the next ring() wakes in vain.
 // tests/rings_model_test.cpp checks this code on its interleavings.
 #pragma once
 
@@ -25,7 +23,7 @@ namespace teff::detail {
 template <class System>
 class bell {
  public:
-  // Sleepers have numbers of their own, from this one on: which is that of the only one, where there is one.
+  // The number of the first sleeper. Each sleeper has another number.
   static constexpr std::uint32_t first_sleeper = 2;
 
   // Returns what the word says now.

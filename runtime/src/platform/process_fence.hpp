@@ -1,5 +1,5 @@
-// A fence that one thread has all running threads execute, of this process and of others that have asked for
-// it (Linux membarrier): for those who sleep until another process wakes them.
+// A fence that one thread has all running threads of several processes execute (Linux membarrier): for a
+// thread that sleeps until another process wakes it.
 #pragma once
 
 #include <linux/membarrier.h>
@@ -20,8 +20,8 @@ class process_fence {
   // takes part, all of them are to use own_core() instead of both halves.
   [[nodiscard]] bool available() const noexcept { return available_; }
 
-  // The half that costs nothing: keeps this thread's stores before its later loads, for who calls
-  // everywhere().
+  // The half that costs nothing: keeps this thread's stores before its later loads, towards a thread that
+  // calls everywhere().
   static void here() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
   // A full fence of this thread alone.

@@ -7,8 +7,8 @@
 
 namespace teff::detail {
 
-// The one `T` of the process. fork() finds its lock free: the thread that forks holds it meanwhile, so that
-// the child has it in a sound state, and calls T::begin_child() there, if there is such a function, when no
+// The one `T` of the process. The thread that forks holds the lock during fork(), so the child finds a sound
+// state and a free lock. In the child fork() calls T::begin_child(), if there is such a function, before any
 // other thread exists.
 //
 // It is made at its first use and lives as long as the process does, since a runtime may be a global.

@@ -1,4 +1,4 @@
-// What a thread does between two looks at a word that another one is about to write.
+// A pause between two looks at a word that another thread is about to write.
 #pragma once
 
 #if defined(__x86_64__) || defined(__i386__)

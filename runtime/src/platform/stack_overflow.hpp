@@ -1,8 +1,8 @@
 // One line on stderr when a stack of ours overflows, which is a bare SIGSEGV otherwise.
 //
 // The first line or report of a process installs a handler of SIGSEGV, if the program has left that at its
-// default. Any other fault ends the process as before. The library gives the handler back when it is unloaded.
-// Under a sanitizer, which has its handlers, nothing is done.
+// default. Any other fault ends the process as before. The library gives the handler back when it is
+// unloaded. Under a sanitizer, which has its handlers, nothing is done.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-// What is said of one stack: "teff: <owner> has used up its stack of ... bytes, ...; <way_out>".
+// The line for one stack: "teff: <owner> has used up its stack of ... bytes, ...; <way_out>".
 class stack_overflow_line {
  public:
   // Of the calling thread's own stack.

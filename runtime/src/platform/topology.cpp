@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <map>
@@ -18,14 +17,14 @@ namespace teff::detail {
 
 namespace {
 
-// How many workers of this process are bound to each processor.
+// How many workers of this process keep to each processor.
 struct bound_workers {
   std::vector<unsigned> on;
   void begin_child() noexcept { on.clear(); }
 };
 
-// hwloc locks a mutex of its own while it makes or destroys a topology: a child of fork() would find it held
-// by a thread that it has not. So fork() waits until nobody is in there.
+// hwloc locks a mutex while it makes or destroys a topology. A child of fork() would find the mutex held by a
+// thread of the parent. So fork() waits until no thread makes or destroys one.
 struct hwloc_call {};
 using hwloc_lock = process_wide<hwloc_call>;
 
@@ -74,6 +73,7 @@ struct topology::tree {
 
 topology::topology() : tree_(std::make_unique<tree>()) {
   const auto handle = tree_->handle;
+  ::sched_getaffinity(::getpid(), sizeof mask_, mask_.data());
   const auto allowed = hwloc_bitmap_alloc();
   if (hwloc_get_proc_cpubind(handle, ::getpid(), allowed, HWLOC_CPUBIND_THREAD) != 0 ||
       hwloc_bitmap_iszero(allowed)) {
@@ -125,30 +125,20 @@ int topology::distance(unsigned a, unsigned b) const noexcept {
   return -hwloc_get_common_ancestor_obj(tree_->handle, first, second)->depth;
 }
 
-void topology::bind_this_thread(unsigned processor) const noexcept {
-  bind_this_thread_to({&processor, 1});
-}
-
-void topology::move_this_thread(unsigned processor) const noexcept {
-  auto* const mask = hwloc_bitmap_alloc();
-  if (mask == nullptr) return;
-  if (hwloc_get_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD) == 0 &&
-      hwloc_bitmap_isset(mask, processor)) {
-    bind_this_thread(processor);
-    hwloc_set_cpubind(tree_->handle, mask, HWLOC_CPUBIND_THREAD);
-  }
-  hwloc_bitmap_free(mask);
+// Not by hwloc: its mask lacks processors that it does not show, and the thread would keep the narrower one.
+void topology::move_this_thread(unsigned processor) noexcept {
+  processor_set mask{};
+  if (::sched_getaffinity(0, sizeof mask, mask.data()) < 0 ||
+      !CPU_ISSET_S(processor, sizeof mask, mask.data()))
+    return;
+  processor_set alone{};
+  CPU_SET_S(processor, sizeof alone, alone.data());
+  ::sched_setaffinity(0, sizeof alone, alone.data());
+  ::sched_setaffinity(0, sizeof mask, mask.data());
 }
 
 void topology::free_this_thread() const noexcept {
-  bind_this_thread_to(processors_);
-}
-
-// Not by hwloc, which allocates: also the child of a fork() does this.
-void topology::bind_this_thread_to(std::span<const unsigned> processors) noexcept {
-  std::array<cpu_set_t, 8> set{};  // 8192 processors: Linux knows no more
-  for (const unsigned each : processors) CPU_SET_S(each, sizeof set, set.data());
-  ::sched_setaffinity(0, sizeof set, set.data());
+  ::sched_setaffinity(0, sizeof mask_, mask_.data());
 }
 
 }  // namespace teff::detail

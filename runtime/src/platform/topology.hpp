@@ -1,18 +1,19 @@
-// Which hardware threads this process may use, and which of them workers take.
+// Which hardware threads this process may use, and which of them workers keep to.
 #pragma once
 
+#include <sched.h>
+
+#include <array>
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace teff::detail {
 
 class topology {
  public:
-  // Reads the machine (hwloc) and the affinity mask of the process's main thread: the calling one may be a
-  // worker, bound to a single core, or have inherited its mask from one. Throws std::system_error if hwloc
-  // fails.
+  // Reads the machine (hwloc) and the affinity mask of the process's main thread. Throws std::system_error if
+  // hwloc fails.
   topology();
   ~topology();
   topology(const topology&) = delete;
@@ -29,27 +30,26 @@ class topology {
   // that nearer is less.
   [[nodiscard]] int distance(unsigned a, unsigned b) const noexcept;
 
-  // Binds the calling thread to one hardware thread. What the system refuses is left unbound.
-  void bind_this_thread(unsigned processor) const noexcept;
-  // The calling thread, if its mask allows it, goes on on this hardware thread, and is bound to it no more
-  // than before: the system may move it on.
-  void move_this_thread(unsigned processor) const noexcept;
-  // Lets the calling thread run on any processor that this process may use, whatever mask it has.
+  // Moves the calling thread to this hardware thread, if its mask allows that. The mask stays as it is, so
+  // the system may move the thread on.
+  static void move_this_thread(unsigned processor) noexcept;
+  // Gives the calling thread the mask of the process's main thread.
   void free_this_thread() const noexcept;
 
  private:
   struct tree;
-  static void bind_this_thread_to(std::span<const unsigned> processors) noexcept;
+  using processor_set = std::array<cpu_set_t, 8>;  // 8192 processors: Linux knows no more
 
   std::unique_ptr<tree> tree_;
+  processor_set mask_{};  // of the process's main thread
   std::vector<unsigned> processors_;
   unsigned cores_ = 1;
 };
 
-// The processors that the workers of one runtime are bound to, as long as it lives.
+// The processors that the workers of one runtime keep to, as long as it lives.
 class processor_claim {
  public:
-  // The `count` of `order` that the fewest workers of this process are bound to, in that order where they are
+  // The `count` of `order` that the fewest workers of this process keep to, in that order where they are
   // equal. `order` has at least `count`.
   processor_claim(const std::vector<unsigned>& order, std::size_t count);
   ~processor_claim();

@@ -8,6 +8,7 @@
 #include "scheduler/scheduler.hpp"
 #include "scheduler/within_activity.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace teff::detail {
@@ -51,7 +52,7 @@ void replay_core::replay(part_runner runner) {
 }
 
 bool replay_core::is_over(const void* core) noexcept {
-  // Acquire: what all parts did.
+  // Acquire: all that the parts did.
   return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) == has_ended;
 }
 
@@ -60,10 +61,10 @@ void replay_core::wait_for_end_outside(bool may_take_part) {
   const call_in_progress call(runtime_);
   const auto begin_as_guest = [](void* core) noexcept {
     auto& me = *static_cast<replay_core*>(core);
-    me.ended_.store(waiter_takes_part, std::memory_order_relaxed);
     submit(me.runtime_, me.gang_);
   };
-  if (!may_take_part || !take_part_as_guest(runtime_, workers_, {begin_as_guest, is_over, this}))
+  may_take_part = may_take_part && std::ranges::count(workers_, 0U) != 0;
+  if (!may_take_part || !take_part_as_guest(runtime_, {begin_as_guest, is_over, this}))
     submit(runtime_, gang_);
   if (!is_over(this)) wait_until_set(ended_, waiter_);
 }
@@ -82,7 +83,7 @@ void replay_core::run_part(std::size_t part) noexcept {
     runner_.run(runner_.what, part);
   }
   if (worker::current() == nullptr) leave_child_process();
-  // Release: what this part did. Acquire: what all did, for the one that ends last.
+  // Release: all that this part did. Acquire: all that every part did, for the part that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }
 

@@ -18,8 +18,9 @@ namespace teff {
 
 namespace {
 
-// The one of a process. A child of fork() begins with another of these, since a thread of the parent may hold
-// the lock; the parent's stays with it, so that nobody takes it for lost memory.
+// The default runtime of a process. A child of fork() begins with a new made_once, since a thread of the
+// parent may hold the lock. It keeps a pointer to the parent's, which a leak checker would take for lost
+// otherwise.
 struct made_once {
   std::mutex making;
   std::atomic<runtime*> made{nullptr};
@@ -34,7 +35,7 @@ constinit made_once* of_parent = nullptr;  // written while a process has one th
 });
 
 made_once& once_here() {
-  // Acquire, as the failed exchange: what another thread of the child has made of it, with the release there.
+  // Acquire, as the failed exchange: pairs with the release of another thread of the child that has made it.
   if (auto* const found = of_this_process.load(std::memory_order_acquire)) return *found;
   auto mine = std::make_unique<made_once>();
   mine->of_parent = of_parent;
@@ -44,7 +45,7 @@ made_once& once_here() {
              : *found;
 }
 
-// Set before the exit shuts down the runtime: whoever finds that shut down reads whether it was the exit.
+// Set before the exit shuts down the runtime: a caller that finds it shut down reads whether the exit did it.
 constinit std::atomic<bool> exits{false};
 
 runtime* made_here() noexcept {
@@ -64,7 +65,7 @@ void shut_down_at_exit() noexcept {
   if (auto* const kept = made_here()) detail::access::internals(*kept).shut_down_at_exit();
 }
 
-// What the calling thread, which is no worker, begins is run in order on it.
+// Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
 bool runs_in_order() noexcept {
   return detail::spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
 }
@@ -74,7 +75,7 @@ runtime& make(made_once& only) {
   if (auto* const made = only.made.load(std::memory_order_relaxed)) return *made;
   auto* const made = new runtime;
   static_cast<void>(std::atexit(shut_down_at_exit));  // if that fails, its workers end with the process
-  only.made.store(made, std::memory_order_release);   // pairs with the acquires: what the constructor did
+  only.made.store(made, std::memory_order_release);   // pairs with the acquires
   return *made;
 }
 

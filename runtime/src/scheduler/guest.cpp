@@ -6,12 +6,11 @@
 #include "platform/relax.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/runtime_registry.hpp"
+#include "scheduler/scheduler.hpp"
+#include "scheduler/short_wait.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <thread>
 
 namespace teff::detail {
@@ -24,11 +23,6 @@ struct binding {
   worker* to = nullptr;
   std::uint64_t runtime = 0;  // scheduler::number(); the worker lives as long as that runtime does
   bool refuses = false;       // the thread may not be a guest any more
-  // When it left, there was work, for which it called the worker's own thread, which had got up so many times
-  // by then; and so many times since it has been quicker than that thread.
-  bool has_called = false;
-  std::uint32_t times_up = 0;
-  unsigned was_quicker = 0;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local binding bound;
 
@@ -61,108 +55,41 @@ void bind(scheduler& runtime, worker& mine) noexcept {
   bound.runtime = runtime.number();
 }
 
-bool enter(scheduler& runtime, worker& mine, among which) noexcept {
-  const auto prepare = [&] {
+// Returns worker 0, which the calling thread is from now on; null: its seat is not free.
+worker* enter(scheduler& runtime) noexcept {
+  auto& mine = *runtime.workers().front();
+  const auto as = runtime.gate().enter([&]() noexcept {
     if (bound.to != &mine || bound.runtime != runtime.number()) bind(runtime, mine);
     mine.begin_guest();
-  };
-  auto& gate = runtime.gate();
-  auto as = gate.enter(mine.index(), prepare);
-  if (as == entered::no && which != among::vacant) as = gate.enter_called(mine.index(), prepare);
-  if (as == entered::as_searcher) {
-    mine.rise();  // before anybody else goes to sleep and relies on the bell
-    mine.leave_search();
-  }
-  return as != entered::no;
+  });
+  if (as == entered::no) return nullptr;
+  if (as == entered::with_promise) mine.hand_over_time();
+  // On another worker's processor it would share that, until the system moves it some milliseconds later.
+  const auto* const here = runtime.worker_of_this_processor();
+  if (here != nullptr && here != &mine) runtime.move_this_thread_to(mine.index());
+  return &mine;
 }
 
-// A worker that searches gives way within a microsecond or two, unless it is off its core.
-bool enter_when_vacant(scheduler& runtime, worker& mine) noexcept {
-  constexpr std::chrono::microseconds patience{10};
-  constexpr int looks_before_yields = 64;  // its thread may wait for this core
-  auto& gate = runtime.gate();
-  if (!gate.ask_for(mine.index())) return false;
-  const auto deadline = std::chrono::steady_clock::now() + patience;
-  for (int looks = 0; !gate.refuses(mine.index()); ++looks) {
-    if (gate.is_vacant(mine.index()) && enter(runtime, mine, among::vacant)) return true;
+// The own thread that searches leaves the seat within some microseconds, unless it is off its core.
+worker* enter_soon(scheduler& runtime) noexcept {
+  constexpr int looks_before_yields = 64;  // that thread may wait for this core
+  if (auto* const mine = enter(runtime)) return mine;
+  if (!runtime.workers().front()->is_idle()) return nullptr;
+  auto& seat = runtime.gate().the_seat();
+  seat.begin_to_want();
+  worker* mine = nullptr;
+  const auto deadline = std::chrono::steady_clock::now() + short_wait;
+  for (int looks = 0; mine == nullptr && std::chrono::steady_clock::now() < deadline; ++looks) {
     relax();
     if (looks >= looks_before_yields) std::this_thread::yield();
-    if (std::chrono::steady_clock::now() >= deadline) {
-      gate.stop_asking(mine.index());
-      break;
-    }
+    mine = enter(runtime);
   }
-  return false;
+  seat.end_to_want();
+  return mine;
 }
 
-// Of worker_at(0) to worker_at(count - 1).
-template <class At>
-worker* enter_first(scheduler& runtime, among which, std::size_t count, At worker_at) noexcept {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (worker& each = worker_at(i); enter(runtime, each, which)) return &each;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (worker& each = worker_at(i); enter_when_vacant(runtime, each)) return &each;
-  }
-  return nullptr;
-}
-
-worker* last_entered(const scheduler& runtime) noexcept {
-  return bound.runtime == runtime.number() ? bound.to : nullptr;
-}
-
-// Best the worker of the processor that the thread is on; else the one whose last guest the thread was, else
-// any. The thread then goes on on that worker's processor: here it would share one with the nearest worker's
-// own thread, which is busy, until the system moves it some milliseconds later.
-worker* enter_any(scheduler& runtime, among which) noexcept {
-  auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && enter(runtime, *nearest, which)) return nearest;
-  auto* const last = last_entered(runtime);
-  const auto any = [&](std::size_t i) -> worker& { return *runtime.workers()[i]; };
-  auto* const entered = last != nullptr && enter(runtime, *last, which)
-                            ? last
-                            : enter_first(runtime, which, runtime.workers().size(), any);
-  if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
-  return entered;
-}
-
-// Whether enter_at_hand() would find one vacant. A hint.
-bool is_any_at_hand(scheduler& runtime) noexcept {
-  const auto is_vacant = [&](const worker& each) { return runtime.gate().is_vacant(each.index()); };
-  if (const auto* const nearest = runtime.worker_of_this_processor()) return is_vacant(*nearest);
-  return std::ranges::any_of(runtime.workers(), [&](const auto& each) { return is_vacant(*each); });
-}
-
-// One that is free at once, and on no other processor.
-worker* enter_at_hand(scheduler& runtime, among which) noexcept {
-  const auto enter_it = [&](worker& mine) { return enter(runtime, mine, which); };
-  if (auto* const nearest = runtime.worker_of_this_processor()) return enter_it(*nearest) ? nearest : nullptr;
-  auto* const last = last_entered(runtime);
-  if (last != nullptr && enter_it(*last)) return last;
-  const auto found =
-      std::ranges::find_if(runtime.workers(), [&](const auto& each) { return enter_it(*each); });
-  return found == runtime.workers().end() ? nullptr : found->get();
-}
-
-// As enter_any(), but one of these workers.
-worker* enter_one_of(scheduler& runtime, std::span<const unsigned> workers) noexcept {
-  auto* const nearest = runtime.worker_of_this_processor();
-  const bool has_nearest = nearest != nullptr && std::ranges::count(workers, nearest->index()) != 0;
-  if (has_nearest && enter(runtime, *nearest, among::vacant)) return nearest;
-  const auto named = [&](std::size_t i) -> worker& { return *runtime.workers()[workers[i]]; };
-  auto* const entered = enter_first(runtime, among::vacant, workers.size(), named);
-  if (entered != nullptr && nearest != nullptr) runtime.move_this_thread_to(entered->index());
-  return entered;
-}
-
-// Whether the thread may take the place of a called worker for a request that this would not begin with. If
-// the thread has called it, and it has not got up since, what that is to do is what the thread left; so it
-// may, some times. Of several workers another one begins the others, if that was another call.
-bool may_be_quicker(const scheduler& runtime) noexcept {
-  constexpr unsigned most = 16;
-  if (!bound.has_called || bound.runtime != runtime.number()) return false;
-  const bool is_still_called = bound.to->times_up() == bound.times_up;
-  return (is_still_called || runtime.workers().size() > 1) && bound.was_quicker++ < most;
+[[nodiscard]] bool may_be_a_guest() noexcept {
+  return call_stack::available && !bound.refuses;
 }
 
 // A spare thread of another runtime blocks, as to that one.
@@ -170,8 +97,7 @@ bool run_as(worker* mine, job& job) noexcept {
   if (mine == nullptr) return false;
   const thread_blocks elsewhere;
   const bool ran = mine->run_as_guest(job);
-  bound.times_up = mine->times_up();
-  bound.has_called = mine->end_guest();
+  mine->end_guest();
   return ran;
 }
 
@@ -181,64 +107,17 @@ void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;
 }
 
-bool run_as_guest(scheduler& runtime, job& job, among which) noexcept {
-  if (!call_stack::available || bound.refuses) return false;
-  auto* mine = enter_any(runtime, which);
-  // A worker that has just ended a call may have lost this core to who waited for it, before it could search.
-  if (mine == nullptr) {
-    std::this_thread::yield();
-    mine = enter_any(runtime, which);
-  }
-  return run_as(mine, job);
+bool run_as_guest(scheduler& runtime, job& job) noexcept {
+  return may_be_a_guest() && run_as(enter_soon(runtime), job);
 }
 
-// The thread of this processor's worker runs no task just now, or it would have the processor; but it may not
-// have had the time to sleep.
-bool is_worker_at_hand(scheduler& runtime) noexcept {
-  const auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && nearest->is_in_the_way() && !runtime.gate().is_vacant(nearest->index()))
-    std::this_thread::yield();
-  return is_any_at_hand(runtime);
+bool run_as_guest_for(scheduler& runtime, job& job, const detail::job& request) noexcept {
+  // The only worker begins older ones first: no other thread could.
+  if (runtime.workers().size() == 1 && !runtime.would_begin_with(request)) return false;
+  return may_be_a_guest() && run_as(enter(runtime), job);
 }
 
-void give_way_to_searcher(scheduler& runtime) noexcept {
-  if (runtime.requests().queue().size() < 2) return;
-  const auto* const nearest = runtime.worker_of_this_processor();
-  if (nearest != nullptr && runtime.gate().is_offered(nearest->index())) std::this_thread::yield();
-}
-
-bool run_as_guest_at_hand(scheduler& runtime, helping_guest& job, const detail::job& first) noexcept {
-  if (!call_stack::available || bound.refuses) return false;
-  auto& asked = runtime.requests();
-  // Others may be older, and the first may wait for them; nobody has been woken for them, if somebody dozes.
-  // The first may have been taken out of the queue.
-  const bool is_oldest = runtime.would_begin_with(first);
-  const bool others_wait = asked.queue().size() > (is_oldest ? 1 : 0);
-  const bool may_take_called_place = is_oldest || may_be_quicker(runtime);
-  if (others_wait && !is_oldest) runtime.announce_requests();
-  // The only worker begins them first: nobody else could.
-  if (others_wait && !may_take_called_place && runtime.workers().size() == 1) return false;
-  if (job.is_at_hand != nullptr && is_any_at_hand(runtime)) job.is_at_hand(job);
-  auto* mine = enter_at_hand(runtime, among::vacant);
-  if (mine != nullptr) {
-    bound.was_quicker = 0;
-  } else if (may_take_called_place) {
-    mine = enter_at_hand(runtime, among::called);
-  }
-  if (mine == nullptr) {
-    if (auto* const nearest = runtime.worker_of_this_processor()) nearest->was_in_the_way();
-  }
-  // Only now, when the worker of this processor is not the one that would be woken.
-  if (others_wait && is_oldest) runtime.announce_requests();
-  if (mine == nullptr || !others_wait) return run_as(mine, job);
-  asked.begin_help();
-  const bool ran = run_as(mine, job);
-  asked.end_help();
-  return ran;
-}
-
-bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, guests_part part) noexcept {
-  if (!call_stack::available || bound.refuses) return false;
+bool take_part_as_guest(scheduler& runtime, guests_part part) noexcept {
   struct taking_part : job {
     guests_part part;
   } job;
@@ -248,7 +127,7 @@ bool take_part_as_guest(scheduler& runtime, std::span<const unsigned> workers, g
     worker::run_own_jobs_until(mine.done, mine.what);
   };
   job.part = part;
-  return run_as(enter_one_of(runtime, workers), job);
+  return run_as_guest(runtime, job);
 }
 
 }  // namespace teff::detail

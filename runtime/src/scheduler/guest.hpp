@@ -1,52 +1,27 @@
-// A calling thread that mans a worker for the length of a call (guests.md).
+// A calling thread that is worker 0 for the length of a call (guests.md).
 #pragma once
 
 #include <teff/detail/scheduler/job.hpp>
 
-#include "scheduler/scheduler.hpp"
-
-#include <span>
-
 namespace teff::detail {
 
-// Which workers a guest may enter.
-enum class among : bool {
-  vacant,  // those only
-  called,  // those, too, that were woken from that and have not got up: for what they would do first
-};
+class scheduler;
 
-// Runs the job on the calling thread, which is no worker, as one of the runtime's workers. False: no worker
-// is free or becomes so at once; nothing was done. Within a call_in_progress.
-[[nodiscard]] bool run_as_guest(scheduler&, job&, among which) noexcept;
+// Each of these runs the job on the calling thread, which is no worker, as worker 0 of the runtime. False:
+// worker 0's seat is not free; nothing was done. Within a call_in_progress.
 
-// A job that runs requests. `is_at_hand`, where there is one, is called before the thread becomes a worker
-// that it found vacant: from then on no other worker is to see a request that nobody else may run.
-struct helping_guest : job {
-  void (*is_at_hand)(helping_guest& of) noexcept = nullptr;
-};
-// The same as run_as_guest() for such a job, which runs this request first, and needs no worker: only if it
-// costs no wait and no move to another processor. That is as the worker of the processor that the thread is
-// on; as any, if that has none.
-[[nodiscard]] bool run_as_guest_at_hand(scheduler&, helping_guest&, const detail::job& first) noexcept;
-
-// Whether that would probably find a worker. If the worker of this processor is about to sleep, gives way to
-// it.
-[[nodiscard]] bool is_worker_at_hand(scheduler&) noexcept;
-
-// If the worker of this processor searches while several requests wait, it is off the processor: gives way to
-// it.
-void give_way_to_searcher(scheduler&) noexcept;
-
-// The calling thread, which is no worker, calls `begin(what)` as one of these workers, then runs the jobs
-// that are submitted to that worker until `done(what)`, or until it has found none for as long as a worker
-// looks before it parks. False: none of them is vacant or becomes so at once; nothing was done. Within a
-// call_in_progress.
+// Where worker 0's own thread searches, waits until it leaves the seat.
+[[nodiscard]] bool run_as_guest(scheduler&, job&) noexcept;
+// For a job that runs this request first. Does not wait, since a worker that searches finds the request.
+[[nodiscard]] bool run_as_guest_for(scheduler&, job&, const job& request) noexcept;
+// On its own, runs what is submitted to worker 0: calls `begin(what)`, then runs these jobs until
+// `done(what)`, or until there has been none for as long as a worker looks before it parks.
 struct guests_part {
   void (*begin)(void* what) noexcept;
   bool (*done)(const void* what);
   void* what;
 };
-[[nodiscard]] bool take_part_as_guest(scheduler&, std::span<const unsigned> workers, guests_part) noexcept;
+[[nodiscard]] bool take_part_as_guest(scheduler&, guests_part) noexcept;
 
 // The calling thread is to be no guest any more: frames on its stack use its deque (forks.md).
 void refuse_to_be_a_guest() noexcept;

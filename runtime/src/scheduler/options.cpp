@@ -40,9 +40,13 @@ struct numeric_option {
 constexpr numeric_option workers_limits{
     "teff::runtime_options::workers", "TEFF_WORKERS", 1, most_workers, "there can be", "workers",
     "one for each core it may use"};
-constexpr numeric_option bind_limits{
-    "teff::runtime_options::bind",  "TEFF_BIND", 0, 1, "it is", "(0: workers are not bound to cores)",
-    "them bound as far as it helps"};
+constexpr numeric_option bind_limits{"teff::runtime_options::bind",
+                                     "TEFF_BIND",
+                                     0,
+                                     1,
+                                     "it is",
+                                     "(0: workers keep to no core)",
+                                     "each keep to a core as far as it helps"};
 constexpr numeric_option stack_size_limits{"teff::runtime_options::stack_size",
                                            "TEFF_STACK_SIZE",
                                            least_stack,
@@ -78,7 +82,7 @@ constexpr numeric_option trace_events_limits{"teff::runtime_options::trace_event
                        what.otherwise);
 }
 
-// What the program asks for, as far as the option allows it. Throws invalid_option.
+// Returns the program's value if the option allows it. Throws invalid_option.
 std::uint64_t allowed(std::uint64_t asked, const numeric_option& what) {
   if (asked < what.least || asked > what.most) refuse(what.option, std::to_string(asked), what);
   return asked;
@@ -96,13 +100,13 @@ std::optional<std::uint64_t> from_environment(const numeric_option& what) {
   return value;
 }
 
-// What the program asks for; where that is 0, what the environment does.
+// The program's value; if that is 0, the environment's; if that is unset, too, `otherwise`.
 std::uint64_t chosen(std::uint64_t asked, const numeric_option& what, std::uint64_t otherwise) {
   return asked != 0 ? allowed(asked, what) : from_environment(what).value_or(otherwise);
 }
 
-// Whether this process is one of several ranks of a node that an MPI has started and not bound to cores of
-// their own: then each would bind its first worker to the same one.
+// Whether an MPI has started this process beside other ranks on the same cores. The first workers of all
+// ranks would keep to the same core.
 bool shares_cores_with_ranks() {
   cpu_set_t mask;
   const long all = sysconf(_SC_NPROCESSORS_ONLN);

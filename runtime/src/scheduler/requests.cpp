@@ -2,14 +2,11 @@
 
 #include <teff/detail/scheduler/requests.hpp>
 
-#include "platform/relax.hpp"
 #include "scheduler/blocked_activities.hpp"
-#include "scheduler/kept_waiting.hpp"
 #include "scheduler/runtime_registry.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
-#include <chrono>
 #include <memory>
 #include <new>
 
@@ -28,16 +25,6 @@ struct requests::lent_thread : job {
         of(lent) {}
   requests& of;
 };
-
-// Meanwhile it does not read what the submitter writes.
-bool requests::are_left_to_workers() const noexcept {
-  constexpr std::chrono::microseconds time_to_come_to_wait{1};
-  const auto before = queue_.taken_before_oldest();
-  if (!before) return false;
-  const auto until = std::chrono::steady_clock::now() + time_to_come_to_wait;
-  while (std::chrono::steady_clock::now() < until) relax();
-  return queue_.taken_before_oldest() == before;
-}
 
 bool requests::is_there_anything_to_lend() const noexcept {
   return !queue_.empty() || (!calls_.empty() && lent_.everybody_sleeps());
@@ -104,11 +91,6 @@ void submit_request(scheduler& runtime, job& job) noexcept {
 
 bool withdraw_request(scheduler& runtime, job& job) noexcept {
   return runtime.requests().queue().withdraw(job);
-}
-
-void begin_withdrawn_request(scheduler& runtime) noexcept {
-  static constinit thread_local kept_waiting<> others;
-  if (others.begins_one(!runtime.requests().empty())) runtime.announce_requests();
 }
 
 void begin_call_if_alive(scheduler& runtime) {

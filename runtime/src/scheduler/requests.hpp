@@ -3,13 +3,9 @@
 // Which thread runs what, and why that can't deadlock: requests.md.
 #pragma once
 
-#include "platform/futex.hpp"
-#include "scheduler/dozing.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/lending.hpp"
 #include "scheduler/spare_threads.hpp"
-
-#include <atomic>
 
 namespace teff::detail {
 
@@ -24,16 +20,6 @@ class requests {
   [[nodiscard]] job_queue& calls() noexcept { return calls_; }
   [[nodiscard]] const job_queue& calls() const noexcept { return calls_; }
   [[nodiscard]] bool empty() const noexcept { return queue_.empty(); }
-
-  // Whether nobody has taken the oldest for a while: who submitted it is not about to run it. That takes a
-  // microsecond, if there is any.
-  [[nodiscard]] bool are_left_to_workers() const noexcept;
-  [[nodiscard]] detail::dozers<futex>& dozers() noexcept { return dozers_; }
-
-  // A thread from outside runs requests that it waits for, in the order in which it waits for them.
-  void begin_help() noexcept { helpers_.fetch_add(1, std::memory_order_relaxed); }
-  void end_help() noexcept { helpers_.fetch_sub(1, std::memory_order_relaxed); }
-  [[nodiscard]] bool has_helpers() const noexcept { return helpers_.load(std::memory_order_relaxed) != 0; }
 
   // A worker may run no request now: a spare thread is to run them, if there are any, and calls where no
   // worker may begin one.
@@ -79,8 +65,6 @@ class requests {
 
   job_queue queue_;
   job_queue calls_;
-  detail::dozers<futex> dozers_;
-  std::atomic<unsigned> helpers_{0};  // relaxed: a hint
   lending<> lent_;
   spare_threads spare_;
 };

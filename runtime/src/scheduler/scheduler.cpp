@@ -5,7 +5,6 @@
 #include "scheduler/blocked_activities.hpp"
 #include "scheduler/guest.hpp"
 #include "scheduler/runtime_registry.hpp"
-#include "scheduler/short_wait.hpp"
 
 #include <sched.h>
 
@@ -24,16 +23,13 @@ std::atomic<std::uint64_t> next_number{1};
 // What `ended` says meanwhile: the waiter, no worker, sleeps.
 constexpr std::uint32_t awaited_asleep = 2;
 
-// Who waits for a request may come for the next one when it has ended: if he slept, a worker that is quicker
-// would have that, and he would sleep again. As long as a worker looks before it parks.
-constexpr std::chrono::microseconds patience_with_requests{50};
-
 // About as long as oneTBB's workers do.
 constexpr std::chrono::milliseconds most_spin_unasked{1};
 
 }  // namespace
 
-void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
+                    std::chrono::microseconds patience) noexcept {
   if (waiter.runtime != nullptr) {
     return help_until(
         [](const void* flag) {
@@ -46,7 +42,7 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   // Acquire: pairs with the release in set_and_wake(): what was done before.
   const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
   auto now = ended.load(std::memory_order_acquire);
-  if (happens_soon(is_set, now == request_runs ? patience_with_requests : short_wait)) return;
+  if (happens_soon(is_set, patience)) return;
   const thread_blocks here;
   // Of this and set_and_wake(), the later one sees the other's value.
   if (now == has_ended || !ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire))
@@ -58,11 +54,7 @@ void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
   // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
   const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
   if (waiter.runtime == nullptr) {
-    if (before == awaited_asleep) {
-      futex_wake(ended);  // takes its address only
-    } else if (auto* const me = worker::current(); me != nullptr && before != waiter_takes_part) {
-      before == request_runs ? me->has_served_waiter() : me->was_in_the_way();
-    }
+    if (before == awaited_asleep) futex_wake(ended);  // takes its address only
   } else {
     runtime_registry::wake(*waiter.runtime, waiter.index);
   }
@@ -130,12 +122,13 @@ void scheduler::stop_workers(std::size_t started) noexcept {
 }
 
 void scheduler::arrive(unsigned index) noexcept {
-  if (bound_) machine_.bind_this_thread((*bound_)[index]);
+  if (bound_) machine_.free_this_thread();
+  move_this_thread_to(index);
   arrived_.arrive_and_wait();
 }
 
 void scheduler::move_this_thread_to(unsigned index) const noexcept {
-  if (bound_) machine_.move_this_thread((*bound_)[index]);
+  if (bound_) topology::move_this_thread((*bound_)[index]);
 }
 
 void scheduler::run_and_wait(awaited_job& job) {
@@ -149,21 +142,7 @@ bool scheduler::run_unless_shut_down(awaited_job& job) {
   if (!begin_call_unless_shut_down()) return false;
   job.submitter = here();
   job.is_awaited = job.submitter.runtime != nullptr;
-  // A worker that gives way to a guest leaves to it what a source was brought just now. The call may wait for
-  // that, or that for the call, so neither is run before the other on this thread: then the call is
-  // submitted.
-  struct call_unless_work_is_left : detail::job {
-    detail::job* call = nullptr;
-    bool ran = false;
-  } as_guest;
-  as_guest.run = [](detail::job& self_job) noexcept {
-    auto& mine = static_cast<call_unless_work_is_left&>(self_job);
-    if (worker::this_one_sees_source_work()) return;
-    mine.ran = true;
-    mine.call->run(*mine.call);
-  };
-  as_guest.call = &call;
-  if (job.is_awaited || !run_as_guest(*this, as_guest, among::vacant) || !as_guest.ran) {
+  if (job.is_awaited || !run_as_guest(*this, call)) {
     job.is_awaited = true;
     submit(call);
     wait_until_set(job.ended, job.submitter);
@@ -180,10 +159,6 @@ worker* scheduler::worker_of_this_processor() const noexcept {
 
 void scheduler::expect_own_process() const {
   if (is_of_parent()) throw forked_process();
-}
-
-void scheduler::unbind_forked_worker() const noexcept {
-  if (bound_) machine_.free_this_thread();
 }
 
 // What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
@@ -248,7 +223,7 @@ void scheduler::end_workers() noexcept {
 bool scheduler::notify_work() noexcept {
   if (!gate_.needs_a_wake()) return false;
   const auto* const nearest = worker_of_this_processor();
-  return gate_.wake_any(nearest == nullptr ? 0 : nearest->index() + 1);
+  return gate_.wake_any(nearest == nullptr ? 0 : nearest->index());
 }
 
 void scheduler::notify_work_for_searchers() noexcept {
@@ -264,28 +239,11 @@ void scheduler::submit(job& job) noexcept {
 void scheduler::submit_request(job& job) noexcept {
   if (is_of_parent()) return;  // nobody is there who would run it
   requests_.queue().push(job);
-  if (!requests_.dozers().will_look()) announce_requests();
-}
-
-// A sleeper is woken, or somebody searches, or all are busy; which of the last two, the counters can't tell
-// of those that search only for what they may run.
-void scheduler::announce_requests() noexcept {
+  // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
+  // tell: some search only for what they may run.
   if (notify_work()) return;
   ask_busy_workers();
   requests_.lend_for_sleepers();
-}
-
-void scheduler::have_one_doze() noexcept {
-  for (const auto& each : workers_) {
-    if (!gate_.sleeps_at_home(each->index())) continue;
-    each->is_to_doze();
-    return gate_.stir(each->index());
-  }
-}
-
-void scheduler::needs_all_for_requests() noexcept {
-  for (const auto& each : workers_) each->is_needed();
-  announce_requests();
 }
 
 void scheduler::ask_busy_workers() noexcept {

@@ -13,6 +13,7 @@
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/requests.hpp"
+#include "scheduler/short_wait.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/worker.hpp"
 #include "trace/trace.hpp"
@@ -27,14 +28,12 @@
 
 namespace teff::detail {
 
-// What `ended` says: to begin with, of a request; of what the waiter, a guest, does a part of; else 0. At the
-// end.
-constexpr std::uint32_t request_runs = 3;
-constexpr std::uint32_t waiter_takes_part = 4;
+// What `ended` says at the end; 0 to begin with.
 constexpr std::uint32_t has_ended = 1;
 // Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
-// worker: the calling thread sleeps.
-void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
+// worker: the calling thread looks for so long, then sleeps.
+void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
+                    std::chrono::microseconds patience = short_wait) noexcept;
 // Sets it and wakes the waiter. Both `ended` and the waiter's runtime may be gone when this returns.
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept;
 
@@ -70,17 +69,9 @@ class scheduler {
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != this_process(); }
   // Throws forked_process.
   void expect_own_process() const;
-  // A worker's thread is the only one of a child process.
-  void unbind_forked_worker() const noexcept;
 
   void submit(job& job) noexcept;
   void submit_request(job& job) noexcept;
-  // If a worker's own thread sleeps, because a guest is the worker or may be, it dozes from now on.
-  void have_one_doze() noexcept;
-  // Those who wait for requests do not come for them: workers that leave them to these run them again.
-  void needs_all_for_requests() noexcept;
-  // There is a request, and somebody is to begin it.
-  void announce_requests() noexcept;
   void submit_to(unsigned index, job& job) noexcept;
 
   // No other runtime of the process ever has the same number.
@@ -88,7 +79,8 @@ class scheduler {
   [[nodiscard]] runtime_life life() const noexcept { return {place_of_number_, number_}; }
   // The worker that is bound to the processor that the calling thread is on; null: none is.
   [[nodiscard]] worker* worker_of_this_processor() const noexcept;
-  // The calling thread goes on on the processor of this worker, if workers are bound.
+  // The calling thread goes on on the processor of this worker, if workers are bound. Its mask stays as it
+  // is.
   void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
   // Null: what workers do is not recorded.
@@ -103,7 +95,7 @@ class scheduler {
   [[nodiscard]] bool has_work_from_outside() const noexcept {
     return !requests_.calls().empty() || !requests_.empty();
   }
-  // Whether that request is what a worker would take first of it.
+  // Whether a worker would take this request first of all that. A hint.
   [[nodiscard]] bool would_begin_with(const job& request) const noexcept {
     return requests_.calls().empty() && requests_.queue().is_oldest(request);
   }
@@ -139,8 +131,8 @@ class scheduler {
   // longer after the last time.
   [[nodiscard]] bool exposure_is_due() noexcept;
 
-  // A worker's thread: binds itself, then waits until all deques are open; and at its end, until nobody can
-  // look at its deque any more.
+  // A worker's thread: goes to its processor, then waits until all deques are open; and at its end, until
+  // nobody can look at its deque any more.
   void arrive(unsigned index) noexcept;
   void leave() noexcept { left_.arrive_and_wait(); }
 

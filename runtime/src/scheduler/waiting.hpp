@@ -29,8 +29,7 @@ struct worker::waiting {
   const waits where;
   search_pace pace;
   bool searching = false;
-  unsigned fruitless = 0;            // looks in vain since it ran something
-  std::uint32_t requests_taken = 0;  // when the search began
+  unsigned fruitless = 0;  // looks in vain since it ran something
   // When requests are lent that it sees and may not run.
   search_pace::clock::time_point lends_at = search_pace::clock::time_point::max();
 };

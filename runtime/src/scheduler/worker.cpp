@@ -42,6 +42,7 @@ std::uint32_t next_sleeper() noexcept {
 worker::worker(scheduler& all, unsigned index, std::size_t stack_size, trace_ring* ring)
     : all_(all),
       index_(index),
+      word_(index),
       sleeper_(next_sleeper()),
       slots_(scope_slots, stack_size / least_frame),
       random_(0x9e3779b97f4a7c15U * (index + 1)),
@@ -95,12 +96,9 @@ void worker::leave_deque() noexcept {
 void worker::begin_guest() noexcept {
   current_ = this;
   man_deque();
+  word_ = all_.gate().word_of_guest();
   self.resume(slots_.begin());
   deque_.store(&self, std::memory_order_release);
-}
-
-void worker::leave_search() noexcept {
-  if (all_.gate().stop_search()) hand_over();
 }
 
 worker::guest_stack::guest_stack(std::size_t size, unsigned worker)
@@ -142,10 +140,15 @@ bool worker::run_as_guest(job& job) noexcept {
   return true;
 }
 
-bool worker::end_guest() noexcept {
+void worker::hand_over_time() noexcept {
+  rise();  // before another worker goes to sleep and relies on the bell
+  if (!all_.gate().somebody_wakes_by(next_poll()) && all_.gate().wake_any(index_)) woke_one();
+}
+
+void worker::end_guest() noexcept {
   auto& gate = all_.gate();
   deque_.store(own_deque_, std::memory_order_release);
-  bool others_idle = gate.prepare_leave(index_);
+  bool others_idle = gate.prepare_leave();
   // A worker that has just ended something searches in a microsecond or two; a fence on every core takes
   // longer.
   constexpr int looks = 256;
@@ -153,17 +156,13 @@ bool worker::end_guest() noexcept {
     relax();
     others_idle = gate.others_are_idle();
   }
-  const bool stays = finds_reason_to_call_home(others_idle);
-  if (stays) {
-    woke_one();
-    gate.cancel_leave(index_);
-  }
+  const bool calls_home = finds_reason_to_call_home(others_idle);
+  if (calls_home) woke_one();
   self.suspend();
   leave_deque();
   current_ = nullptr;
-  const bool leaves_it_vacant = !stays && gate.leave(index_);
-  if (!leaves_it_vacant) gate.call_home(index_);
-  return !leaves_it_vacant;
+  word_ = index_;
+  gate.leave(calls_home);
 }
 
 worker::look::look(worker& me) noexcept : looks_(me.looks_) {
@@ -200,7 +199,6 @@ bool worker::begin_child() noexcept {
         state != slot_state::ended && state != slot_state::failed)
       each->state.store(slot_state::moved_out, std::memory_order_relaxed);
   }
-  if (me->own_deque_ == &self) me->all_.unbind_forked_worker();
   return true;
 }
 

@@ -12,7 +12,6 @@
 #include "platform/own_thread.hpp"
 #include "platform/stack_overflow.hpp"
 #include "scheduler/activities.hpp"
-#include "scheduler/dozing.hpp"
 #include "scheduler/idle_gate.hpp"
 #include "scheduler/job_queue.hpp"
 #include "scheduler/nearest_first.hpp"
@@ -60,21 +59,16 @@ class worker {
   void start(std::size_t stack_size);
   void join() noexcept;
 
-  // ---- A guest: a thread that has entered the worker by the gate ----
+  // ---- A guest: a thread that has entered worker 0 by the gate ----
 
   // The calling thread's deque is the worker's from now on. Part of entering (idle_gate::enter()).
   void begin_guest() noexcept;
-  // After entering as a searcher: it has found something, its call.
-  void leave_search() noexcept;
-  // It is awake: who rings would wake its own thread in vain.
-  void rise() noexcept;
+  // After entering with a promise: another worker is to wake in time.
+  void hand_over_time() noexcept;
   // Runs the job on the stack for guests. False: that can't be had.
   [[nodiscard]] bool run_as_guest(job& job) noexcept;
-  // On a worker: whether a source has work that it may do.
-  [[nodiscard]] static bool this_one_sees_source_work() noexcept;
-  // Leaves; when this returns the worker is another's. Returns whether there was work, so that its own thread
-  // was called.
-  bool end_guest() noexcept;
+  // When this returns the worker is another's.
+  void end_guest() noexcept;
   // After no deque of the calling thread is this worker's any more, and every thread has executed a fence:
   // returns when this worker, as a thief, has done with what it found before.
   void wait_until_it_looked() const noexcept;
@@ -121,23 +115,8 @@ class worker {
   // As detail::run_as_activity().
   void run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept;
   [[nodiscard]] bool has_room_for_foreign_tasks() const noexcept;
-  // A thread from outside could not be the worker; or what it has just done was the call of one that spun
-  // meanwhile, and could have been the worker.
-  void was_in_the_way() noexcept { usefulness_.was_in_the_way(); }
-  // That was so again and again: it sleeps as soon as it has nothing else to do.
-  [[nodiscard]] bool is_in_the_way() const noexcept { return usefulness_.is_in_the_way(); }
-  // How often its own thread has become the worker again, after it had slept or a guest had been in.
-  [[nodiscard]] std::uint32_t times_up() const noexcept { return times_up_.load(std::memory_order_relaxed); }
-  // When it sleeps next.
-  void is_to_doze() noexcept { usefulness_.was_of_no_use(); }
-  // A thread from outside does not come for what was left to it.
-  void is_needed() noexcept { usefulness_.forget_doubts(); }
-  // What it has just done was a request that a thread from outside waited for, awake.
-  void has_served_waiter() noexcept {
-    served_waiter_ = true;
-    // Of several workers one is of use to him: he may have run other requests meanwhile.
-    if (victims.empty()) usefulness_.was_in_the_way();
-  }
+  // Whether it searches or sleeps. A hint.
+  [[nodiscard]] bool is_idle() const noexcept { return idle_.is_running(); }
 
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
@@ -172,7 +151,7 @@ class worker {
    private:
     std::atomic<std::uint32_t>& looks_;
   };
-  // A wait within which the worker has nothing on its stack: others may man it.
+  // At the top, the worker has nothing on its stack.
   enum class waits : bool { within_task, at_top };
   struct waiting;
 
@@ -187,31 +166,23 @@ class worker {
   void begin_search(waiting& mine) noexcept;
   void leave_shared_core() noexcept;
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
-  [[nodiscard]] bool sees_requests_run_by_others(const waiting& mine) const noexcept;
   void look_around(waiting& mine) noexcept;
   void lend_requests(waiting& mine, source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
-  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine, bool for_guest,
-                                                bool leaves_requests) noexcept;
+  [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
   bool run_something(waiting& mine) noexcept;
   task_slot* steal_from_anyone(const waiting& mine, worker*& victim) noexcept;
   task_slot* take_oldest_of_own() noexcept;
   bool run_job_of(job_queue& queue, bool& searching) noexcept;
-  bool run_taken(job* taken, bool& searching) noexcept;
-  bool run_request(waiting& mine) noexcept;
-  [[nodiscard]] bool leaves_requests_to_waiters(const waiting& mine) const noexcept;
   void run_stolen(worker& victim, task_slot& slot) noexcept;
   void run_job(job& job) noexcept;
   task_slot* steal_from(worker& victim) noexcept;
   worker* thief_of(const task_slot* awaited) const noexcept;
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
+  enum class woken_by : bool { another, time_or_bell };
   woken_by sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
-  void sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
-  void begin_doze() noexcept;
-  void end_doze() noexcept;
-  void doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
@@ -221,13 +192,12 @@ class worker {
   [[nodiscard]] bool finds_reason_to_call_home(bool others_idle) noexcept;
   [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
-  [[nodiscard]] bool sees_inviting_work() noexcept;
-  enum class with_what_is_left : bool { no, yes };
-  [[nodiscard]] bool sees_work(with_what_is_left counts = with_what_is_left::yes) noexcept;
-  [[nodiscard]] bool sees_work_inside(with_what_is_left counts = with_what_is_left::yes) noexcept;
+  [[nodiscard]] bool sees_work() noexcept;
   [[nodiscard]] source::poll_time next_poll() noexcept;
   // To the bells of all sources. False: they are too many to sleep on.
   bool listen(doorbells& bells) noexcept;
+  // It is awake: a bell would wake its own thread in vain.
+  void rise() noexcept;
   void poll_sources(source::poll_time now) noexcept;
   bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
@@ -237,6 +207,7 @@ class worker {
 
   scheduler& all_;
   const unsigned index_;
+  unsigned word_;                // of the gate, on which the thread sleeps that mans it
   const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
   std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it
@@ -261,12 +232,8 @@ class worker {
   std::atomic<bool> sleeps_for_sources_{false};
   stolen_tasks<calling_worker> stolen_;
   spin_patience patience_;
-  usefulness usefulness_;
   unsigned tasks_at_top_ = 0;
-  std::atomic<std::uint32_t> times_up_{0};  // written by its own thread
   bool request_is_due_ = false;
-  bool served_waiter_ = false;
-  bool dozes_ = false;  // its own thread has told the dozers so, and it alone uses this
   own_thread thread_;
   trace_ring* const ring_;
   worker_counter jobs_, steals_, failed_steals_, exposures_, shares_, parks_, wakes_;

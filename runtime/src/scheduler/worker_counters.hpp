@@ -32,6 +32,7 @@ struct worker_stopwatch {
     total += now - began;
     return began;
   }
+  [[nodiscard]] bool is_running() const noexcept { return since.load(std::memory_order_relaxed) != 0; }
   [[nodiscard]] std::uint64_t read(std::uint64_t now) const noexcept {
     const auto before = total.read();
     const auto began = since.load(std::memory_order_relaxed);

@@ -138,17 +138,17 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     me.spin_until(done, what);
     if (done(what)) return;
     gate.start_search();
-    if (gate.prepare_sleep(me.index_, wake_for::name)) me.hand_over();
+    if (gate.prepare_sleep(me.word_, wake_for::name)) me.hand_over();
     // From here on, whoever makes it true sees that this worker sleeps, or is seen by this look.
     me.all_.fences().everywhere();
     if (done(what)) {
-      gate.cancel_sleep(me.index_, wake_for::name);
+      gate.cancel_sleep(me.word_, wake_for::name);
     } else {
       me.all_.requests().begin_sleep();
       me.sleep(wake_for::name, futex::never, waits::within_task);
       me.all_.requests().end_sleep();
     }
-    me.leave_search();
+    if (gate.stop_search()) me.hand_over();
   }
 }
 
@@ -221,17 +221,13 @@ void worker::leave_shared_core() noexcept {
 
 // After a look in vain.
 void worker::look_further(waiting& mine) noexcept {
-  if (mine.where == waits::at_top && mine.searching &&
-      (all_.gate().is_asked_for(index_) || usefulness_.is_in_the_way())) {
+  if (mine.where == waits::at_top && mine.searching && index_ == 0 && all_.gate().the_seat().is_wanted()) {
     park(mine);
   } else if (!mine.searching) {
     begin_search(mine);
   } else if (mine.pace.is_time_to_read()) {
     look_around(mine);
-    if (sees_requests_run_by_others(mine)) {
-      usefulness_.was_of_no_use();
-      park(mine);
-    } else if (mine.pace.is_over()) {
+    if (mine.pace.is_over()) {
       if (!is_counted_on(mine)) park(mine);
     } else if (mine.limit == may_run::everything && mine.pace.looks() % looks_between_exposures == 0 &&
                sees_private_work() && all_.exposure_is_due()) {
@@ -249,25 +245,16 @@ void worker::begin_search(waiting& mine) noexcept {
   if (next_look_at_sources_ == 0 && ++mine.fruitless < looks_before_search) return relax();
   keep_to_own_processor();
   start_search(mine.searching);
-  if (mine.where == waits::at_top) all_.gate().offer(index_);
   mine.pace.begin(patience_.least(), patience_.now());
-  mine.requests_taken = all_.requests().queue().taken();
   look_around(mine);
 }
 
-// So many while it found none: those who wait for them are quicker.
-bool worker::sees_requests_run_by_others(const waiting& mine) const noexcept {
-  constexpr std::uint32_t many = 64;
-  return mine.where == waits::at_top && all_.requests().queue().taken() - mine.requests_taken >= many;
-}
-
-// A guest is not bound. Where another program wants this core, the system moves the guest to one whose worker
-// sleeps for a moment, and the two share that from then on, while this one is the other program's. Each waits
-// for the other's turn to end, some milliseconds a time.
+// A worker is not bound by its affinity mask, which threads and processes that a task begins would inherit.
+// So the system may wake or move the worker to the processor of another one. The two would share that from
+// then on: each would wait for the other's turn to end, some milliseconds a time.
 void worker::keep_to_own_processor() const noexcept {
-  if (own_deque_ == &self) return;
   const auto* const here = all_.worker_of_this_processor();
-  if (here != nullptr && here != this && !all_.gate().is_vacant(here->index()))
+  if (here != nullptr && here != this && !all_.gate().is_asleep(here->index()))
     all_.move_this_thread_to(index_);
 }
 

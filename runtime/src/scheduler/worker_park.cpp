@@ -15,66 +15,40 @@ namespace teff::detail {
 void worker::park(waiting& mine) noexcept {
   auto& gate = all_.gate();
   const auto limit = mine.limit;
-  const bool at_top = mine.where == waits::at_top;
-  const auto wakes = limit != may_run::everything ? wake_for::name
-                     : at_top                     ? wake_for::work_or_guest
-                                                  : wake_for::work;
+  const auto wakes = limit == may_run::everything ? wake_for::work : wake_for::name;
   const bool for_sources = limit == may_run::sources || limit == may_run::own_work;
   if (for_sources) all_.begin_sleep_for_sources(sleeps_for_sources_);
   if (limit != may_run::everything) all_.requests().begin_sleep();
-  const bool leaves_requests = at_top && usefulness_.is_doubtful();
-  // Before it counts as a sleeper, so that nobody wakes it for one.
-  if (leaves_requests) begin_doze();
-  const bool for_guest = at_top && gate.prepare_to_give_way(index_);
-  if (!for_guest && gate.prepare_sleep(index_, wakes)) hand_over();
+  if (gate.prepare_sleep(word_, wakes)) hand_over();
   auto by = woken_by::another;
   doorbells bells;
   const bool listens = limit == may_run::awaited_thief || listen(bells);
-  if (!listens || finds_reason_to_stay_awake(mine, for_guest, leaves_requests)) {
-    gate.cancel_sleep(index_, wakes);
+  if (!listens || finds_reason_to_stay_awake(mine)) {
+    gate.cancel_sleep(word_, wakes);
   } else {
-    auto until = limit == may_run::awaited_thief ? futex::never : next_poll();
-    // Without such a time it dozes.
-    if (leaves_requests && until != futex::never)
-      until = std::min(until, search_pace::clock::now() + all_.requests().dozers().nap);
-    by = sleep(wakes, until, mine.where, bells);
-  }
-  if (at_top) {
-    gate.offer(index_);
-    end_doze();
+    by = sleep(wakes, limit == may_run::awaited_thief ? futex::never : next_poll(), mine.where, bells);
   }
   if (limit != may_run::everything) all_.requests().end_sleep();
   if (for_sources) all_.end_sleep_for_sources(sleeps_for_sources_);
-  if (by == woken_by::time_or_bell) {
-    poll_sources(search_pace::clock::now());
-    // Requests that nobody has come for; or there are none any more, for which it would have to look.
-    auto& asked = all_.requests();
-    if (leaves_requests && (!asked.empty() || !asked.dozers().were_counted_on())) usefulness_.forget_doubts();
-  }
-  mine.requests_taken = all_.requests().queue().taken();
-  // Who woke to poll has nothing to expect but what it finds at once. And a guest that has left goes on,
-  // maybe on this core.
+  if (by == woken_by::time_or_bell) poll_sources(search_pace::clock::now());
+  // A worker that woke to poll looks once and sleeps again.
   constexpr auto none = search_pace::clock::duration::zero();
   mine.pace.begin(by == woken_by::another ? patience_.least() : none,
-                  by == woken_by::time_or_bell ? none : patience_.now());
+                  by == woken_by::another ? patience_.now() : none);
+  keep_to_own_processor();
 }
 
-// The last look before it sleeps. `for_guest`: somebody waits for it to end, and will do what is left to him.
-// `leaves_requests`: it will look at them again in time.
-bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest, bool leaves_requests) noexcept {
+// The last look before it sleeps.
+bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
   const auto limit = mine.limit;
-  // Whoever pushes from now on shares at once; what was shared before is seen by this look.
+  // A worker that pushes from now on shares at once; what was shared before is seen by this look.
   if (limit == may_run::everything) ask_everyone();
-  // One fence for both: from here on, whoever brings a source something sees that this worker sleeps, or is
-  // seen by this look; and so is whoever has pushed and did not see that he is asked. Not for a guest, who
-  // looks when it leaves, or has this worker look again (guests.md).
-  if (!for_guest &&
-      (limit == may_run::everything || (limit != may_run::awaited_thief && !all_.sources().empty())))
+  // One fence for both. From here on, a thread that brings a source something sees that this worker sleeps,
+  // or is seen by this look. So is a worker that has pushed and did not see that it is asked.
+  if (limit == may_run::everything || (limit != may_run::awaited_thief && !all_.sources().empty()))
     all_.fences().everywhere();
   if (mine.done()) return true;
   if (mine.awaited.from != nullptr && mine.awaited.from->sees_work(index_)) return true;
-  if (for_guest) return sees_work(with_what_is_left::no) || sees_private_work();
-  if (leaves_requests) return !all_.requests().calls().empty() || sees_work_inside() || expose_anything();
   if (limit == may_run::everything) return sees_work() || expose_anything();
   auto* const thief = thief_of(mine.awaited.slot);
   const look here(*this);
@@ -82,77 +56,29 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine, bool for_guest, boo
          (limit != may_run::awaited_thief && sees_source_work(limit));
 }
 
-woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
-                       const doorbells& also) noexcept {
+worker::woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
+                               const doorbells& also) noexcept {
+  auto& gate = all_.gate();
   ++parks_;
   const auto sleeps_from = search_pace::clock::now();
   parked_.start();
-  auto by = woken_by::another;
-  if (where == waits::at_top) {
-    by = all_.gate().sleep_vacant(
-        index_, [this](const auto& home, std::uint32_t expected) { sleep_at_home(home, expected); }, deadline,
-        also);
-    times_up_.store(times_up() + 1, std::memory_order_relaxed);
-    self.invite();  // who asked while a guest was the worker asked the guest's deque
+  bool by_itself = false;
+  if (where == waits::at_top && index_ == 0) {
+    by_itself = gate.sleep_off_seat(deadline, also);
+    self.invite();  // a thief that asked while a guest was the worker asked the guest's deque
   } else if (deadline == futex::never) {
-    all_.gate().sleep(index_);
-  } else if (all_.gate().sleep_until(index_, what, deadline, also)) {
-    by = woken_by::time_or_bell;
+    gate.sleep(word_);
+  } else {
+    by_itself = gate.sleep_until(word_, what, deadline, also);
   }
   const auto began = parked_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::parked, nullptr, began);
-  if (by == woken_by::time_or_bell) {
+  if (by_itself) {
     patience_.woke();
-  } else {
-    patience_.was_woken(search_pace::clock::now() - sleeps_from);
+    return woken_by::time_or_bell;
   }
-  return by;
-}
-
-// While guests may man the worker.
-void worker::sleep_at_home(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
-  if (usefulness_.is_doubtful() || all_.requests().queue().left_oldest() != nullptr) doze(home, expected);
-  end_doze();
-  if (home.load(std::memory_order_relaxed) != expected) return;
-  futex_wait(home, expected);
-  usefulness_.was_woken();
-}
-
-// As long as requests come, which are run by who waits for them (requests.md).
-void worker::doze(const std::atomic<std::uint32_t>& home, std::uint32_t expected) noexcept {
-  auto& requests = all_.requests();
-  auto& dozers = requests.dozers();
-  begin_doze();
-  bool is_needed = dozers.count() == 1;  // one is enough
-  bool lies_idle = false;                // nobody is the worker, and there are several requests
-  const job* left = nullptr;
-  while (is_needed) {
-    const auto before = requests.queue().taken_before_oldest();
-    if (futex_wait_until(home, expected, search_pace::clock::now() + dozers.nap)) break;
-    const bool nobody_takes_any = before && before == requests.queue().taken_before_oldest();
-    const bool lay_idle =
-        std::exchange(lies_idle, all_.gate().is_vacant(index_) && requests.queue().size() > 1) && lies_idle;
-    if (nobody_takes_any || lay_idle) {
-      usefulness_.forget_doubts();
-      break;
-    }
-    const auto* const left_before = std::exchange(left, requests.queue().left_oldest());
-    if (left != nullptr && left == left_before) break;
-    is_needed = dozers.were_counted_on() || !requests.empty();
-  }
-}
-
-void worker::begin_doze() noexcept {
-  if (!std::exchange(dozes_, true)) all_.requests().dozers().begin();
-}
-
-void worker::end_doze() noexcept {
-  if (!std::exchange(dozes_, false)) return;
-  auto& requests = all_.requests();
-  if (!requests.dozers().end()) return;
-  // Who was to come for it is busy, maybe with what waits for it; or nobody looks any more whether he is.
-  if (requests.queue().left_oldest() != nullptr) requests.lend();
-  if (!requests.empty()) all_.announce_requests();
+  patience_.was_woken(search_pace::clock::now() - sleeps_from);
+  return woken_by::another;
 }
 
 bool worker::sees_source_work(may_run limit) noexcept {
@@ -160,34 +86,16 @@ bool worker::sees_source_work(may_run limit) noexcept {
   return all_.sources().any_of(index_, next_source_, [&](source& each) { return sees_work_of(each, limit); });
 }
 
-bool worker::this_one_sees_source_work() noexcept {
-  return current()->sees_source_work(may_run::everything);
-}
-
-bool worker::sees_inviting_work() noexcept {
-  if (!inbox_.empty()) return true;
-  return all_.sources().any_of(index_, next_source_, [&](source& each) {
-    return sees_work_of(each, may_run::everything) && each.invites(index_);
-  });
-}
-
 bool worker::sees_work_of(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.sees_own_work(index_) : each.sees_work(index_);
 }
 
-bool worker::sees_work(with_what_is_left counts) noexcept {
-  return all_.has_work_from_outside() || sees_work_inside(counts);
-}
-
 // `counts`: whether what sources leave to other threads for a moment is work.
-bool worker::sees_work_inside(with_what_is_left counts) noexcept {
-  if (counts == with_what_is_left::yes ? sees_source_work(may_run::everything) : sees_inviting_work())
-    return true;
+bool worker::sees_work() noexcept {
+  if (all_.has_work_from_outside() || sees_source_work(may_run::everything)) return true;
   const look here(*this);
-  for (const auto* const other : victims) {
-    if (other->deque().has_public()) return true;
-  }
-  return false;
+  return std::any_of(victims.begin(), victims.end(),
+                     [](const worker* other) { return other->deque().has_public(); });
 }
 
 // A hint, which costs less than exposing it.
@@ -198,18 +106,20 @@ bool worker::sees_private_work() noexcept {
 }
 
 // The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
+// What any worker may do is announced as by a thread that has just published it.
 bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
+  auto& gate = all_.gate();
   ask_everyone();
   if (!all_.sources().empty()) {
     doorbells bells;  // those that the worker's own thread sleeps on, if it is relied on
     if (!listen(bells)) return true;
-    all_.gate().promise_again(index_);
+    gate.promise_again();
     if (!others_idle) all_.fences().everywhere();
-    if (!all_.gate().somebody_wakes_by(next_poll())) return true;
+    if (!gate.anyone_searches() && !gate.somebody_wakes_by(next_poll())) return true;
   }
-  auto& asked = all_.requests();
-  const bool sees_requests = !asked.empty() && !asked.dozers().will_look();
-  return sees_requests || !asked.calls().empty() || sees_work_inside() || sees_private_work();
+  if (sees_source_work(may_run::own_work)) return true;
+  if (gate.needs_a_wake() && (sees_work() || sees_private_work()) && gate.wake_any(index_)) woke_one();
+  return false;
 }
 
 // Whether another worker has public work, or private work of which half is now public. After a fence on every

@@ -139,7 +139,9 @@ bool worker::run_something(waiting& mine) noexcept {
   const auto limit = mine.limit;
   const auto& awaited = mine.awaited;
   bool& searching = mine.searching;
-  if (std::exchange(request_is_due_, false) && limit == may_run::everything && run_request(mine)) return true;
+  if (std::exchange(request_is_due_, false) && limit == may_run::everything &&
+      run_job_of(all_.requests().queue(), searching))
+    return true;
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
   // What came from outside is taken only if it was there before the look at the sources, all of which are
   // looked at then: who brought it may have brought a source something before, and it may wait for that.
@@ -153,7 +155,7 @@ bool worker::run_something(waiting& mine) noexcept {
   task_slot* slot = victim == nullptr ? nullptr : steal_from(*victim);
   if (slot == nullptr && limit != may_run::awaited_thief && run_job_of(inbox_, searching)) return true;
   if (slot == nullptr && from_outside &&
-      (run_job_of(all_.requests().calls(), searching) || run_request(mine)))
+      (run_job_of(all_.requests().calls(), searching) || run_job_of(all_.requests().queue(), searching)))
     return true;
   if (slot == nullptr && limit >= may_run::sources && has_room_for_foreign_tasks()) {
     slot = steal_from_anyone(mine, victim);
@@ -167,36 +169,11 @@ bool worker::run_something(waiting& mine) noexcept {
 }
 
 bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
-  return run_taken(queue.pop(), searching);
-}
-
-bool worker::run_taken(job* taken, bool& searching) noexcept {
+  job* const taken = queue.pop();
   if (taken == nullptr) return false;
   stop_search(searching);
   run_job(*taken);
   return true;
-}
-
-bool worker::run_request(waiting& mine) noexcept {
-  if (leaves_requests_to_waiters(mine)) return false;
-  auto& asked = all_.requests();
-  const bool may_leave_it = mine.searching && all_.gate().anyone_sleeps();
-  if (may_leave_it && !asked.are_left_to_workers()) return false;
-  // Who waits for requests one after the other is about to come for the oldest, or waits for it in vain. If
-  // he does not come, a thread that dozes sees that: others may wait for it.
-  const bool may_leave_oldest = std::exchange(served_waiter_, false) || asked.has_helpers();
-  const bool leaves_oldest = may_leave_oldest && asked.dozers().will_look();
-  if (may_leave_oldest && !leaves_oldest) all_.have_one_doze();
-  auto* const next = leaves_oldest ? asked.queue().pop_leaving_oldest() : asked.queue().pop();
-  // Of this and the end of dozing, the later one sees the other.
-  if (leaves_oldest && !asked.dozers().will_look() && asked.queue().left_oldest() != nullptr) asked.lend();
-  return run_taken(next, mine.searching);
-}
-
-// To threads that wait for them, and would be this worker if it slept. It sees in time if they do not come
-// (doze()).
-bool worker::leaves_requests_to_waiters(const waiting& mine) const noexcept {
-  return mine.where == waits::at_top && usefulness_.is_in_the_way();
 }
 
 // Who has just run something looks at all others. While it searches, it looks at a few at a time: each look
@@ -289,7 +266,7 @@ bool worker::makes_way_for_request() noexcept {
     asked.lend();
     return false;
   }
-  return request_is_due_ = !usefulness_.is_in_the_way();
+  return request_is_due_ = true;
 }
 
 bool makes_way_for_request() noexcept {

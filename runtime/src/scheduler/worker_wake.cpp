@@ -19,25 +19,23 @@ void worker::start_search(bool& searching) noexcept {
 void worker::stop_search(bool& searching) noexcept {
   if (!searching) return;
   searching = false;
-  usefulness_.found_something();
-  all_.gate().withdraw_offer(index_);
   const auto began = idle_.stop();
   if (ring_ != nullptr) record(*ring_, event_kind::searching, nullptr, began);
-  leave_search();
+  if (all_.gate().stop_search()) hand_over();
 }
 
 // Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
 // become public before is looked for here; and one of them has to wake when a source is to be polled.
 void worker::hand_over() noexcept {
   ask_everyone();
-  if ((sees_work() || !all_.gate().somebody_wakes_by(next_poll())) && all_.gate().wake_any(index_ + 1))
+  if ((sees_work() || !all_.gate().somebody_wakes_by(next_poll())) && all_.gate().wake_any(index_))
     woke_one();
 }
 
 // If more are to be woken, the next push shares at once: those that sleep don't ask.
 void worker::published() noexcept {
   ++shares_;
-  if (all_.gate().notify_work(index_ + 1)) {
+  if (all_.gate().notify_work(index_)) {
     woke_one();
     if (all_.gate().needs_a_wake()) self.ask();
   } else {

@@ -65,31 +65,24 @@ bool task_source_base::is_at_rest(const void* source) noexcept {
 void task_source_base::look_for_rest(unsigned worker) noexcept {
   accounts_[worker].order_before_look();
   const bool anybody_waits = waiters_.any();
-  if (!anybody_waits && told_of_rest_ == nullptr) return look_for_spinners();
-  if (!at_rest()) return;
+  if ((!anybody_waits && told_of_rest_ == nullptr) || !at_rest()) return;
   if (told_of_rest_ != nullptr) told_of_rest_(whom_);
   if (anybody_waits) waiters_.wake();
 }
 
 bool task_source_base::finds_rest(unsigned worker) noexcept {
   if (!at_rest()) return false;
-  // Relaxed: whoever begins to wait just now is told when this worker looks for rest again, as it leaves.
+  // Relaxed: a thread that begins to wait just now is woken when this worker looks for rest again, as it
+  // leaves.
   if (waiters_.may_be_any() || told_of_rest_ != nullptr) look_for_rest(worker);
   return true;
-}
-
-// They need not be told: they look.
-void task_source_base::look_for_spinners() const noexcept {
-  // Relaxed: a hint, where the worker learns for whom it works.
-  if (spinners_.load(std::memory_order_relaxed) == 0 || !at_rest()) return;
-  if (auto* const me = worker::current()) me->was_in_the_way();
 }
 
 void task_source_base::wait_for_rest() {
   const auto at = here();
   if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
   const call_in_progress call(runtime_);
-  // Acquire, in at_rest(): what the tasks did.
+  // Acquire, in at_rest(): all that the tasks did.
   if (at_rest()) return;
   if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
   waiters_.wait_until(is_at_rest, this, *this);
@@ -108,18 +101,11 @@ bool task_source_base::help_as_guest() {
     awaits = outer;
   };
   help.of = this;
-  // What came from outside, and a worker may have been called for, is not to wait for this source.
-  const bool others_wait = runtime_.has_work_from_outside();
-  if (others_wait) runtime_.announce_requests();  // nobody has been woken for them, if somebody dozes
-  const auto which = others_wait ? among::vacant : among::called;
-  return run_as_guest(runtime_, help, which) && at_rest();
+  return run_as_guest(runtime_, help) && at_rest();
 }
 
 bool task_source_base::comes_to_rest_soon() noexcept {
-  spinners_.fetch_add(1, std::memory_order_relaxed);
-  const bool rests = happens_soon([this] { return at_rest(); });
-  spinners_.fetch_sub(1, std::memory_order_relaxed);
-  return rests;
+  return happens_soon([this] { return at_rest(); });
 }
 
 void task_source_base::wait_for_rest_on(unsigned worker) {
@@ -261,7 +247,7 @@ bool task_source_base::enter(unsigned worker) noexcept {
 }
 
 void task_source_base::leave(unsigned worker) noexcept {
-  // Release: what the worker did inside, to the acquire in visit.
+  // Release: all that the worker did inside, to the acquire in visit.
   accounts_[worker].inside.store(false, std::memory_order_release);
 }
 

@@ -16,6 +16,7 @@ fast="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0 -DCMAKE_BUILD_TYPE
 "$cmake" --install "$folder/library" --prefix "$installed"
 PKG_CONFIG_PATH=$(dirname "$(find "$installed" -name teff.pc)")
 export PKG_CONFIG_PATH
+grep -q "The Teff authors" "$installed/share/doc/libteff/LICENSE"
 
 # configure FOLDER WAY OPTION...: the project that finds the library in this way.
 configure() {
@@ -60,9 +61,23 @@ configure "$folder/find-shared" find_package -DCMAKE_PREFIX_PATH="$folder/instal
 "$folder/find-shared/throws"
 echo "shared library: works"
 
-# What is fetched is part of the project, and not installed with it.
+# What is fetched is part of the project, and installed with it only if the user asks for it. A library of the project that
+# links it can be exported all the same.
 "$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched"
-test ! -e "$folder/fetched"
+test ! -e "$folder/fetched/include/teff"
+"$cmake" --install "$folder/FetchContent" --prefix "$folder/fetched" --component libteff
+configure "$folder/exported" exported -DCMAKE_PREFIX_PATH="$folder/fetched"
+"$cmake" --build "$folder/exported"
+"$folder/exported/consumer_of_consuming"
+echo "a library that links it: works"
+
+# A program that is compiled for another mode of the standard library is refused by name.
+if "$compiler" -std=c++20 -D_GLIBCXX_DEBUG "$here/main.cpp" $(pkg-config --cflags --libs teff) -o "$folder/debug" \
+  >"$folder/debug.txt" 2>&1; then
+  echo "a program with _GLIBCXX_DEBUG was linked with a library without"
+  exit 1
+fi
+grep -q "libteff_is_built_for(teff::detail::libstdcxx_with_GLIBCXX_DEBUG" "$folder/debug.txt"
 
 # Under AddressSanitizer, whether or not the library was compiled for it.
 configure "$folder/asan" pkg-config -DCMAKE_CXX_FLAGS=-fsanitize=address

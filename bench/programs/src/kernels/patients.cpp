@@ -18,7 +18,7 @@ std::uint64_t draw(patient& who) {
   return mixed(who.draws++);
 }
 
-// Keeps those for whom `stays` says so, in their order.
+// Keeps the patients for which `stays` returns true, in their order.
 template <class Stays>
 void keep(std::vector<patient>& all, Stays stays) {
   std::size_t kept = 0;

@@ -22,15 +22,15 @@ mod c {
 
 /// The patterns on a system. They are called within the body of `run`.
 pub trait Patterns {
-    /// Makes the workers, each bound to its core by `pin`. False where they can't be had.
-    fn start(workers: usize) -> bool;
+    /// Makes the workers, each bound to its core by `pin`. Returns how many there are; 0 where they can't be had.
+    fn start(workers: usize) -> usize;
     /// Calls the body when all workers are awake.
     fn run(body: Body);
     fn serial_spawn(tasks: i64);
     fn parallel_spawn(tasks: i64);
     /// Both calls are tasks.
     fn fibonacci_both(n: i32) -> i64;
-    /// One of the calls is a task.
+    /// A task computes one of the two calls.
     fn fibonacci_one(n: i32) -> i64;
     fn search_tree(tree: Tree, root: Node) -> Counts;
 }
@@ -104,7 +104,7 @@ pub struct Node {
     pub children: i32,
 }
 
-/// What a search has seen: teff_spawn_counts.
+/// The counts of a search: teff_spawn_counts.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Counts {
@@ -137,8 +137,8 @@ impl AddAssign for Counts {
 macro_rules! offer {
     ($patterns:ty) => {
         #[no_mangle]
-        pub extern "C" fn teff_spawn_start(workers: i32) -> bool {
-            <$patterns as $crate::Patterns>::start(workers as usize)
+        pub extern "C" fn teff_spawn_start(workers: i32) -> i32 {
+            <$patterns as $crate::Patterns>::start(workers as usize) as i32
         }
         #[no_mangle]
         pub extern "C" fn teff_spawn_run(

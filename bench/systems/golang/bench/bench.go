@@ -48,8 +48,8 @@ func Drive(variant string, run func(work Workload, workers int)) int {
 		return 2
 	}
 	runtime.UnlockOSThread()
-	workers := C.teff_session_workers(session)
-	runtime.GOMAXPROCS(int(workers))
+	runtime.GOMAXPROCS(int(C.teff_session_workers(session)))
+	workers := C.int32_t(runtime.GOMAXPROCS(0))
 	identity := C.teff_identity{
 		system: C.CString("golang"), variant: C.CString(variant), version: C.CString(runtime.Version()),
 		workers: workers, ranks: 1,
@@ -141,7 +141,7 @@ func (work Workload) NewTask(graph, point, count int) Task {
 	return task
 }
 
-// Inputs is where the task's inputs are to be named before it is executed.
+// Inputs is the place to name the task's inputs before it is executed.
 func (task *Task) Inputs() []Output { return unsafe.Slice(task.inputs, int(task.count)) }
 
 // Free frees what NewTask made.
@@ -150,7 +150,7 @@ func (task *Task) Free() {
 	C.free(unsafe.Pointer(task.sizes))
 }
 
-// Execute executes a task as a worker, whom nobody else may be meanwhile.
+// Execute executes a task as a worker. No other goroutine may act as that worker meanwhile.
 func (work Workload) Execute(task *Task, timestep, worker int, output Output) {
 	C.teff_execute(work.handle, task.graph, C.int64_t(timestep), task.point, C.int32_t(worker), output, task.bytes,
 		task.inputs, task.sizes, task.count)

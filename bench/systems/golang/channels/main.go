@@ -1,6 +1,6 @@
-// Goroutines and channels: each point of a graph is a goroutine, which executes the point's tasks one after the other,
-// and sends where its output lies to all that wait for it. A channel for each pair holds one message, so that a sender
-// is at most a timestep ahead of who is slowest to receive.
+// Goroutines and channels: each point of a graph is a goroutine. It executes the point's tasks one after the
+// other, and sends the place of its output to all goroutines that wait for it. A channel for each pair holds
+// one message, so a sender is at most a timestep ahead of its slowest receiver.
 package main
 
 import (
@@ -31,7 +31,7 @@ type row struct {
 	send    []chan<- bench.Output
 }
 
-// What comes from another column, and which input it is; -1 where it only says that an output has been read.
+// A message of another column, and the index of that input; -1 if it only says that an output has been read.
 type received struct {
 	from  <-chan bench.Output
 	input int
@@ -57,7 +57,7 @@ func (all *ports) between(from, to int) chan bench.Output {
 	return port
 }
 
-// Where nothing repeats, the rows of all timesteps are made before the timed region, unless they are more than this.
+// If no timestep repeats, the rows of all timesteps are made before the timed region, up to this number.
 const mostRows = 1 << 18
 
 func newColumns(work bench.Workload, graph int, outputs []bench.Output) []*column {
@@ -136,7 +136,7 @@ func (c *column) run(work bench.Workload, places places) {
 	}
 }
 
-// How often receive polls: some microseconds, less than what it takes to sleep and to be woken.
+// How often receive polls: some microseconds, less than a sleep and a wake take.
 const polls = 20
 
 // Polls a while before it waits: a thread of Go's that has no goroutine sleeps almost at once, and to wake it takes longer
@@ -176,8 +176,8 @@ func (c *column) execute(work bench.Workload, places places, row *row, timestep 
 	}
 }
 
-// Places of workers. Go lends the processor of a goroutine that is in C for long to another one, so that GOMAXPROCS
-// does not bound how many kernels run at a time; these do.
+// Places of workers. If a goroutine is in C for long, Go lends its processor to another one. So GOMAXPROCS
+// does not bound the number of kernels that run at a time; these places do.
 type places []struct {
 	sync.Mutex
 	_ [120]byte // two cache lines: the next place is another core's

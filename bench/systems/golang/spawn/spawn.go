@@ -1,9 +1,8 @@
 // Package main is the spawn patterns on goroutines, for the class in tasks.hpp: a WaitGroup for each set of children.
-// Null tasks, nodes and digests are C's, and a call of C costs Go some 60 ns: so much of what a task takes is not Go's.
+// Null tasks, nodes and digests are C's, and a call of C costs Go some 60 ns: that part of a task's time is not Go's.
 package main
 
 /*
-#include <stdbool.h>
 #include "teff_spawn.h"
 
 typedef void function_of_c(void *context);
@@ -19,9 +18,9 @@ import (
 )
 
 //export teff_spawn_start
-func teff_spawn_start(workers C.int32_t) C.bool {
+func teff_spawn_start(workers C.int32_t) C.int32_t {
 	runtime.GOMAXPROCS(int(workers))
-	return true
+	return C.int32_t(runtime.GOMAXPROCS(0))
 }
 
 //export golang_version
@@ -140,7 +139,7 @@ func teff_spawn_search_tree(tree *C.teff_spawn_tree, from *C.teff_spawn_node, fo
 	})
 }
 
-// Counts a node and what is below it. Each child is a task but the last.
+// Counts a node and its descendants. Each child is a task but the last.
 func search(tree *C.teff_spawn_tree, from *C.teff_spawn_node, children C.int32_t) C.teff_spawn_counts {
 	if children == 0 {
 		return C.teff_spawn_counts{nodes: 1, leaves: 1, depth: from.depth}

@@ -1,5 +1,9 @@
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /** The task bench for adapters in Java: libteff_bench.so, as teff_bench.h describes it, through bench.c. */
 final class Bench {
@@ -14,6 +18,9 @@ final class Bench {
 
   /** Executes every task of every graph, between start() and stop(). */
   interface Adapter {
+    /** How many threads have been seen to work at the same time. */
+    int workers();
+
     void run(Workload work);
   }
 
@@ -86,16 +93,45 @@ final class Bench {
       System.exit(2);
     }
     int workers = workers(session);
-    identify(session, variant, Runtime.version().toString(), workers);
+    String version = Runtime.version().toString();
+    identify(session, variant, version, 0);
     Adapter adapter = null;
     for (long work; (work = next(session, workers)) != 0; answer(session, work)) {
       if (adapter == null) {
         adapter = maker.make(workers);
+        identify(session, variant, version, adapter.workers());
         warmUp(adapter, workers);
       }
       adapter.run(new Workload(work));
     }
     System.exit(close(session));
+  }
+
+  /**
+   * How many of so many tasks, which `start` starts, run at the same time. Each spins until the others run, 10 seconds at
+   * most.
+   */
+  static int atTheSameTime(int workers, Consumer<Runnable> start) {
+    AtomicInteger arrived = new AtomicInteger();
+    AtomicInteger together = new AtomicInteger();
+    CountDownLatch ended = new CountDownLatch(workers);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    for (int task = 0; task < workers; ++task) {
+      start.accept(() -> {
+        arrived.incrementAndGet();
+        while (arrived.get() < workers && System.nanoTime() < deadline) {
+          Thread.onSpinWait();
+        }
+        together.compareAndSet(0, arrived.get());
+        ended.countDown();
+      });
+    }
+    try {
+      ended.await();
+    } catch (InterruptedException failure) {
+      throw new IllegalStateException(failure);
+    }
+    return together.get();
   }
 
   /**

@@ -18,6 +18,11 @@ final class ForkJoin implements Bench.Adapter {
   }
 
   @Override
+  public int workers() {
+    return Bench.atTheSameTime(pool.getParallelism(), pool::execute);
+  }
+
+  @Override
   public void run(Bench.Workload work) {
     Order[] orders = new Order[work.graphs()];
     for (int graph = 0; graph < orders.length; ++graph) {

@@ -16,8 +16,14 @@ final class Patterns {
   /** A node is the five words of its state, its depth, and how many children it has. */
   static native void child(long tree, int[] of, int index, int[] child);
 
-  static void start(int workers) {
+  /** How many threads there are, each of which has run a task at the same time. */
+  static int start(int workers) {
     pool = new ForkJoinPool(workers);
+    wakeAll();
+    return pool.getPoolSize();
+  }
+
+  static void warmUp() {
     for (int run = 0; run < 10; ++run) { // Java compiles what runs often; none of that is to be timed
       serialSpawn(5000);
       parallelSpawn(5000);

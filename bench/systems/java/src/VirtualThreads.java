@@ -23,6 +23,11 @@ final class VirtualThreads implements Bench.Adapter {
   }
 
   @Override
+  public int workers() {
+    return Bench.atTheSameTime(workers, Thread::startVirtualThread);
+  }
+
+  @Override
   public void run(Bench.Workload work) {
     Places places = new Places(workers);
     List<Column> columns = new ArrayList<>();

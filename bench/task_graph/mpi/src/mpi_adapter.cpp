@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto first_nap = 10us;
-constexpr auto longest_nap = 1ms;  // what a line of a batch may wait, at most
+constexpr auto longest_nap = 1ms;  // the longest wait of a batch's line
 constexpr int failed = 1;
 
 /// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n...".
@@ -49,8 +49,8 @@ int ranks_of(MPI_Comm all) {
   return ranks;
 }
 
-/// Waits without a core of its own: between two runs of a batch other programs are measured. Outside the
-/// timed region only.
+/// Waits in short sleeps that leave the core free: other programs are measured between two runs of a batch.
+/// Outside the timed region only.
 void wait_napping(MPI_Request request) {
   auto nap = std::chrono::microseconds(first_nap);
   int done = 0;
@@ -123,8 +123,8 @@ outcome unpack(const std::string& bytes) {
   std::abort();  // MPI_Abort does not come back
 }
 
-/// TEFF_RANKS says how many start_ranks asked for. A launcher that does not fit the library, as the one of
-/// Ubuntu 24.04's MPICH, starts as many programs of one rank each, and every one would measure alone.
+/// TEFF_RANKS is the number that start_ranks asked for. A launcher that does not fit the library, as that of
+/// Ubuntu 24.04's MPICH, starts many programs of one rank each. Each of them would measure alone.
 void check_ranks() {
   const char* const asked = std::getenv("TEFF_RANKS");
   if (asked != nullptr && std::to_string(ranks_of(MPI_COMM_WORLD)) != asked)
@@ -136,7 +136,7 @@ void check_ranks() {
 mpi_adapter::mpi_adapter() : mpi_adapter(ranks_of(MPI_COMM_WORLD)) {}
 
 mpi_adapter::mpi_adapter(int workers)
-    : rank_(rank_in(MPI_COMM_WORLD)), ranks_(ranks_of(MPI_COMM_WORLD)), workers_(workers) {
+    : rank_(rank_in(MPI_COMM_WORLD)), ranks_(ranks_of(MPI_COMM_WORLD)), workers_(workers), seen_(ranks_) {
   MPI_Comm_dup(MPI_COMM_WORLD, &control_);
 }
 
@@ -236,12 +236,16 @@ std::vector<rank_columns> mpi_adapter::make_columns(const workload& work) const 
   return all;
 }
 
+void mpi_adapter::saw_workers(int here) {
+  MPI_Allreduce(&here, &seen_, 1, MPI_INT, MPI_SUM, control_);
+}
+
 bench::identity mpi_adapter::identify(std::string system, std::string variant,
                                       const std::string& release) const {
   return {.system = std::move(system),
           .variant = std::move(variant),
           .version = release.empty() ? library_version() : release + ", " + library_version(),
-          .workers = workers_,
+          .workers = seen_,
           .ranks = ranks_};
 }
 

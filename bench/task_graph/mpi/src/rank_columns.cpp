@@ -55,7 +55,7 @@ void rank_columns::add_sends(plan& to, std::int64_t set, const partition& blocks
   const task_graph& graph = table_->graph();
   std::vector<std::int64_t> silent;
   for (std::int64_t point = own_.first; point <= own_.last; ++point) {
-    std::map<int, interval> readers;  // the peers in order, and what they read it with
+    std::map<int, interval> readers;  // the peers in order, and the columns with which they read it
     auto add = [&](interval consumers) {
       for (std::int64_t each = consumers.first; each <= consumers.last; ++each) {
         if (own_.contains(each)) continue;

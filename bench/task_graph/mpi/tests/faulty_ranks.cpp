@@ -1,5 +1,6 @@
-// An adapter of which one rank fails, as TEFF_FAULT says: "start", "workload" (too little memory for its
-// scratch), "prepare", "execute", "killed"; each but "start" at a graph with outputs of more than 16 bytes.
+// An adapter of which one rank fails at the place in TEFF_FAULT: "start", "workload" (too little memory for
+// its scratch), "prepare", "execute" or "killed". All but "start" fail at a graph with outputs of more than
+// 16 bytes.
 #include <sys/resource.h>
 
 #include <csignal>

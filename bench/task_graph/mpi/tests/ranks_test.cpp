@@ -1,4 +1,4 @@
-// What becomes of a batch on two ranks of which one fails. A hang is ended by timeout(1), with code 124.
+// The end of a batch on two ranks if one of them fails. A hang is ended by timeout(1), with code 124.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

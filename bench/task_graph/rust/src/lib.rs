@@ -95,7 +95,8 @@ pub struct Task {
     pub point: i64,
 }
 
-/// One configuration made ready. Any number of threads may ask it, and execute tasks, each as a worker of its own.
+/// One configuration made ready. Any number of threads may query it and execute tasks, each as a different
+/// worker.
 #[derive(Clone, Copy)]
 pub struct Workload(*mut c_void);
 
@@ -160,11 +161,10 @@ impl Workload {
         unsafe { c::teff_stop(self.0) }
     }
 
-    /// Executes a task as a worker, whom no other thread may be meanwhile. The inputs lie where `inputs` says; all of
-    /// them are as long as the output.
+    /// Executes a task as a worker. No other thread may act as this worker meanwhile. The inputs lie where
+    /// `inputs` says; all of them are as long as the output.
     ///
-    /// # Safety
-    /// The inputs are alive, and nobody writes to them.
+    /// # Safety The inputs are alive, and no thread writes to them.
     pub unsafe fn execute(
         self,
         task: Task,
@@ -202,12 +202,15 @@ pub fn bind_to_core(index: i32) {
 
 /// Runs configurations of task graphs: every task of every graph between start() and stop().
 pub trait Adapter {
+    /// How many workers the runtime says that it has.
+    fn workers(&self) -> i32;
     fn run(&self, work: Workload);
 }
 
 /// The main program of an adapter: flags, batch mode, records. Returns the exit code.
 ///
-/// The first three arguments say who it is: the system's name, the variant's, and the runtime's version.
+/// The first three arguments identify the adapter: the system's name, the variant's, and the runtime's
+/// version.
 pub fn drive<A: Adapter>(
     system: &str,
     variant: &str,
@@ -224,7 +227,8 @@ pub fn drive<A: Adapter>(
         );
         return 2;
     }
-    let workers = unsafe { c::teff_session_workers(session) };
+    let adapter = make(unsafe { c::teff_session_workers(session) });
+    let workers = adapter.workers();
     let names = [system, variant, version].map(text);
     let [system, variant, version] = names.each_ref().map(|name| name.as_ptr());
     let who = c::Identity {
@@ -235,7 +239,6 @@ pub fn drive<A: Adapter>(
         ranks: 1,
     };
     unsafe { c::teff_session_identify(session, &who) };
-    let adapter = make(workers);
     loop {
         let work = unsafe { c::teff_session_next(session, workers) };
         if work.is_null() {

@@ -12,7 +12,7 @@ namespace teff::graphs::kernels {
 /// Loads OpenBLAS for one thread a call, the first time. Returns why that failed, or nothing.
 ///
 /// A program linked to OpenBLAS starts a thread on each core before main(), and each spins for 0.1 s, right
-/// where the first tasks are measured. So it is loaded only where needed, and told of one thread before that.
+/// where the first tasks are measured. So it is loaded only where needed, and gets one thread before that.
 [[nodiscard]] const std::string& load_blas();
 
 /// C = A * B, the three matrices one after the other in the scratch. Throws std::runtime_error where

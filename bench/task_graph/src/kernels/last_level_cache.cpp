@@ -31,7 +31,7 @@ std::int64_t count_cores(const std::string& mask) {
 }
 
 /// The last cache that the kernel lists for the first core. sysconf() isn't asked: on a virtual machine it
-/// can count the caches of the whole socket, ten times what this machine may use.
+/// can count the caches of the whole socket, of which this machine may use a part.
 cache last_level_cache() {
   cache last;
   for (int index = 0;; ++index) {

@@ -27,7 +27,7 @@ constexpr std::array<double, Count> progression(double first, double step) {
   return values;
 }
 
-// a * a + a takes what lies in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
+// a * a + a takes a value in (-1, 0) nearer to 0, never out of it, and by ever smaller steps: 1/a grows by
 // about 1 each. So the values meet no infinity and none of the tiny numbers that slow processors down.
 alignas(64) constexpr auto compute_bound_start = progression<compute_bound_values>(-63.5 / 64, 1.0 / 64);
 alignas(64) constexpr auto compute_bound2_start = progression<compute_bound2_values>(0, 0);
@@ -60,8 +60,8 @@ void run_compute_bound2(const kernel&, std::int64_t iterations, std::int64_t, st
   asm volatile("" : : "r"(c.data()) : "memory");
 }
 
-/// A scratch within the cache is copied by memcpy, whose authors know each processor's best way; one that
-/// doesn't fit is streamed past the cache, where memcpy, seeing one window only, would not.
+/// memcpy copies a scratch that fits the cache, since its authors know each processor's best way. A larger
+/// scratch is streamed past the cache; memcpy sees only one window and would not stream it.
 template <isa I>
 void run_memory_bound(const kernel& kernel, std::int64_t iterations, std::int64_t timestep,
                       std::span<std::byte> scratch) {

@@ -1,4 +1,5 @@
-// The definitions of vectorized<I>, for the files that instantiate it. vectors.hpp says what they may call.
+// The definitions of vectorized<I>, for the files that instantiate it. vectors.hpp names the functions that
+// they may call.
 
 #include <cstdint>
 #include <utility>
@@ -31,10 +32,10 @@ constexpr std::size_t square_vectors = compute_bound_values / lanes<I>;
 /// One step of vector J of a block.
 ///
 /// AVX-512 has 8 chains for its 64 values, which is what the units need if no start is ever late. Zen 5
-/// starts a fused multiply-add late, one in 10 to 15, where what it adds was just computed: the literal a * a
-/// + a got to 0.90 to 0.93 of its peak. So b = b * b + 1/4 is computed there, the same thing for b = a + 1/2
-/// and as many operations, because what is added is no result then: 1.00. On Zen 4, whose AVX-512 needs 4
-/// chains, both get to 1.00.
+/// starts a fused multiply-add late, one in 10 to 15, if its addend was just computed: the literal a * a + a
+/// got to 0.90 to 0.93 of its peak. So b = b * b + 1/4 is computed there. It is the same for b = a + 1/2 and
+/// takes as many operations, but its addend is no result: 1.00. On Zen 4, whose AVX-512 needs 4 chains, both
+/// get to 1.00.
 template <isa I, std::size_t J>
 [[gnu::always_inline]] inline void square_and_add_once(vector<I>& a) {
   if constexpr (I != isa::avx512) {
@@ -51,10 +52,10 @@ template <isa I, std::size_t J>
 }
 
 template <isa I>
-constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // of what is iterated from what is meant
+constexpr double square_shift = I == isa::avx512 ? 0.5 : 0;  // from the kernel's value to the iterated one
 
 /// a = a * a + a, `iterations` times on the vectors First, First + 1 ... of the values, counted round and
-/// round, from what they are at `start`. They stay in registers.
+/// round, from their values at `start`. They stay in registers.
 template <isa I, std::size_t First, std::size_t... J>
 void square_and_add_block(double* values, const double* start, std::int64_t iterations,
                           std::index_sequence<J...>) {
@@ -87,8 +88,8 @@ template <std::size_t Lanes, std::size_t... J>
   }
 }
 
-/// All 64 multiplications are done, that by 1 too, in a tree: nothing retires while they wait for each other,
-/// and the next task's start is kept out of the core as long.
+/// All 64 multiplications, also by 1, form a tree. Nothing retires while they wait for each other, and the
+/// next task's start waits as long.
 template <isa I, std::size_t... J>
 double product(const double* values, std::index_sequence<J...>) {
   constexpr std::size_t half = sizeof...(J) / 2;
@@ -100,7 +101,7 @@ double product(const double* values, std::index_sequence<J...>) {
   return one * product_of_lanes<lanes<I>>(factors[0], std::make_index_sequence<lanes<I> / 2>{});
 }
 
-/// Two vectors of c, from what they are at `start`, as Sums partial sums each. `forget` keeps the compiler
+/// Two vectors of c, from their values at `start`, as Sums partial sums each. `forget` keeps the compiler
 /// from computing a * b once for all.
 template <isa I, std::size_t Sums, std::size_t... J>
 void multiply_and_add_block(double* c, const double* start, const double* a, const double* b,
@@ -138,9 +139,9 @@ template <isa I>
 }  // namespace
 
 // Two fused multiply-adds start in each cycle and take 4: 8 chains of dependent ones keep the units busy if
-// none is ever late. The registers of AVX-512 and AVX2 hold all 64 values, in 8 and 16 chains. Those of SSE2
-// don't, and separate instructions take 7 cycles and a copy of a: 12 chains, which divide three rounds of the
-// 32 vectors. The fewer iterations left over go in blocks of 8.
+// none is ever late. The registers of AVX-512 and AVX2 hold all 64 values, in 8 and 16 chains. SSE2's
+// registers don't, and separate instructions take 7 cycles and a copy of a. So there are 12 chains, which
+// divide three rounds of the 32 vectors. The fewer iterations left over go in blocks of 8.
 template <isa I>
 double vectorized<I>::square_and_add(double* values, const double* start, std::int64_t iterations) {
   constexpr std::size_t vectors = square_vectors<I>;

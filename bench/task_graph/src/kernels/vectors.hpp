@@ -2,7 +2,7 @@
 
 // For the files that are compiled for one instruction set each. The linker keeps one copy of an inline
 // function for the whole program, and must not keep one with instructions that the processor lacks. So such a
-// file calls no inline functions but these, whose names carry the set, and those of anonymous namespaces.
+// file calls only these inline functions, whose names carry the set, and functions of anonymous namespaces.
 
 #include <cstddef>
 
@@ -25,8 +25,8 @@ inline constexpr bool fused = true;
 inline constexpr bool fused = false;
 #endif
 
-/// Makes the compiler forget what it knows of a value in a register, at no cost: nothing that follows from it
-/// is folded or hoisted, and what it was computed from is computed.
+/// Makes the compiler forget all it knows about a value in a register, at no cost. It then computes the
+/// value, and neither folds nor hoists its uses.
 template <class T>
 [[gnu::always_inline]] inline void forget(T& value) {
 #if defined(__x86_64__)

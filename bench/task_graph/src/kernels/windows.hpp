@@ -9,9 +9,9 @@ namespace teff::graphs::kernels {
 
 inline constexpr std::int64_t smallest_window = 2 * sizeof(double);
 
-/// The scratch cut into windows of two equal halves of whole doubles. Where the pairs of doubles can't be
-/// shared out evenly, the first windows are a pair larger: all of the scratch is used, but for the last
-/// bytes that make no pair.
+/// The scratch cut into windows of two equal halves of whole doubles. If the pairs of doubles can't be shared
+/// out evenly, the first windows are a pair larger. So the windows use all of the scratch but the last bytes
+/// that make no pair.
 class windows {
  public:
   struct halves {

@@ -1,9 +1,9 @@
 """Two sides of a measurement as ratios with intervals: two systems of a sitting, or a system in two sittings. Pure.
 
-Sides of one sitting are compared round by round, so what the machine did to both cancels. Between sittings nothing
-cancels: the intervals are combined, and widened by what is known of each sitting's own drift; where enough other
-systems were measured in both, their rows say what the machine did (`shift`). It makes no difference what is compared,
-METG or a task's time in a spawn pattern: a kind of benchmark says what a sitting knows of it.
+Sides of one sitting are compared round by round, so the machine's effect on both cancels. Between sittings nothing
+cancels: the intervals are combined, and widened by each sitting's known drift. If enough other systems were measured in
+both, their rows tell the machine's effect (`shift`). This holds for any quantity, METG or a task's time in a spawn
+pattern: a kind of benchmark gives the quantities of a sitting.
 """
 
 import math
@@ -20,7 +20,7 @@ from tefflab.records.plan import Variant
 
 RatioRelation = Literal["=", "<", ">", "?"]
 
-# What the quotient of two bounds is; of two of a kind nothing is known.
+# The relation of the quotient of two bounds; of two bounds of one kind it is unknown.
 _QUOTIENT: Mapping[tuple[Relation, Relation], RatioRelation] = {
     ("=", "="): "=",
     ("=", "<"): ">",
@@ -45,8 +45,8 @@ class Row(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quantity(ABC):
-    """What a sitting knows of one quantity of a system: the less, the better. `drift` is how far the sitting's speed is
-    uncertain where `interval` is without it (`MetgEstimate`)."""
+    """One quantity of a system in a sitting, of which less is better. `drift` is the uncertainty of the sitting's speed
+    if `interval` does not contain it (`MetgEstimate`)."""
 
     name: str
     interval: Interval
@@ -59,7 +59,7 @@ class Quantity(ABC):
 
     @abstractmethod
     def over(self, other: Self) -> Interval:
-        """Its ratio to the same of another system in the same sitting, round by round."""
+        """Its ratio to another system's quantity in the same sitting, round by round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class ByRound(Quantity):
 
 @dataclass(frozen=True, slots=True)
 class Relative(Quantity):
-    """A quantity divided by the same of another system in the same sitting."""
+    """A quantity divided by another system's quantity in the same sitting."""
 
     behind: int  # launches, of whichever had fewer
 
@@ -93,8 +93,8 @@ class Side:
     """One system at one place in one sitting."""
 
     place: str  # a configuration, or a pattern with its workers, as people read it
-    question: tuple[Hashable, ...]  # the same as a key: equal where sides may be compared,
-    round_trip: float | None  # if the cores were so far apart [s]
+    question: tuple[Hashable, ...]  # the place as a key: sides may be compared if their keys are equal
+    round_trip: float | None  # the distance of the cores [s]: it must be alike, too
     row: Row
     quantity: Quantity
     overhead: Quantity | None = None  # the other that is compared beside it
@@ -106,8 +106,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The quantity of `a` / that of `b`, and the same of the overheads where both were measured. Of two sittings the
-    same without what the machine did to all rows, where other systems' rows say what that is."""
+    """The quantity of `a` / the quantity of `b`, and the ratio of the overheads if both were measured. Of two sittings,
+    `own` is the ratio without the machine's effect on all rows, if other systems' rows tell it."""
 
     a: Side
     b: Side
@@ -129,15 +129,15 @@ class Comparison:
 
     @property
     def overhead_significant(self) -> bool | None:
-        """The same of the overheads."""
+        """Whether the overheads differ, by the same rules."""
         if self.overhead is None or self.a.overhead is None or self.b.overhead is None:
             return None
         return _known(self.own_overhead or self.overhead, self.a.overhead, self.b.overhead)
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the intervals of the two estimates overlap: what two sittings of one system should do. None where an
-        interval says nothing: it would overlap with any."""
+        """Whether the intervals of the two estimates overlap, as of two sittings of one system they should. None if an
+        interval is so wide that it would overlap with any."""
         a, b = self.a.quantity.interval, self.b.quantity.interval
         if _too_few(self.a.quantity, self.b.quantity) or not (a.is_told and b.is_told):
             return None
@@ -161,8 +161,8 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is compared, and how it compares. `is_repeat`: the same systems, measured twice; with `against` each in
-    relation to that system. `machine`: what it did to all rows of two sittings, where they say so."""
+    """The comparisons, and their kind. `is_repeat`: the same systems, measured twice; with `against` each in relation
+    to that system. `machine`: its effect on all rows of two sittings, if they tell it."""
 
     kind: str  # the command that measures it
     row_word: str  # what a line is about, besides a system
@@ -222,7 +222,7 @@ def compare_sittings(a: Sequence[Side], b: Sequence[Side], *, one_sitting: bool)
 
 
 def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift | None]:
-    """Comparisons of two sittings, each judged by the rows of other systems; and what the machine did to all rows."""
+    """Comparisons of two sittings, each judged by the rows of other systems; and the machine's effect on all rows."""
     moves = [_move(each, each.a.quantity, each.b.quantity) for each in found]
     overheads = [
         _move(each, each.a.overhead, each.b.overhead) if each.a.overhead and each.b.overhead else None for each in found
@@ -236,8 +236,8 @@ def beside_others(found: Sequence[Comparison]) -> tuple[list[Comparison], Shift 
 
 
 def _move(of: Comparison, a: Quantity, b: Quantity) -> Move:
-    """By the rounds of either side: how the sittings' speeds drifted is what the other rows say. A program whose
-    version changed says nothing of the machine."""
+    """By the rounds of either side: the other rows tell the drift of the sittings' speeds. A program whose version
+    changed tells nothing about the machine."""
     ratio = _between_sittings(replace(a, drift=None), replace(b, drift=None))
     is_known = (a.relation, b.relation) == ("=", "=") and _known(ratio, a, b) is not None and ratio.is_bounded
     same = of.a.row.variant.version == of.b.row.variant.version
@@ -245,7 +245,7 @@ def _move(of: Comparison, a: Quantity, b: Quantity) -> Move:
 
 
 def relative(sides: Sequence[Side], to: str) -> list[Side]:
-    """Every system but `to` in relation to it, where the sitting knows both: what the machine did to both cancels."""
+    """Every system but `to` in relation to it, if the sitting knows both: the machine's effect on both cancels."""
     yardsticks = [side for side in sides if side.system == to]
     found = []
     for side in sides:
@@ -256,7 +256,7 @@ def relative(sides: Sequence[Side], to: str) -> list[Side]:
 
 
 def _relative(quantity: Quantity | None, stick: Quantity | None) -> Relative | None:
-    """None where one is not there, or nothing is known of the two's ratio."""
+    """None if a quantity is missing, or if the ratio of the two is unknown."""
     if quantity is None or stick is None:
         return None
     relation = _QUOTIENT[quantity.relation, stick.relation]

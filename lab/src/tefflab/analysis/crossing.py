@@ -18,16 +18,16 @@ Integers = NDArray[np.int64]
 Relation = Literal["=", "<", ">"]
 
 RESAMPLES = 1000
-_WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, says nothing about it
-_NARROW = float(np.log(2.0))  # and where many rounds surely saw it, one further than this: curves are not all straight
+_WINDOW = float(np.log(4.0))  # a run further than this from the crossing, in log ideal, is not used
+_NARROW = float(np.log(2.0))  # the window if many rounds surely saw the crossing: curves are not all straight
 _MANY_ROUNDS = 6.0
-_SPIKE_SHARE = 0.15  # so often a noise puts a run on the wrong side of the threshold, at worst
-_DOUBT = 0.002  # a point is believed to be where its runs say if noise alone would do it less often
-_ENOUGH = 4  # runs without which that is never so
-_MAJORITY = 0.75  # and so many of its runs say it: at the crossing itself both sides have many
-_BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares where noise is normal
-_FEW_ROUNDS = 4  # which may agree by chance, so that the spread of their runs counts as well; of more, that much less
-_FREEDOM = 10  # runs share their launch, so more of them do not make the scatter better known than ten would
+_SPIKE_SHARE = 0.15  # how often noise puts a run on the wrong side of the threshold, at worst
+_DOUBT = 0.002  # the largest probability of noise alone with which a point's side is believed
+_ENOUGH = 4  # the fewest runs with which it is believed
+_MAJORITY = 0.75  # the share of its runs that must lie on that side: at the crossing both sides have many
+_BISQUARE = 4.685  # Tukey's constant: 95 % as efficient as least squares with normal noise
+_FEW_ROUNDS = 4  # they may agree by chance, so the spread of their runs counts as well; the less, the more rounds
+_FREEDOM = 10  # runs share their launch, so more of them tell no more about the scatter than ten
 _LEAST_SCALE = 0.002  # relative noise below which nothing is an outlier
 _STEPS = 12  # of reweighting; the weights are still to three digits after about eight
 
@@ -45,7 +45,7 @@ class Runs:
         return Runs(self.round[mask], self.iterations[mask], self.granularity[mask], self.slowdown[mask])
 
     def beside(self, other: "Runs") -> "Runs":
-        """These and those of another system, as if of one."""
+        """These runs and the runs of another system, as if of one."""
         return Runs(
             np.concatenate([self.round, other.round]),
             np.concatenate([self.iterations, other.iterations]),
@@ -60,7 +60,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = level + slope * x, and what is needed to fit it again to resampled runs with the same weights."""
+    """y = level + slope * x, and the data to fit it again to resampled runs with the same weights."""
 
     level: float
     slope: float
@@ -68,7 +68,7 @@ class Line:
     trust: Floats  # a run's weight, 0 (an outlier, or far away) to 1
     residual: Floats  # log(y / line) of each run that is not an outlier, 0 of one that is
     inflation: float  # by which fixed weights understate the spread of the refitted lines
-    least: float  # what the line's height is kept above, since a slowdown or a time is positive
+    least: float  # the least height of the line, since a slowdown or a time is positive
 
     def at(self, x: Floats) -> Floats:
         """The line's height."""
@@ -118,7 +118,7 @@ def _repeated_medians(x: Floats, y: Floats) -> tuple[float, float]:
     apart = np.abs(run) > 1e-9 * np.abs(x).max()
     if not apart.any():
         return _median(y), 0.0
-    # np.nanmedian of each row, which takes three times as long: sorted, what is not a number comes last
+    # np.nanmedian of each row, in a third of the time: NaN is sorted last
     slopes = np.sort(np.where(apart, rise / np.where(apart, run, 1.0), np.nan))
     of, numbers = np.arange(len(x)), np.count_nonzero(apart, axis=1)
     slope = _median((slopes[of, (numbers - 1) // 2] + slopes[of, numbers // 2]) / 2)
@@ -249,8 +249,8 @@ class Crossing:
 
     @property
     def _share_of_runs(self) -> float:
-        """How much of the spread of single runs is added to that of rounds, which contains it: a variance that is
-        known from R rounds is itself wrong by a variance that falls as 1 / R."""
+        """The share of the spread of single runs that is added to the spread of rounds, which contains it. A variance
+        from R rounds is itself wrong by a variance that falls as 1 / R."""
         rounds = len(np.unique(self.runs.round))
         return float(np.sqrt(_FEW_ROUNDS / max(rounds, _FEW_ROUNDS)))
 
@@ -285,8 +285,8 @@ class Crossing:
         return np.where(kept, height * self.line.inflation * self.leverage, np.nan)
 
     def error(self, confidence: float, seed: int) -> float:
-        """Half-width of log METG, to first order, as the band has it at the crossing: finite where the interval is
-        open since the band leaves what was measured. Infinite where nothing is known."""
+        """Half-width of log METG, to first order, as the band has it at the crossing. It is finite also for an interval
+        that is open because the band leaves the measured part. Infinite where nothing is known."""
         rounds, index = np.unique(self.runs.round, return_inverse=True)
         factor = widening(self.effective_rounds, confidence)
         if np.isinf(factor) or self.relation != "=" or self.undecided:
@@ -295,7 +295,8 @@ class Crossing:
         return float(np.hypot(by_round, self.run_error(confidence, seed)))
 
     def run_error(self, confidence: float, seed: int) -> float:
-        """Half-width of log METG, to first order, from drawing single runs: what is added to that of rounds."""
+        """Half-width of log METG, to first order, from drawing single runs: the part that is added to the rounds'
+        half-width."""
         runs = len(self.runs.round)
         spread = float(np.nanstd(self.shifts(draw(runs, seed))))
         return self._share_of_runs * spread * widening(runs - 1, confidence)

@@ -2,7 +2,7 @@
 workers costs several times as much. Runs at one distance are compared with each other, never with those at another.
 
 The ceiling beside each run measures the distance: the time of a cache line from one core to its neighbour and back.
-It takes few values - within a cache, across caches, across sockets - each within some per cent, for seconds to minutes.
+It takes few values (within a cache, across caches, across sockets), each within some per cent, for seconds to minutes.
 """
 
 import statistics
@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _APART = 1.5  # the factor between two round trips of different distances
-_SHOWN = 0.05  # share of the runs from which a distance of the cores is shown,
-OFTEN = 0.25  # and from which the table may be about it, and it is measured until all is known there
-_MORE = 2  # times as many runs as at the distance that the table is about put another in its place
+_SHOWN = 0.05  # share of the runs from which a distance of the cores is shown
+OFTEN = 0.25  # share of the runs from which a distance is measured until all is known, and may have the table
+_MORE = 2  # the table changes to a distance with so many times the runs of the table's distance
 
 Trips = tuple[float, float] | None  # seconds, just before and just after a run
 

@@ -1,8 +1,8 @@
 """Whether one of two sides is slower than the other, from launches that were made in pairs. Pure.
 
-Two launches of a round are made one after the other, so what the machine did to both cancels in their ratio. The ratios
-of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test: it takes
-nothing of the noise for granted but that it strikes both sides alike, and a few launches far out hardly move it.
+Two launches of a round are made one after the other, so the machine's effect on both cancels in their ratio. The ratios
+of all rounds are put together as Hodges and Lehmann do, with the interval of Wilcoxon's signed-rank test. It only
+assumes that noise strikes both sides alike, and a few launches far out hardly move it.
 """
 
 import math
@@ -25,15 +25,15 @@ _EXACT = 60  # pairs up to which the signed ranks are counted; beyond, their sum
 
 @runtime_checkable
 class Pairing(Protocol):
-    """A quantity that is not measured directly, and knows what each round says of its ratio to another."""
+    """A quantity that is not measured directly, and gives its ratio to another in each round."""
 
     def ratios_to(self, other: Self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two systems at one place: what is known of each, the ratio of the first to the second, and from how many rounds
-    that comes. `threshold`: the slowdown that counts, 0.05 for one of 5 %."""
+    """Two systems at one place: the estimate of each, the ratio of the first to the second, and the number of its
+    rounds. `threshold`: the slowdown that counts, 0.05 for one of 5 %."""
 
     place: str
     a: Interval
@@ -46,7 +46,7 @@ class Pair:
     @property
     def verdict(self) -> Verdict:
         """*Slower*: the interval excludes 1, and the ratio is beyond the threshold. *Not slower*: not so, and the
-        interval excludes a slowdown twice the threshold. Else nothing can be said."""
+        interval excludes a slowdown twice the threshold. Else the verdict is unknown."""
         if self.pairs < FEWEST_PAIRS:
             return "unknown"
         if self.ratio.low > 1 and self.ratio.value > 1 + self.threshold:
@@ -61,8 +61,8 @@ class Pair:
 
     @property
     def rounds_wanted(self) -> int | None:
-        """After about how many rounds a verdict can be had where there is none, if the interval narrows as the root of
-        their number; None where one side is a bound, which more rounds may leave so."""
+        """The number of rounds after which about to expect a verdict if there is none, if the interval narrows as the
+        root of their number. None if one side is a bound: more rounds may leave it so."""
         if self.relations != ("=", "="):
             return None
         if self.pairs < FEWEST_PAIRS:
@@ -85,7 +85,7 @@ class Pair:
 
 
 def pairs_of(sides: Sequence[Side], a: str, b: str, threshold: float) -> list[Pair]:
-    """Two systems of a sitting, wherever it knows both. Where the host moved the cores, each place is compared at the
+    """Two systems of a sitting, wherever it knows both. If the host moved the cores, each place is compared at the
     distance at which most rounds were made."""
     most: dict[object, Pair] = {}
     for each in compare_systems(sides, a, b):
@@ -138,8 +138,8 @@ def _ratios(a: Quantity, b: Quantity) -> Sequence[float]:
 
 
 def _ranks_cut(pairs: int, tail: float) -> int:
-    """How many of the means are cut off at either end: the most for which the sum of signed ranks, of values that lie
-    evenly about 0, is smaller with no more than this probability."""
+    """How many of the means are cut off at either end. It is the most for which the sum of signed ranks, of values that
+    lie evenly about 0, is smaller with at most this probability."""
     if pairs > _EXACT:
         middle = pairs * (pairs + 1) / 4
         spread = math.sqrt(pairs * (pairs + 1) * (2 * pairs + 1) / 24)

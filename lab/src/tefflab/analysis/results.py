@@ -58,8 +58,8 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class MetgRow:
-    """A line of the METG table. `metg` is None where nothing could be measured, or where the system failed, whatever
-    was measured before; `note` then says why."""
+    """A line of the METG table. `metg` is None if nothing could be measured, or if the system failed, even after some
+    runs; `note` then says why."""
 
     variant: Variant
     threshold: float
@@ -106,12 +106,12 @@ class MeasuredCase:
     threshold: float
     rows: tuple[MetgRow, ...]  # the smallest METG first; empty where only curves were measured
     curves: tuple[Curve, ...]
-    round_trip: float | None = None  # seconds: the distance of the cores, where it is known
-    missing: tuple[tuple[Variant, str], ...] = ()  # where only curves were measured: who has none, and why
+    round_trip: float | None = None  # seconds: the distance of the cores, if it is known
+    missing: tuple[tuple[Variant, str], ...] = ()  # if only curves were measured: variants without a curve, and why
     share: float = 1.0  # of the sitting's runs that were made at this distance
     others: tuple["MeasuredCase", ...] = ()  # the same configuration at other distances
-    steps: int | None = None  # of every run, where the user wanted so many
-    minutes: int | None = None  # that those without a turn need, about; None where there are none, or nothing says it
+    steps: int | None = None  # of every run, if the user gave a number
+    minutes: int | None = None  # that variants without a turn need, about; None if there are none, or it is unknown
 
 
 Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # unknown: of too few launches
@@ -121,7 +121,7 @@ Verdict = Literal["floor", "first", "level", "behind", "unknown", "failed"]  # u
 class CaseRow:
     """A line of a case's table. Numbers are None where the system failed; `note` then says why.
 
-    `keys`: what JSON calls the case and its value, which is a time: the less, the better.
+    `keys`: the JSON keys of the case and of its value, which is a time: the less, the better.
     """
 
     variant: Variant

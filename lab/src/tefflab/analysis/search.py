@@ -1,13 +1,13 @@
 """Finds where to measure METG with few runs: a scout that brackets the crossing, then a grid around it. Pure.
 
 The scout (one launch, some three runs) measures the fewest iterations first, takes the overhead from that run and
-predicts the crossing: a task of overhead o and ideal time w has efficiency w / (o + w), so w = o * e / (1 - e). It
-then measures twice and half the predicted iterations, and is done where those lie on either side of the threshold
-and agree about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
+predicts the crossing. A task of overhead o and ideal time w has efficiency w / (o + w), so w = o * e / (1 - e). It then
+measures twice and half the predicted iterations, and is done where those lie on either side of the threshold and agree
+about the overhead. Otherwise it predicts again from the run nearest the threshold, or bisects.
 
-A noisy run looks less efficient than it is (or more, where the ceiling was noisy) and so disagrees with the
-other end of the bracket about the overhead; a point in doubt is measured again, up to five times, and its median
-counts. Of a curve that crosses more than once, the highest crossing among the points measured is taken.
+A noisy run looks less efficient than it is (or more, if the ceiling was noisy). So it disagrees with the other end of
+the bracket about the overhead. A point in doubt is measured again, up to five times, and its median counts. If a curve
+crosses more than once, the highest crossing among the measured points counts.
 """
 
 import math
@@ -19,13 +19,13 @@ from tefflab.analysis.statistics import Observation
 
 _SPREAD = 2.0  # the bracket's ends lie this factor from the crossing
 _WIDEST = 6.0  # a bracket whose ends differ by no more is narrow enough (4, and what rounding adds)
-_DISAGREEMENT = 1.2  # a factor between a run's efficiency and that predicted from another run
+_DISAGREEMENT = 1.2  # a factor between a run's efficiency and the prediction from another run
 _REPEATS = 5  # of one point, at most
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """What the scout found. '=': `lower` lies below the threshold, `upper` at or above it, the crossing between.
+    """The scout's result. '=': `lower` lies below the threshold, `upper` at or above it, the crossing between.
 
     '<': the fewest iterations reach the threshold already. '>': the most that were allowed do not.
     """
@@ -37,7 +37,7 @@ class Bracket:
 
 
 class MetgSearch:
-    """The scout. Measure what `next_iterations` names, `add` what came of it, until it names None.
+    """The scout. Measure at the iterations that `next_iterations` gives, and `add` the run, until it gives None.
 
     `seconds_per_iteration`: ideal time of one iteration of one task on one core, from the ceiling's rate.
     `longest_task`: granularity in seconds beyond which no run is asked for. ValueError for impossible limits.
@@ -171,8 +171,8 @@ def measurement_grid(
 ) -> tuple[int, ...]:
     """Iteration counts to be measured in every round, ascending: evenly in log from crossing / spread to * spread.
 
-    Where there are too few integers - a crossing at a handful of iterations - it takes all and goes on upwards, to at
-    most twice as far; at an end of the allowed range it keeps to the inside. ValueError for fewer than two points.
+    With too few integers (a crossing at a handful of iterations) it takes all and goes on upwards, to at most twice as
+    far. At an end of the allowed range it keeps to the inside. ValueError for fewer than two points.
     """
     if points < 2:
         raise ValueError(f"points {points} must be at least 2, one on each side of the crossing")

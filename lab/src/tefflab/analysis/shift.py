@@ -1,12 +1,12 @@
-"""What two sittings have in common: how far the machine itself moved all rows, and which rows moved beside it. Pure.
+"""The common part of two sittings: how far the machine itself moved all rows, and which rows moved beside it. Pure.
 
-An interval is made of one sitting's rounds, so it knows nothing of what was the same for all of them. The rows of
-programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
+An interval is made of one sitting's rounds, so it does not contain an effect that was the same for all of them. The
+rows of programs that did not change show it. Their moves y = log(A / B) are a random-effects meta-analysis:
 
     y = shift + u + e,    u ~ N(0, spread^2) from row to row,    e ~ N(0, s^2), s from the row's own two intervals.
 
 `spread` is Paule and Mandel's (Consensus values and weighting factors, J. Res. NBS 87, 1982), `shift` the mean with
-weights 1 / (s^2 + spread^2), and its error is clustered by system, since the ways of one system move together. A row is
+weights 1 / (s^2 + spread^2). Its error is clustered by system, since the ways of one system move together. A row is
 judged by the rows of all *other* systems: if it did not change, it lies within
 
     shift +- t(k - 2) * sqrt(s^2 + spread^2 + error^2)    of k other systems, at 95 %,
@@ -25,10 +25,10 @@ from scipy import optimize, special
 
 from tefflab.analysis.statistics import Interval
 
-FEWEST_OTHERS = 4  # systems that can say what the machine did: with two degrees of freedom, t is 4.3; with one, 12.7
+FEWEST_OTHERS = 4  # systems that can tell the machine's effect: with two degrees of freedom, t is 4.3; with one, 12.7
 _LEAST_ERROR = 1e-6  # of a row: none is known exactly
-_LONGEST = 700.0  # arm, in log, of which a number is made
-_CHANCE = 0.05  # that any of the rows is taken for one that surely changed
+_LONGEST = 700.0  # the longest arm, in log, whose exponential is a number
+_CHANCE = 0.05  # that any unchanged row is taken for changed
 _NORMAL = float(special.ndtri(0.975))  # by which an interval's arm is divided for a standard error
 
 Floats = NDArray[np.float64]
@@ -39,8 +39,8 @@ class Move:
     """How far one row moved from one sitting to the other."""
 
     system: str
-    ratio: Interval  # of the row in A to the same in B, by their own rounds
-    is_witness: bool  # whether it can say what the machine did: it is known, and its program did not change knowingly
+    ratio: Interval  # of the row in A to the row in B, by their rounds
+    is_witness: bool  # whether it can tell the machine's effect: it is known, and its program's version did not change
 
     @property
     def size(self) -> float:
@@ -54,7 +54,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """What the machine did to all rows: A / B with its 95 % interval, and by how much rows differ beside it."""
+    """The machine's effect on all rows: A / B with its 95 % interval, and the spread of rows beside it."""
 
     ratio: Interval
     spread: float  # the standard deviation of the logarithm
@@ -62,8 +62,8 @@ class Shift:
 
 
 def own_changes(moves: Sequence[Move], confidence: float = 0.95) -> list[Interval | None]:
-    """Of each row its move without that of the machine, and around it the interval that holds 1 with this confidence if
-    its program did not change. None where too few other systems were seen, or it is not known itself."""
+    """Each row's move without the machine's, and around it the interval that holds 1 with this confidence if its
+    program did not change. None if too few other systems were seen, or if the move is unknown."""
     return [
         _own(move, [each for each in moves if each.is_witness and each.system != move.system], confidence)
         for move in moves
@@ -71,8 +71,8 @@ def own_changes(moves: Sequence[Move], confidence: float = 0.95) -> list[Interva
 
 
 def machine(moves: Sequence[Move]) -> Shift | None:
-    """By the rows that did not surely change beside the others: those that none of so many rows would move as far by
-    chance are left out. None where too few systems remain."""
+    """By the rows that did not surely change beside the others. It leaves out rows that moved farther than any of so
+    many rows would by chance. None if too few systems remain."""
     surely = own_changes(moves, 1 - _CHANCE / max(len(moves), 1))
     calm = [
         move
@@ -120,7 +120,7 @@ def _pooled(moves: Sequence[Move]) -> tuple[float, float, float]:
 
 
 def _paule_mandel(size: Floats, variance: Floats) -> float:
-    """The variance between rows with which their squared distances from the mean are what is expected."""
+    """The variance between rows with which their squared distances from the mean have the expected sum."""
 
     def excess(between: float) -> float:
         weight = 1 / (variance + between)

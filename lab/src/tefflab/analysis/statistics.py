@@ -3,16 +3,12 @@
 How METG is made (docs/explanation/metg.md has the formulas and the reasons):
 
 1. ideal = efficiency * granularity is a task's time at the ceiling's rate. It is affine in the iterations, so it is
-   fitted once over all rounds; the machine's speed at the moment of a run is left in no efficiency and cancels.
+   fitted once over all rounds. The machine's speed at the moment of a run is left in no efficiency and cancels.
 2. Near the crossing 1 / efficiency = level + slope / ideal, a straight line. One robust line is fitted over all runs
    near the crossing, which is where it meets 1 / threshold; METG = ideal / threshold there.
-3. Rounds - whole curves, each of its own launches - are drawn with replacement and the line is fitted again, then
-   single runs. The lines' spread, widened by Student's t for few rounds, is a band; the interval is where it meets
-   1 / threshold.
-
-Why so: in 400 simulated sittings of five rounds (3 % noise, 7 % spikes of x2-x100, launches 2.5 % apart, 10 % drift)
-it missed the truth by 1.7 % (root mean square), a curve of medians by 2.6 %, a line for each round by 3.7 %; its
-half-width was 5.3 %, that of the expanded percentile interval of the medians 10.2 %; both held the truth in >= 96 %.
+3. Rounds (whole curves, each from separate launches) are drawn with replacement and the line is fitted again, then
+   single runs. The lines' spread, widened by Student's t for few rounds, is a band. The interval is where the band
+   meets 1 / threshold.
 """
 
 import math
@@ -25,13 +21,13 @@ from scipy import special
 
 from tefflab.analysis.crossing import RESAMPLES, Crossing, Floats, Relation, Runs, draw, find_crossing, widening
 
-FEWEST_ROUNDS = 3  # without which no interval is believed, nor two systems said to differ: two may agree by chance
-LEAST_ROUNDS = 4  # before an interval is believed to be narrow
+FEWEST_ROUNDS = 3  # for an interval, and for a difference of two systems: two rounds may agree by chance
+LEAST_ROUNDS = 4  # for a narrow interval
 NEVER = 1e6  # a relative half-width that no number of rounds will narrow
-_CEILING_ERROR = 0.005  # by which a sitting's efficiencies may all be wrong, since their ceilings are
-_CEILING_SHARE = 0.10  # of METG that this may be at most
-_ABOUT_ONE_LINE = math.log(1.2)  # how far apart METG of two systems may be whose runs lie about one line
-_VAGUE = 100.0  # the factor between two ends from which on they say nothing
+_CEILING_ERROR = 0.005  # the common error of a sitting's efficiencies, from their ceilings
+_CEILING_SHARE = 0.10  # the largest effect of that error on METG
+_ABOUT_ONE_LINE = math.log(1.2)  # the largest distance of METG of two systems whose runs lie about one line
+_VAGUE = 100.0  # an interval whose ends differ by this factor says nothing
 
 
 def is_told(low: float, high: float) -> bool:
@@ -62,7 +58,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A value and the interval that holds it with the confidence asked for, in the unit of what was given."""
+    """A value and the interval that holds it with the wanted confidence, in the unit of the samples."""
 
     value: float
     low: float
@@ -99,14 +95,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class MetgEstimate:
-    """METG in seconds, at the machine's mean speed over the sitting; its interval is that of this speed, too.
+    """METG in seconds, at the machine's mean speed over the sitting; its interval is for this speed, too.
 
     `drift` is how far that mean is uncertain, as the half-width of an interval in relation to it. It moves all systems
     of a sitting alike, so it is no part of `low` and `high`; None where one round cannot tell.
 
     relation '=': the crossing was measured. '<': efficiency reaches the threshold at every granularity measured,
-    down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, `high` infinite where
-    the interval leaves what was measured. One round says nothing of another launch: its interval is open.
+    down to `value`. '>': it does at none, up to `value`. Nothing is extrapolated: `low` is 0, or `high` infinite, if
+    the interval leaves the measured part. One round says nothing of another launch: its interval is open.
     """
 
     value: float
@@ -129,11 +125,12 @@ class MetgEstimate:
 
     @property
     def is_told(self) -> bool:
-        """Whether its interval says anything: that of fewer than FEWEST_ROUNDS does not, however narrow it is."""
+        """Whether its interval says anything: an interval of fewer than FEWEST_ROUNDS does not, even if it is
+        narrow."""
         return self.rounds >= FEWEST_ROUNDS and is_told(self.low, self.high)
 
     def may_be_as_small_as(self, best: "MetgEstimate") -> bool:
-        """Whether what is known of it leaves that open. A lower end that is unknown says nothing, except of '<'."""
+        """Whether the estimates leave that open. A lower end that is unknown says nothing, except of '<'."""
         return self.low <= best.high and (self.low > 0 or self.relation == "<")
 
 
@@ -149,9 +146,9 @@ def metg(
 ) -> MetgEstimate:
     """METG(threshold) with its interval, from all runs of one system and configuration in one sitting.
 
-    Of a curve that crosses the threshold more than once, the crossing above which efficiency stays at or above the
-    threshold is taken; a point under it counts as a crossing only where too many of its runs lie under it for
-    noise to explain. Raises ValueError without an observation with iterations and a positive efficiency.
+    If a curve crosses the threshold more than once, METG is at the crossing above which efficiency stays at or above
+    it. A point under it counts as a crossing only if noise can't explain so many runs under it. Raises ValueError
+    without an observation with iterations and a positive efficiency.
     """
     if not 0 < threshold < 1:
         raise ValueError(f"threshold {threshold} must lie between 0 and 1")
@@ -170,9 +167,9 @@ def metg(
 
 
 def metg_error(observations: Iterable[Observation], threshold: float = 0.5) -> float:
-    """The half-width that METG's 95 % interval would have if the curve went on beyond what was measured as it does at
-    the crossing: how many more rounds an open interval needs. Infinite where nothing says it, NEVER where the curve
-    crosses the threshold so slowly that rounds are not what is missing. ValueError as of `metg`.
+    """The half-width that METG's 95 % interval would have if the curve went on beyond the measured part as it does at
+    the crossing. It tells how many more rounds an open interval needs. Infinite if nothing tells it; NEVER if the curve
+    crosses the threshold so slowly that more rounds do not help. ValueError as of `metg`.
     """
     crossing = find_crossing(as_runs(observations), threshold)
     error = crossing.error(0.95, 0)
@@ -212,8 +209,8 @@ def metg_ratio(
 def metg_ratios(a: Iterable[Observation], b: Iterable[Observation], threshold: float = 0.5) -> list[float]:
     """METG of `a` / METG of `b` in each round that both have, of two systems of one sitting; none where one is a bound.
 
-    Each round's runs are held against one line through the runs of both, so that what is uncertain of the line is so of
-    both alike. Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
+    Each round's runs are compared with one line through the runs of both, so the line's uncertainty affects both alike.
+    Where they are too far apart for that, the tasks of `a` are scaled until both have about the same METG.
     """
     left, right = as_runs(a), as_runs(b)
     crossings = [find_crossing(side, threshold) for side in (left, right)]
@@ -264,8 +261,8 @@ def ratio_interval(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval:
-    """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have
-    (what a round did to both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
+    """Median of `a` / median of `b`. Mappings from the round to its samples are paired by the rounds both have (a
+    round's effect on both cancels); plain samples are drawn apart. ValueError as of `median_interval`."""
     generator = np.random.default_rng(seed)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         common = sorted(a.keys() & b.keys())

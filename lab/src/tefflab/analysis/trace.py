@@ -1,9 +1,8 @@
 """The line that pictures draw through a system's efficiencies.
 
 Near the crossing it is the very line that METG is read from, with the band that METG's interval is read from
-(`crossing.py`). Beyond the runs that were fitted there, it follows a fit to the medians of the points, from one to the
-next as the law of that line has it, with rounded corners; and never back: where tasks grow, neither efficiency nor
-granularity falls.
+(`crossing.py`). Beyond the fitted runs it follows a fit to the medians of the points, from one to the next by the law
+of that line, with rounded corners. It never goes back: where tasks grow, neither efficiency nor granularity falls.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +19,7 @@ _FITTED = 49  # places on the fitted part
 _STEPS = 16  # places from one median to the next
 _ROUNDING = float(np.log(2.0))  # corners are rounded over so much log ideal to either side, less near the line's ends
 _KERNEL = np.arange(-10, 11) / 11  # places of the mean that rounds them, Epanechnikov's
-_APART = float(np.log(1.4))  # medians nearer than this to the end of the fitted part were as good as fitted, too
+_APART = float(np.log(1.4))  # medians nearer than this to the end of the fitted part are left to the fit
 _PROJECTIONS = 20  # until both constraints hold to three digits
 
 
@@ -56,7 +55,7 @@ class _Knots:
 
 
 def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> tuple[TracePoint, ...]:
-    """The fitted line, and what leads to it and away from it."""
+    """The fitted line, and the lines to it and away from it."""
     ideal, slowdown, arm = crossing.band(confidence, seed, _FITTED)
     x, y = np.log(ideal), np.log(slowdown)
     left, right = knots.where(knots.x < x[0] - _APART), knots.where(knots.x > x[-1] + _APART)
@@ -68,7 +67,7 @@ def _around(crossing: Crossing, knots: _Knots, confidence: float, seed: int) -> 
 
 
 def _joined(knots: _Knots, x: float, y: float) -> list[TracePoint]:
-    """What leads through the knots to one end of the fitted part or away from it."""
+    """The line through the knots to one end of the fitted part or away from it."""
     if not len(knots.x):
         return []
     inner = _bounded(knots.x, _monotone(knots.x, knots.y, knots.weight), x, y)
@@ -98,8 +97,8 @@ def _smooth(x: Floats, y: Floats) -> list[TracePoint]:
     """Through all knots, which are monotone, with places between them.
 
     Between two knots a task's time is its ideal time and a constant, so that near 0 % the line stands on the time of an
-    empty task. Its corners are rounded by a mean whose reach changes by at most as much as its middle moves: no slope
-    comes about that lies beyond those of the knots, so neither efficiency nor granularity falls.
+    empty task. A mean rounds its corners, whose reach changes by at most as much as its middle moves. So no slope lies
+    beyond the knots' slopes, and neither efficiency nor granularity falls.
     """
     x, first = np.unique(x, return_index=True)
     y = y[first]

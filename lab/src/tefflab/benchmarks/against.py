@@ -1,4 +1,4 @@
-"""What kinds of benchmark share that compare all systems with one of them, the measure."""
+"""The common part of the kinds of benchmark that compare all systems with one of them, the measure."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -19,8 +19,8 @@ _NAMED = 3  # of the cases that a note is about
 
 
 def against_of(request: Request, paradigm: str = "") -> str:
-    """The id of the system that is the measure: as asked; else the first of a paradigm; empty: the quickest.
-    TeffError for one that is not measured, and for the floor."""
+    """The id of the system that is the measure: the requested one, else the first of a paradigm. It is empty for the
+    quickest. TeffError for a system that is not measured, and for the floor."""
     asked = canonical(str(request.own.get("against", "")))
     known = [each.id for each in request.variants if not each.is_floor]
     if asked and asked not in known:
@@ -32,7 +32,7 @@ def against_of(request: Request, paradigm: str = "") -> str:
 
 
 def others_of(plan: Plan, group: "Group", to: Variant) -> list[Variant]:
-    """Those that have a ratio, in the order of the plan."""
+    """The variants that have a ratio, in the order of the plan."""
     seen = {id_ for case in group.rows for id_ in group.ratios(case, to.id)}
     return [each for each in plan.variants if each.id in seen]
 
@@ -46,8 +46,8 @@ def ratio_text(ratio: Interval | None) -> str:
 
 
 def notes_of(rows: Sequence[CaseRow]) -> list[str]:
-    """Who could not be measured, why and, where it is not everywhere, at what, a line for all with the same reason in
-    the same places; then how well it is known."""
+    """The variants that could not be measured, with the reason and, if not everywhere, the places. Variants with the
+    same reason and places share a line. Then the precision."""
     places: dict[tuple[str, str], list[CaseRow]] = {}
     for row in rows:
         if row.note:

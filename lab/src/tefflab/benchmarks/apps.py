@@ -46,7 +46,7 @@ class Parameters(Strict):
 class AppsValidation(Validation):
     model_config = ConfigDict(extra="forbid")
 
-    residual: Annotated[float, Field(ge=0)] | None = None  # None where it is no number
+    residual: Annotated[float, Field(ge=0)] | None = None  # None: not a number
     bound: Annotated[float, Field(gt=0)]
 
 
@@ -61,7 +61,7 @@ class AppsRecord(Record):
     parameters: Parameters | None = None
     flops: Annotated[float, Field(gt=0)] | None = None
     core_flops_per_second: Annotated[float, Field(gt=0)] | None = None
-    tasks: Annotated[int, Field(ge=1)] | None = None  # None of libraries, which have none or do not tell
+    tasks: Annotated[int, Field(ge=1)] | None = None  # None: libraries have no tasks or do not tell
     bytes_sent: Count | None = None
     validation: AppsValidation | None = None
 
@@ -78,7 +78,7 @@ class AppsRecord(Record):
 
     @property
     def efficiency(self) -> float:
-        """The share of the rate of as many cores, each as quick as one alone is with one large multiplication."""
+        """The share of the rate of as many cores, each as quick as a single core with one large multiplication."""
         if not self.core_flops_per_second or not self.workers:
             raise RecordError(f"a failed record has no numbers: {self.error}")
         return self.flops_per_second / (self.workers * self.core_flops_per_second)
@@ -119,7 +119,7 @@ class AppsEstimates(ProgramEstimates):
         yield from self._lines() if self.plan.x_label else self._ratios()
 
     def _lines(self) -> Iterator[tuple[str, Figure]]:
-        """A problem each, against what is varied."""
+        """A picture for each problem, against the varied parameter."""
         is_time = "time" in self.plan.charts
         meaning = _TIME_MEANING if is_time else _SHARE_MEANING
         for problem in dict.fromkeys(case.group for case in self.plan.cases):

@@ -38,7 +38,8 @@ class Varied(Frozen):
 
 
 class AppsExperiment(CaseExperiment):
-    """A picture for each problem, against what is varied; without a `[vary]` one for each number of workers."""
+    """A picture for each problem, against the varied parameter; without a `[vary]` a picture for each number of
+    workers."""
 
     against: str = ""
     problems: dict[NonEmpty, str] = Field(default_factory=dict)  # name -> flags

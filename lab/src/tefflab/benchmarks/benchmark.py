@@ -49,7 +49,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a user asked for, once it is known who is here."""
+    """A user's request, once the variants that are here are known."""
 
     root: Path
     variants: tuple[Variant, ...]
@@ -73,8 +73,8 @@ class Command:
     check: Callable[[Mapping[str, Any], Sequence[str]], object] = lambda _own, _flags: None
     """TeffError for what can be seen to be wrong with its own options and the flags before anything is set up."""
     rounds: int = 25  # launches of each system, at most
-    workers: str = "all cores"  # where nothing is said
-    takes_one_number: bool = False  # of workers: each would need a ceiling of its own
+    workers: str = "all cores"  # by default
+    takes_one_number: bool = False  # of workers: each would need a separate ceiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ class Question(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def round(self) -> Generator[Ask, Sequence[Run[AnyRecord]], None]:
-        """Asks for the runs of one launch more, and is sent the attempts at each. It may read `runs`, which has those
-        of the launches before."""
+        """Asks for the runs of one launch more, and is sent the attempts at each. It may read `runs`, which has the
+        runs of the launches before."""
 
     def add(self, runs: Sequence[Run[AnyRecord]]) -> None:
         """A launch is over."""
@@ -124,13 +124,14 @@ class Question(ABC, Generic[AnyRecord]):
         return len({run.round for run in self.runs})
 
     def estimate(self, round_trip: float | None) -> Estimated | None:
-        """What is known so far, of runs while the cores were so far apart; None where nothing is, or is to be."""
+        """The estimate so far, from runs at this distance of the cores; None if there is none yet, or if the question
+        has none."""
         del round_trip
         return None
 
     def foreseen_half_width(self, estimate: Estimated, round_trip: float | None) -> float:
-        """The relative half-width from which it is foretold how many more rounds that estimate needs; where the
-        interval is open, about what it would be if it were not. Infinite where that can't be said."""
+        """The relative half-width that foretells how many more rounds that estimate needs. For an open interval it is
+        about the half-width of a closed one. Infinite if it can't be foretold."""
         del round_trip
         return estimate.relative_half_width
 
@@ -146,23 +147,24 @@ class Question(ABC, Generic[AnyRecord]):
 
 @dataclass(frozen=True)
 class Launch(Generic[AnyRecord]):
-    """The questions that one launch of a variant answers. Launches of one `company` are made beside each other, each
-    as often as the others; they go on until all of them are known as well as is wanted."""
+    """The questions that one launch of a variant answers. Launches of one `company` are made beside each other, equally
+    often. They go on until all of them are known as well as wanted."""
 
     variant: Variant
     workers: int
     questions: Sequence[Question[AnyRecord]]
     company: str
-    case: Case | None = None  # where the launch is about one alone: who fails is out of that only
+    case: Case | None = None  # the only case of the launch: a failure excludes the variant from that case only
 
 
 class Reference(ABC, Generic[AnyRecord]):
-    """A program that measures the ceiling of a case beside every run: what its runs are held against."""
+    """A program that measures the ceiling of a case beside every run, for comparison with the runs."""
 
     name: str
 
     def of(self, program: str) -> "Reference[AnyRecord]":
-        """That of kernels that do not run on the cores, by a program of their system's; itself where it names none."""
+        """The reference for kernels that do not run on the cores, by a program of their system; itself without a
+        program."""
         if program:
             raise NotImplementedError
         return self
@@ -178,7 +180,7 @@ class Reference(ABC, Generic[AnyRecord]):
 
 
 class Estimates(ABC):
-    """What the runs of a sitting say: made once, shown everywhere."""
+    """The estimates from the runs of a sitting: made once, shown everywhere."""
 
     def __init__(self, sitting: Sitting, plan: Plan) -> None:
         self.sitting = sitting
@@ -187,7 +189,7 @@ class Estimates(ABC):
     @property
     @abstractmethod
     def has_values(self) -> bool:
-        """Whether anything is known of anybody."""
+        """Whether there is any value."""
 
     @abstractmethod
     def tables(self) -> Sequence[RenderableType]:
@@ -213,13 +215,13 @@ class Estimates(ABC):
         """All that can be compared."""
 
     def closing(self, again: str, store: str) -> RenderableType | None:
-        """What it means to the reader, and what to try next; `again` is the command that measured it."""
+        """The meaning for the reader, and the next command to try; `again` is the command that measured it."""
         del again, store
         return None
 
 
 class Experiment(Frozen):
-    """A TOML file below `experiments/`, as all kinds have it; a kind adds what it asks and how that is drawn."""
+    """A TOML file below `experiments/`, with the keys of all kinds; a kind adds its questions and its pictures."""
 
     title: NonEmpty
     description: NonEmpty  # one line
@@ -232,7 +234,7 @@ class Experiment(Frozen):
     name: str = ""  # the file's, never in it
 
     def takes(self, system: System) -> bool:
-        """Whether it is measured on this system where nobody says which."""
+        """Whether it is measured on this system by default."""
         del system
         return True
 
@@ -244,9 +246,9 @@ class Benchmark(ABC, Generic[AnyRecord]):
     """A kind of benchmark."""
 
     name: ClassVar[str]  # of its folder in bench/
-    adapters: ClassVar[str] = ""  # the kind whose adapters it runs on; its own where empty
-    measured: ClassVar[str]  # "METG", as one says that a sitting has it
-    row_word: ClassVar[str] = "case"  # what a line of a comparison is about, besides a system
+    adapters: ClassVar[str] = ""  # the kind whose adapters it runs on; empty: this kind's
+    measured: ClassVar[str]  # "METG", as in "the sitting has METG"
+    row_word: ClassVar[str] = "case"  # the subject of a line of a comparison, besides a system
     alike: ClassVar[str] = "with one number of workers"  # when sittings can be compared
     record: type[AnyRecord]
     timeout: float = 300.0  # seconds for one answer
@@ -256,7 +258,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
     reference: Reference[AnyRecord] | None = None
 
     def programs(self, system: System) -> list[Program]:
-        """Those of a system's programs that run it."""
+        """The programs of a system that run it."""
         return system.programs_for(self.name, self.adapters or self.name)
 
     def plan_of(self, head: Sitting) -> Plan:
@@ -264,7 +266,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def launches(self, plan: Plan, scales: Scales) -> Sequence[Launch[AnyRecord]]:
-        """All that is to be launched, round after round."""
+        """All launches, round after round."""
 
     def launch_of(self, run: Run[AnyRecord]) -> Hashable:
         """Equal of the runs that one launch made."""
@@ -272,7 +274,7 @@ class Benchmark(ABC, Generic[AnyRecord]):
 
     @abstractmethod
     def estimate(self, head: Sitting, runs: Sequence[Run[AnyRecord]], failures: Sequence[Failure]) -> Estimates:
-        """What the runs of a sitting say. Pure: the same runs give the same estimates."""
+        """The estimates from the runs of a sitting. Pure: the same runs give the same estimates."""
 
 
 AnyBenchmark = Benchmark[Any]

@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tefflab.analysis.results import NO_TURN, CaseRow
+from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE
 
 _WON = ("first", "level")
 
 
 def sentence(groups: Sequence[Sequence[CaseRow]], lesson: str) -> str:
-    """Who is first or level most often, of the cases in which that is known of several; then what their numbers mean,
-    in the kind's words."""
+    """The systems that are first or level most often, over cases with a known order of several. Then the meaning of
+    their numbers, in the kind's words."""
     wins, known = _wins(groups)
     meaning = f"{lesson[0].upper()}{lesson[1:]}."
     if not any(row.value for rows in groups for row in rows):
@@ -29,7 +30,7 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
     """`again` is the command that went before, without options; `kept` names its store, as an option."""
     rows = [row for own in groups for row in own]
     if max((row.noisy_share for row in rows), default=0.0) > MUCH_NOISE:
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note == NO_TURN for row in rows):
         yield f"{again} --resume --minutes 15{kept}", "measures who had no turn"
     elif any(row.value and (row.verdict == "unknown" or not row.is_told) for row in rows):
@@ -37,13 +38,13 @@ def suggestions(groups: Sequence[Sequence[CaseRow]], again: str, kept: str) -> I
     elif not any(row.value for row in rows) or any(row.rounds and not row.value for row in rows):
         yield f"{again} --resume{kept}", "tries again who failed"
     if pair := _pair(groups):
-        yield f"./teff compare {' '.join(pair)}{kept}", "their ratios with their intervals"
-    yield "./teff experiment", "what else can be measured and drawn"
-    yield "./teff systems", "who else could be measured"
+        yield f"{TYPED} compare {' '.join(pair)}{kept}", "their ratios with their intervals"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
+    yield f"{TYPED} systems", "who else could be measured"
 
 
 def _pair(groups: Sequence[Sequence[CaseRow]]) -> tuple[str, str] | None:
-    """Who is first most often, and the second of a case in which it is."""
+    """The system that is first most often, and the second of a case in which it is first."""
     wins, _ = _wins(groups)
     for best, _count in wins.most_common(1):
         for rows in groups:
@@ -66,5 +67,5 @@ def _wins(groups: Sequence[Sequence[CaseRow]]) -> tuple[Counter[str], int]:
 
 
 def _ranked(rows: Sequence[CaseRow]) -> list[CaseRow]:
-    """Who competes, the quickest first."""
+    """The competing rows, the quickest first."""
     return [row for row in rows if row.value and row.verdict != "floor"]

@@ -1,7 +1,8 @@
-"""Kinds of benchmark that ask the same of every case that their programs list, in launch after launch.
+"""Kinds of benchmark that ask the same question of every case in their programs' lists, in launch after launch.
 
-A run yields one time, of which the median over launches is estimated. For each case and number of workers, the lab says
-who is first, level or behind. A kind that derives from this says how to read that time, and what else, from a record.
+A run yields one time, of which the median over launches is estimated. For each case and number of workers, the lab
+ranks the variants: first, level or behind. A kind that derives from this reads that time, and other facts, from a
+record.
 """
 
 import json
@@ -35,6 +36,7 @@ from tefflab.benchmarks.benchmark import (
     Scales,
     find_benchmark,
 )
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.output.last_words import LastWords, remarks
 from tefflab.output.names import slug
@@ -78,7 +80,7 @@ class ListedCase(BaseModel):
 class Fact(Generic[AnyRecord]):
     """A further number of a record: its key in JSON, and its column, where it has one.
 
-    A rate is made of the row's time, lest the two disagree: the median of rates need not be that of the times.
+    A rate is made of the row's time, so that both agree: the median of rates need not be the rate of the median time.
     """
 
     key: str
@@ -86,8 +88,8 @@ class Fact(Generic[AnyRecord]):
     title: str = ""
     text: Callable[[float], str] = digits
     whole: bool = False  # counts are whole numbers
-    over_time: bool = False  # what is read is an amount, and the fact that amount divided by the time of the row
-    meaning: str = ""  # of the column, where its title does not say it
+    over_time: bool = False  # `read` gives an amount, and the fact is that amount divided by the time of the row
+    meaning: str = ""  # of the column, if its title does not say it
 
 
 class RepeatedQuestion(Question[AnyRecord]):
@@ -223,10 +225,11 @@ class CaseEstimates(Estimates):
         groups = list(self.groups.values())
         kept = "" if store == "default" else f" --store {store}"
         said = case_closing.sentence(groups, self.kind.lesson)
-        return LastWords(said, case_closing.suggestions(groups, f"./teff {again}", kept))
+        return LastWords(said, case_closing.suggestions(groups, f"{TYPED} {again}", kept))
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
-        """Title, columns and notes of each table, as terminal and report show them; then what there was no time for."""
+        """Title, columns and notes of each table, as terminal and report show them; then the cases for which there was
+        no time."""
         groups = [(case, rows) for case, rows in self.groups.items() if rows]
         reached = [(case, rows) for case, rows in groups if any(row.note != NO_TURN for row in rows)]
         for case, rows in reached:
@@ -238,7 +241,7 @@ class CaseEstimates(Estimates):
             yield f"No turn in the time; go on with --resume{more}", [], ["; ".join(left)]
 
     def _explained(self) -> list[tuple[str, list[Column], list[str]]]:
-        """What is printed; below the last table that has a question mark what that says, before all other notes."""
+        """The printed tables. The last table with a question mark explains it, before all other notes."""
         tables = list(self.printed())
         doubtful = [notes for _, columns, notes in tables if any(map(_has_question_mark, columns))]
         for notes in doubtful[-1:]:
@@ -350,10 +353,10 @@ class CaseEstimates(Estimates):
 class CaseBenchmark(Benchmark[AnyRecord]):
     """A kind whose programs list their cases."""
 
-    quantity: ClassVar[str]  # what is estimated, as a column's title: "a task"
+    quantity: ClassVar[str]  # the estimated quantity, as a column's title: "a task"
     meaning: ClassVar[str]  # of a picture's axis, in a sentence
-    lesson: ClassVar[str]  # what its numbers mean to who writes programs, as the end of a sentence
-    keys: ClassVar[tuple[str, str]] = ("case", "seconds")  # what JSON calls a case and its value
+    lesson: ClassVar[str]  # the meaning of its numbers for programmers, as the end of a sentence
+    keys: ClassVar[tuple[str, str]] = ("case", "seconds")  # the JSON keys of a case and its value
     facts: Sequence[Fact[AnyRecord]] = ()
     row_type: type[CaseRow] = CaseRow
     experiment_type: ClassVar[type[Experiment]] = CaseExperiment
@@ -370,7 +373,7 @@ class CaseBenchmark(Benchmark[AnyRecord]):
         return choose(listed, words_of(own.get("cases", ())))
 
     def notes(self, rows: Sequence[CaseRow]) -> list[str]:
-        """What went wrong or has to be known, a line each."""
+        """Faults and warnings, a line each."""
         noted: dict[str, list[str]] = {}
         for row in rows:
             if row.note:
@@ -452,7 +455,8 @@ def words_of(said: str | Sequence[str]) -> list[str]:
 
 
 def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCase]:
-    """Those of these names, and the usual ones of these groups; all usual ones without words. TeffError for others."""
+    """The cases of these names, and the usual cases of these groups; all usual cases without words. TeffError for
+    others."""
     known = dict.fromkeys(word for each in listed for word in (each.name, each.group) if word)
     if unknown := [word for word in words if word not in known]:
         raise TeffError(f"no case is called {unknown[0]!r}; there are: {' '.join(known)}", exit_code=BAD_INPUT)
@@ -460,8 +464,8 @@ def choose(listed: Sequence[ListedCase], words: Sequence[str]) -> list[ListedCas
 
 
 def verdict_text(row: CaseRow) -> str:
-    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` where too few launches say so. The floor competes with
-    nobody: its ratio is in brackets."""
+    """`first`, `level`, or how far behind: `x 1.8`; `x 1.8 ?` after too few launches. The floor does not compete: its
+    ratio is in brackets."""
     if row.ratio is None:
         return row.verdict
     times = f"x {digits(row.ratio.value, 2)}"

@@ -1,6 +1,7 @@
-"""Experiments: each is a TOML file below `experiments/`, for one figure. The file alone says what it asks and draws.
+"""Experiments: each is a TOML file below `experiments/`, for one figure. The file alone defines its questions and its
+pictures.
 
-The kind of benchmark says which keys there are; `experiments/README.md` says what they mean.
+The kind of benchmark defines the keys; `experiments/README.md` explains them.
 """
 
 import tomllib

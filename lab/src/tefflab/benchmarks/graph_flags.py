@@ -1,15 +1,24 @@
-"""What the flags of a task graph take, for help and completion, as the schema of records says it; the program
-`task_graph` decides what is right."""
+"""The values of a task graph's flags, for help and completion, from the schema of records; the program `task_graph`
+decides which are right."""
 
 import json
+from functools import cache
 
 from tefflab import project_root
 
-_SCHEMA = json.loads((project_root() / "bench" / "task_graph" / "record.schema.json").read_text(encoding="utf-8"))
-_GRAPH = _SCHEMA["$defs"]["graph"]["properties"]
-VALUES: dict[str, tuple[str, ...]] = {flag: tuple(_GRAPH[flag]["enum"]) for flag in ("type", "kernel")}
+_TYPES = "all of them in docs/reference/flags.md: -width, -steps, -radix and more take numbers; -type {type}"
+HELP = f"Flags of graphs and their tasks, {_TYPES}; -kernel {{kernel}}."  # with a flag where `values` are to stand
+HELP_OF_MEASURING = f"Further flags say what graph, {_TYPES}."
 
-_TYPES = f"-width, -steps, -radix and more take numbers; -type {', '.join(VALUES['type'])}"
-_ALL = "all of them in docs/reference/flags.md"
-HELP = f"Flags of graphs and their tasks, {_ALL}: {_TYPES}; -kernel {', '.join(VALUES['kernel'])}."
-HELP_OF_MEASURING = f"Further flags say what graph, {_ALL}: {_TYPES}."
+
+@cache
+def values() -> dict[str, tuple[str, ...]]:
+    """Of the flags that take words."""
+    schema = json.loads((project_root() / "bench" / "task_graph" / "record.schema.json").read_text(encoding="utf-8"))
+    graph = schema["$defs"]["graph"]["properties"]
+    return {flag: tuple(graph[flag]["enum"]) for flag in ("type", "kernel")}
+
+
+def filled(text: str) -> str:
+    """HELP or HELP_OF_MEASURING with the values."""
+    return text.format_map({flag: ", ".join(words) for flag, words in values().items()})

@@ -2,7 +2,7 @@
 sends.
 
 The program runs under `TEFF_TRACE` and leaves a trace of all ranks. A worker's time belongs to the innermost slice of
-its track. Messages are counted by the communicators themselves, whatever part of the events the trace has lost.
+its track. The communicators themselves count messages, even if the trace has lost events.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any
 from tefflab.errors import BAD_INPUT, TeffError
 
 NOTHING = "nothing recorded"
-_OF_CATEGORY = {  # of a slice of the trace: what a reader calls it
+_OF_CATEGORY = {  # the reader's word for a slice of the trace
     "task": "tasks",
     "loop": "loops",
     "handler": "handlers",
@@ -35,7 +35,7 @@ _SENT = ("sent", "bytes", "packets", "large", "large_bytes")
 
 @dataclass
 class RankProfile:
-    """A rank, or a process that is none: seconds of its workers by what they did, and its messages."""
+    """A rank, or a process without ranks: seconds of its workers by activity, and its messages."""
 
     name: str
     workers: int = 0
@@ -73,7 +73,7 @@ class RankProfile:
 
 @dataclass(frozen=True, slots=True)
 class JobProfile:
-    """All ranks in their order; what the trace lacks; how the program ended."""
+    """All ranks in their order, the gaps of the trace, and the program's exit status."""
 
     command: tuple[str, ...]
     ranks: tuple[RankProfile, ...]
@@ -107,7 +107,7 @@ def profile_command(command: Sequence[str]) -> JobProfile:
 
 
 def read_traces(command: Sequence[str], files: Iterable[Path], exit_status: int) -> JobProfile:
-    """Of a job whose runtimes have left these: those of one rank are added up."""
+    """The profile of a job from its runtimes' traces: traces of one rank are added up."""
     ranks: dict[int, RankProfile] = {}
     lost = 0
     for file in files:

@@ -16,7 +16,7 @@ _WHERE = {"own": "to itself", "near": "by shared memory", "far": "by the network
 
 
 def to_table(profile: JobProfile) -> Group:
-    """Where worker time went, then what was sent; of a program that sends nothing the first only."""
+    """Worker time by activity, then the messages; without messages the first only."""
     whole = profile.whole()
     columns = [whole, *profile.ranks] if 1 < len(profile.ranks) <= _MOST_COLUMNS else [whole]
     many = f"{len(profile.ranks)} ranks, " if len(profile.ranks) > 1 else ""

@@ -1,8 +1,8 @@
-"""Messages between two ranks of one node: latency and bandwidth by size, rate by window, a chain of tasks that
-alternates between the ranks, and the CPU time of ranks that wait.
+"""Messages between two ranks of one node: latency and bandwidth by size, rate by window, and a chain of tasks that
+alternates between the ranks. Also the CPU time of waiting ranks.
 
-One system is the measure, that of plain message passing: the times of the others are divided by its times, round by
-round.
+One system is the measure, the system of plain message passing: the times of the others are divided by its times, round
+by round.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class Parameters(Strict):
 
 
 class Arrived(Strict):
-    """What a rank received."""
+    """The messages that a rank received."""
 
     messages: Count
     checksum: Hex64
@@ -116,7 +116,8 @@ class MessagesEstimates(ProgramEstimates):
                     yield name, ratios_chart(rows, to, others, self.plan.title, self.kind.meaning, foot)
 
     def _remarks(self, group: Group) -> list[str]:
-        """What the cases are whose names are no lengths of messages, one of each group; and a question mark."""
+        """The titles of cases whose names are no lengths of messages, for one case of each group; and the meaning of a
+        question mark."""
         titles: dict[str, str] = {}
         for case in self.plan.cases:
             own = group.rows.get(case.name, {})

@@ -1,5 +1,5 @@
-"""The micro-benchmarks of Cambier, Qian and Darve: what a task costs without dependences and with some of them, and how
-much of the cores' time is left to tasks of a given length.
+"""The micro-benchmarks of Cambier, Qian and Darve: the cost of a task without dependences and with some of them. Also
+the share of the cores' time that is left to tasks of a given length.
 """
 
 import math
@@ -36,7 +36,7 @@ class Parameters(Strict):
 
 
 class MicroValidation(Validation):
-    """The checksum of all tasks' values beside that of one thread."""
+    """The checksum of all tasks' values beside the checksum of one thread."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -76,8 +76,8 @@ class MicroRecord(Record):
 
 
 class MicroEstimates(ProgramEstimates):
-    """For each number of workers a table of times, one of efficiencies, a picture of ratios, and for each number of
-    dependences one of efficiency against the length of a task."""
+    """For each number of workers a table of times, a table of efficiencies and a picture of ratios. For each number of
+    dependences, a picture of efficiency against the length of a task."""
 
     def printed(self) -> Iterator[tuple[str, list[Column], list[str]]]:
         to = self.measure

@@ -1,9 +1,9 @@
 """Where worker time goes in a spawn pattern, by the categories of the Sandia report (SAND2012-10594).
 
-A program looks at its workers from a timer (`bench/spawn/profile.schema.json`) and prints the stacks it saw. Here
-the debugger's tables turn each place into functions, inlined ones included, and each stack gets a category: from the
-innermost function outwards, the first that a rule names decides. A system's rules stand in its `system.toml`; those
-of the patterns and the C library are here, for all systems.
+A program looks at its workers from a timer (`bench/spawn/profile.schema.json`) and prints the stacks it saw. Here the
+debugger's tables turn each place into functions, inlined ones included, and each stack gets a category. The first
+function with a rule decides, from the innermost outwards. A system's rules stand in its `system.toml`; the rules of the
+patterns and the C library are here, for all systems.
 """
 
 import fnmatch
@@ -33,7 +33,7 @@ UNKNOWN = "unknown"  # no rule names it
 TAKEN = "taken by the OS"  # the worker was ready to run, and did not
 TIMEOUT = 300.0  # seconds, besides those asked for
 _Z = 1.96  # of a 95 % interval
-_OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # where neither the systems' code nor ours lies
+_OUTSIDE = ("/usr/", "/lib", "[", "linux-vdso")  # places without code of the systems or of this project
 
 COMMON = {
     "task": ("bench/spawn/*",),
@@ -58,7 +58,7 @@ class Stack(Strict):
 
 
 class SpawnProfile(Strict):
-    """What a program answers to `--profile` (schema `teff-spawn-profile-1`), where it was no error."""
+    """A program's answer to `--profile` (schema `teff-spawn-profile-1`), if it was no error."""
 
     schema_: Literal["teff-spawn-profile-1"] = Field(alias="schema")
     system: str
@@ -107,7 +107,8 @@ class Share:
 
 @dataclass(frozen=True)
 class TimeSpent:
-    """A whole profile: a share for each category, what no rule named, and what was seen most within each."""
+    """A whole profile: a share for each category, the functions without a rule, and the most frequent functions of each
+    category."""
 
     program: str
     pattern: str
@@ -134,8 +135,8 @@ class TimeSpent:
 def profiled_cases(
     root: Path, programs: Sequence[Program], patterns: str, trees: str, *, is_chosen: bool
 ) -> list[tuple[Program, ListedCase]]:
-    """What is to be profiled: each program whose functions are known, at each case. TeffError where one is not that was
-    chosen."""
+    """The profiles to take: each program whose functions are known, at each case. TeffError if a chosen program's
+    functions are unknown."""
     if missing := [each.id for each in programs if each.profile is None and is_chosen]:
         raise TeffError(f"{missing[0]}: its system.toml has no [program.profile]", exit_code=BAD_INPUT)
     able = [each for each in programs if each.profile is not None]
@@ -164,7 +165,7 @@ def take_profile(root: Path, program: Program, name: str, flags: str, workers: i
 
 
 def parse_profile(program: str, line: str) -> SpawnProfile:
-    """The program's answer. TeffError with its own reason where it is an error, or what is wrong with it."""
+    """The program's answer. TeffError with the program's reason if it is an error, or with the fault of the line."""
     try:
         told = json.loads(line)
         if isinstance(told, dict) and "error" in told:
@@ -205,8 +206,8 @@ def attribute(
 def category_of(frames: Sequence[Frame], rules: Iterable[tuple[str, str]]) -> tuple[Frame, str]:
     """From the innermost outwards, the first function that a rule names, by the longest rule that does.
 
-    What lies outside (the C library, the compiler's headers) and has no rule is its caller's business; a function of
-    the system's own or of the pattern's that no rule names ends the search.
+    A function outside (the C library, the compiler's headers) without a rule counts for its caller. A function of the
+    system or of the pattern without a rule ends the search.
     """
     rules = list(rules)
     for frame in frames:

@@ -9,7 +9,7 @@ from tefflab.host.terminal import titled_table
 from tefflab.output.quantities import duration, percent
 from tefflab.records.plan import counted_workers
 
-_WORTH_A_LINE = 0.005  # of the time: what is less than that of a category's functions is left out
+_WORTH_A_LINE = 0.005  # of the time: functions of a category with less are left out
 
 
 def to_table(spent: TimeSpent, *, functions: bool) -> Group:

@@ -33,7 +33,7 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class ProgramValidation(Validation):
-    """The checksum of the result beside that of one thread."""
+    """The checksum of the result beside the checksum of one thread."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,7 +82,7 @@ class Group:
     rounds: Mapping[tuple[str, str], ByRound]  # by program and system
 
     def ratios(self, program: str, to: str) -> dict[str, Interval]:
-        """The times of the other systems divided by that of the system `to`; empty where that has none."""
+        """The times of the other systems divided by the time of the system `to`; empty if that has none."""
         if to not in self.rows[program]:
             return {}
         one = self.rounds[program, to]
@@ -109,8 +109,8 @@ class ProgramEstimates(CaseEstimates):
 
     @cached_property
     def measure(self) -> Variant | None:
-        """The system that is the measure: as asked; or, of those that have most cases, that with the smallest mean of
-        its ratios to the first ones. In a row that the measure lacks nobody would have a ratio."""
+        """The system that is the measure: the requested one. By default it is one of the systems with most cases, since
+        a row that the measure lacks has no ratios. Of these it has the smallest mean ratio to the first systems."""
         plan = self.plan
         asked = plan.against if isinstance(plan, ProgramsPlan) else ""
         ratios: dict[str, list[Interval]] = {}
@@ -176,7 +176,7 @@ class ProgramEstimates(CaseEstimates):
         ]
 
     def _others(self, group: Group, to: Variant) -> list[Variant]:
-        """Those that have a ratio, the quickest first."""
+        """The variants that have a ratio, the quickest first."""
         means = _means(group, to)
         return sorted((each for each in self.plan.variants if each.id in means), key=lambda each: means[each.id].value)
 

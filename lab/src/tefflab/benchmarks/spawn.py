@@ -1,8 +1,8 @@
-"""Spawned tasks: what a task costs in a row, in a loop, in Fibonacci, in an unbalanced tree (SAND2012-10594).
+"""Spawned tasks: the cost of a task in a row, in a loop, in Fibonacci, in an unbalanced tree (SAND2012-10594).
 
-Figure 5.1 of the report sets the runtimes' performance against each other as High and Low. Here *High* is a time
-of at most twice the first system's, *Low* a longer one; where the ratio's interval holds 2 it is undecided, and the
-ratio's own side stands with a question mark.
+Figure 5.1 of the report sets the runtimes' performance against each other as High and Low. Here *High* is a time of at
+most twice the first system's, *Low* a longer one. If the ratio's interval holds 2 it is undecided, and the ratio's side
+stands with a question mark.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _MIB = 1 << 20
 
 
 class SpawnValidation(Validation):
-    """What the run counted beside what it should have."""
+    """The run's counts and the expected counts."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -94,7 +94,7 @@ class SpawnExperiment(CaseFigure):
 
 class SpawnEstimates(CaseEstimates):
     def tables(self) -> Sequence[RenderableType]:
-        if len({row.variant.id for row in self.rows if row.verdict != "floor"}) < 2:  # nobody to be High or Low beside
+        if len({row.variant.id for row in self.rows if row.verdict != "floor"}) < 2:  # no variant to compare with
             return super().tables()
         told = f"High: at most {HIGH:g} times the first system's time; Low: more. ?: not known yet"
         return [*super().tables(), matrix(self.rows), Text(told)]

@@ -64,7 +64,7 @@ class WakeRecord(Record):
 
 
 class Wake(CaseBenchmark[WakeRecord]):
-    """It runs on the adapters of spawned tasks: whatever system can spawn a task can be left without one."""
+    """It runs on the adapters of spawned tasks: every system that can spawn a task can also sleep without one."""
 
     name = "wake"
     adapters = "spawn"

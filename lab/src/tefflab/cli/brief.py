@@ -1,5 +1,5 @@
-"""Help that fits a screen: of a command, an example first, then what it does, then its options, a line or two each; of
-`teff` itself a line for each command."""
+"""Help that fits a screen. A command's help begins with an example, then says what it does, then lists its options, a
+line or two each. The help of `teff` itself has a line for each command."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ _SHORTEST = 30  # a sentence's beginning that still says something
 
 @dataclass(frozen=True)
 class _Offered:
-    """What a shell may complete, as typer's own items have it."""
+    """A completion for a shell, with the attributes of typer's items."""
 
     value: str
     type: str = "plain"
@@ -33,15 +33,15 @@ class BriefCommand(TyperCommand):
     """A command whose docstring ends with an example."""
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Behind a graph's flag, which is none of the command's own options, what the flag takes."""
+        """Completes the value of a graph's flag, which is not an option of the command."""
         flag = ctx.args[-1].lstrip("-") if ctx.args else ""
-        if values := graph_flags.VALUES.get(flag):
+        if values := graph_flags.values().get(flag):
             return [_Offered(value) for value in values if value.startswith(incomplete)]
         return super().shell_complete(ctx, incomplete)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Graphs' flags may have one dash, as the published ones have; of a command's options that is a bundle of
-        letters to the library, and an unknown flag to programs."""
+        """Graphs' flags may have one dash, as the published ones have. The library reads one dash before an option as a
+        bundle of letters, and programs read it as an unknown flag."""
         if not ctx.resilient_parsing:  # which a shell that completes asks for
             _refuse_one_dash(args, {name for each in self.get_params(ctx) for name in each.opts})
         try:
@@ -61,7 +61,7 @@ class BriefCommand(TyperCommand):
         self.format_options(ctx, formatter)
         if self.epilog:
             formatter.write_paragraph()
-            formatter.write_text(self.epilog)
+            formatter.write_text(graph_flags.filled(self.epilog))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         for kind, title in (("argument", "Arguments"), ("option", "Options")):
@@ -88,7 +88,7 @@ def write_groups(formatter: Any, groups: Mapping[str, Sequence[tuple[str, str]]]
 
 
 def beginning(text: str, most: int) -> str:
-    """What a text says first, as far as it fits: its sentence, or the part before a colon, or before a comma."""
+    """The beginning of a text, as far as it fits: its sentence, or the part before a colon, or before a comma."""
     sentence = " ".join(text.split()).partition(". ")[0].rstrip(".")
     if len(sentence) <= most:
         return sentence

@@ -20,7 +20,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 from tefflab.host.terminal import say
 from tefflab.measure.measurement import estimated
 from tefflab.records.run import Sitting
-from tefflab.records.store import RESULTS_FOLDER, Store, is_store, stores_in
+from tefflab.records.store import Store, is_store, results_folder, stores_in
 from tefflab.records.stored import full_name, open_sittings
 from tefflab.systems.naming import canonical, owner_of
 
@@ -30,7 +30,7 @@ _NAMED = 3  # sittings in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One of each kind that could be compared, and why another could not."""
+    """The answer for each kind that could be compared, and the reason why another could not."""
 
     answers: tuple[Answer, ...]
     left_out: tuple[str, ...]
@@ -46,7 +46,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One sitting, and what it has to be compared."""
+    """One sitting, and its comparable quantities."""
 
     name: str
     sitting: str
@@ -120,7 +120,7 @@ def _unknown(root: Path, names: Sequence[str], sources: Sequence[_Source], earli
         systems = dict.fromkeys(system for source in sources for system in source.systems)
         what.append(f"no system (there are: {' '.join(systems)})")
     if as_stores:
-        there = " ".join(stores_in(root / RESULTS_FOLDER))
+        there = " ".join(stores_in(results_folder(root)))
         what.append(f"no store ({f'there are: {there}' if there else 'there is none'})")
     if earlier:
         way_out = f"; an earlier sitting has both: {earlier}"
@@ -200,16 +200,16 @@ def _answer(
 
 
 def _is_store(root: Path, name: str) -> bool:
-    return is_store(root / RESULTS_FOLDER / name.partition(":")[0])
+    return is_store(results_folder(root) / name.partition(":")[0])
 
 
 def _has_sittings(root: Path) -> bool:
     """Whether the usual store is there, and not empty. A sitting that can't be read counts: that has to be told."""
-    return _is_store(root, _DEFAULT) and any(Store.open(root / RESULTS_FOLDER / _DEFAULT).lines("sittings", Sitting))
+    return _is_store(root, _DEFAULT) and any(Store.open(results_folder(root) / _DEFAULT).lines("sittings", Sitting))
 
 
 def _sources(root: Path, *names: str) -> list[Mapping[AnyBenchmark, _Source]]:
-    """What each name of a store or sitting stands for, by kind. Says once which lines there can't be read."""
+    """The source behind each name of a store or sitting, by kind. Says once which lines there can't be read."""
     opened = [open_sittings(root, name) for name in names]
     for store in {store.folder: store for store, _ in opened}.values():
         for sentence in store.unreadable():

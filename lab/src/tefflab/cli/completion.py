@@ -1,7 +1,7 @@
-"""What a shell offers after TAB: names of systems and of experiments.
+"""The completions of a shell after TAB: names of systems and of experiments.
 
-It reads the names from the files, and looks which programs could not be built: a user who presses TAB does not wait
-until anything is checked or asked.
+It reads the names from the files, and looks which programs could not be built. A user who presses TAB does not wait
+until programs are checked or asked.
 """
 
 import tomllib
@@ -19,7 +19,7 @@ def system(incomplete: str) -> list[str]:
 
 
 def systems(incomplete: str) -> list[str]:
-    """What --systems takes, for the last name of a list by commas: systems and their ways, each offered once."""
+    """The values of --systems, for the last name of a list by commas: systems and their ways, each offered once."""
     *named, last = incomplete.split(",")
     before = "".join(f"{name}," for name in named)
     names = (name for name in _ids(with_first=True) if name.startswith(last))
@@ -54,9 +54,9 @@ def _ids(*, with_first: bool = False) -> list[str]:
 
 
 def _ids_in(file: Path, with_first: bool) -> Iterator[str]:
-    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of those that have no other;
-    `with_first` adds that of a first that has the system's, where it is not the only one. What the build has left out
-    is not offered; what it has not come to yet is."""
+    """A system's name alone, which means the best of its programs, and `SYSTEM/NAME` of the others. `with_first` adds
+    that form of the first, if it has the system's name and there are others. Programs that the build has left out are
+    not offered; programs that it has not come to yet are."""
     described = _described(file)
     for rows in (value for value in described.values() if isinstance(value, list)):
         programs_of = [row for row in rows if "program" in row]

@@ -1,5 +1,5 @@
-"""What the commands that measure look like, kept in a file for a shell that completes: kinds of benchmark take seconds
-to load, with all that they compute and draw with.
+"""The descriptions of the commands that measure, kept in a file for completion in a shell. Kinds of benchmark take
+seconds to load, with their libraries for statistics and pictures.
 
 The file is made again once a file of a kind is another.
 """
@@ -17,7 +17,7 @@ _FIELDS = ("name", "help", "example", "takes_flags", "rounds", "workers", "takes
 
 
 def declared() -> list[Any]:
-    """As `Command`s with their `Option`s, without what they do."""
+    """As `Command`s with their `Option`s, without their functions."""
     file = project_root() / ".teff" / "stamps" / "commands.json"
     current = _fingerprint()
     kept: dict[str, Any] = {}

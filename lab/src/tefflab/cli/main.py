@@ -1,11 +1,10 @@
 """The command `teff`: one line for each command, which is a module of `tefflab.cli.commands`; those that measure are
 declared by the kinds of benchmark.
 
-A command's module imports only the standard library and typer at its top, and what it works with inside
-its function, so that `teff --help` stays quick.
+A command's module imports only the standard library and typer at its top. It imports its other modules inside its
+function, so that `teff --help` stays quick.
 """
 
-import os
 import signal
 import sys
 from typing import Annotated, Any, cast
@@ -15,6 +14,7 @@ from typer.core import TyperGroup
 
 from tefflab import __version__
 from tefflab.benchmarks import graph_flags
+from tefflab.carried import give_way_to_a_clone
 from tefflab.cli.brief import BriefCommand, write_groups
 from tefflab.cli.commands import (
     compare,
@@ -61,8 +61,8 @@ GROUPS = {  # of the commands that are not a kind of benchmark's
 
 
 class Commands(TyperGroup):
-    """All commands, those that measure first. Each ends with one line where Ctrl-C ended it and it does not say so, and
-    where a program refuses its flags, the help that is to be seen is the command's."""
+    """All commands, those that measure first. If Ctrl-C ends a command that does not say so, it ends with one line. If
+    a program refuses its flags, the message points to the command's help."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*measuring_commands(), *super().list_commands(ctx)]
@@ -89,6 +89,11 @@ class Commands(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt:
             raise TeffError("interrupted", exit_code=INTERRUPTED) from None
+        except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
+            from tefflab.host.terminal import drop_output
+
+            drop_output()
+            raise typer.Exit from None
         except TeffError as error:
             command = f"{context.command_path} {context.invoked_subcommand}"
             said = str(error).replace("see --help", f"see {command} --help")
@@ -147,7 +152,7 @@ app.command("test", cls=BriefCommand)(test.command)
 
 
 def _in_one_line(error: Exception) -> str:
-    """What is wrong with the command line, and where it is told what is right."""
+    """The fault of the command line, and the help to read."""
     assert hasattr(error, "format_message")
     message = " ".join(error.format_message().split()).rstrip(".")
     context = getattr(error, "ctx", None)
@@ -162,23 +167,34 @@ def _say(text: str) -> None:
 
 def main() -> None:
     """Entry point: expected errors are one line on stderr, Ctrl-C exits with 130, the rest is a traceback."""
-    # What `timeout` and batch systems send when time is up: as Ctrl-C, what was measured is kept and shown, and no
-    # program is left behind, stopped between two of its runs.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from tefflab.host.terminal import drop_output, flush_output, prepare_streams
+
     try:
-        sys.exit(app(prog_name="teff", standalone_mode=False) or 0)
-    except _BAD_COMMAND_LINE as error:
-        _say(_in_one_line(error))
-        sys.exit(BAD_INPUT)
-    except typer.Abort:
-        sys.exit(INTERRUPTED)
-    except TeffError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader (`teff systems | head`) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        prepare_streams()
+        code = _run()
+        flush_output()
     except OSError as error:  # a disk that is full, a folder that may not be written to
         _say(f"{error.filename or 'input or output'}: {error.strerror or error}")
-        sys.exit(FAILED)
+        drop_output()
+        code = FAILED
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that the words name. OSError where it can't read or write something."""
+    # The signal of `timeout` and batch systems when time is up. As with Ctrl-C, the lab keeps and shows the measured
+    # runs, and leaves no stopped program behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        give_way_to_a_clone()
+        return int(app(prog_name="teff", standalone_mode=False) or 0)
+    except _BAD_COMMAND_LINE as error:
+        _say(_in_one_line(error))
+        return BAD_INPUT
+    except typer.Abort:
+        return INTERRUPTED
+    except TeffError as error:
+        _say(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED

@@ -1,4 +1,4 @@
-"""What a user asks of `teff install`: finds the systems, brings or removes them, says what became of it."""
+"""A user's request to `teff install`: finds the systems, brings or removes them, reports the result."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, FAILED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.output.table import Column, Table
@@ -78,7 +79,7 @@ def _chosen(root: Path, names: Sequence[str], *, why_not: Callable[[System], str
             )
         if name not in known:
             raise no_such_system(
-                name, list(known), "./teff install --list has those that this brings, ./teff systems all"
+                name, list(known), f"{TYPED} install --list has those that this brings, {TYPED} systems all"
             )
         if name not in offers:
             raise TeffError(why_not(known[name]), exit_code=BAD_INPUT)

@@ -1,4 +1,5 @@
-"""What all measuring commands do: set up, ask systems who they are, measure with a live display, show the results."""
+"""The common steps of all measuring commands: set up, ask the systems' identities, measure with a live display, show
+the results."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from tefflab.benchmarks.benchmark import AnyBenchmark, Command, Estimates, Request, find_benchmark
 from tefflab.benchmarks.experiments import EXPERIMENTS_FOLDER, find_experiment, load_experiments
+from tefflab.carried import TYPED
 from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, path_text, progress, say
 from tefflab.measure.measurement import Present, begin, best_of_each, estimated, measure, present, refuse_unknown
@@ -21,7 +23,7 @@ from tefflab.output.table import Column, Table
 from tefflab.records.plan import Plan, counted_workers
 from tefflab.records.run import Sitting
 from tefflab.records.sitting_lock import measured_alone
-from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.store import Store, results_folder
 from tefflab.records.stored import open_sitting, store_name
 from tefflab.systems.bringing import bring_version
 from tefflab.systems.installing import bring_missing, not_here
@@ -47,7 +49,7 @@ _BUSY = 0.2  # cores that they may use
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a measuring command's options say."""
+    """The values of a measuring command's options."""
 
     seconds: float
     rounds: int
@@ -63,7 +65,7 @@ class Options:
 
 
 def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Options) -> None:
-    """Measures what a command of a kind of benchmark asks, or goes on with the store's last sitting of that kind."""
+    """Measures for a command of a kind of benchmark, or goes on with the store's last sitting of that kind."""
     if options.resume and (beside := _said_of_the_plan(command, options)):
         raise TeffError(
             f"--resume goes on with what its sitting measures; leave out {' '.join(beside)}", exit_code=BAD_INPUT
@@ -83,7 +85,7 @@ def run_command(root: Path, kind: AnyBenchmark, command: Command, options: Optio
 
 
 def _said_of_the_plan(command: Command, options: Options) -> list[str]:
-    """The options, and the words of flags, that say what is measured."""
+    """The options, and the words of flags, that define the measurement."""
     shared = {"--systems": options.systems, "--workers": options.workers, _ALL_VARIANTS: options.all_variants}
     own = {each.flag: options.own.get(each.name, each.default) != each.default for each in command.options}
     return [*(flag for flag, is_said in (shared | own).items() if is_said), *options.flags]
@@ -128,13 +130,13 @@ def _measure(
     named: Sequence[str],
     experiment: str | None = None,
 ) -> None:
-    """`again` is the command that goes on with the sitting; `named` are the systems that the user asks for by name:
-    TeffError where one of them was not measured, after all that was is shown."""
+    """`again` is the command that goes on with the sitting. `named` are the systems that the user asks for by name:
+    TeffError if one of them was not measured, after the results are shown."""
     name = checked_name(options.store)
     if options.install_missing:
         usual = [each for each in asked_for(root, kind, options.systems) if each.asked is None]
         bring_missing(root, usual, progress())
-    folder = root / RESULTS_FOLDER / name
+    folder = results_folder(root) / name
     chosen: list[Present] = []
     rounds_before = None
     if options.resume:
@@ -160,7 +162,7 @@ def _measure(
     progress().print(f"teff: report and pictures: {path_text(file, root)}", soft_wrap=True)
     rounds = _rounds(_rounds_made(store, kind, head), rounds_before)
     if interrupted:
-        resume = f"./teff {again} --resume{_of_store(options.store)}"
+        resume = f"{TYPED} {again} --resume{_of_store(options.store)}"
         progress().print(f"teff: interrupted; what is measured is kept: {rounds}; to go on: {resume}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if options.resume:
@@ -172,7 +174,7 @@ def _measure(
 
 
 def _rounds_made(store: Store, kind: AnyBenchmark, head: Sitting) -> int:
-    """Those that were cut off among them: a run counts, whatever became of its launch."""
+    """Launches that were cut off count too: a run counts, even if its launch did not end."""
     return len({kind.launch_of(run) for run in store.runs(kind.record, head.sitting) if run.role == "system"})
 
 
@@ -196,7 +198,7 @@ def _unmeasured(
 
 
 def checked_name(store: str) -> str:
-    """Raises TeffError for what is neither one folder's name nor an absolute path."""
+    """Raises TeffError for a name that is neither one folder's name nor an absolute path."""
     if not Path(store).is_absolute() and (store in ("", ".", "..") or "/" in store or ":" in store):
         raise TeffError(
             f"--store {store!r}: give the name of a folder below results/, or an absolute path", exit_code=BAD_INPUT
@@ -231,8 +233,9 @@ def asked_for(root: Path, kind: AnyBenchmark, systems: Sequence[str]) -> list[Sy
 
 
 def whoever_is_here(root: Path, kind: AnyBenchmark, systems: Sequence[str], *, all_ways: bool = False) -> list[Present]:
-    """Of those asked for, each in all of its ways; who was named and is not here is said, and why, and so is who stands
-    in for the best of its system unless `all_ways` are measured. Nobody else is started to be asked."""
+    """The requested systems that are here, each in all of its ways. It warns of a named system that is not here, with
+    the reason, and of a stand-in for the best of a system unless `all_ways` are measured. No other system is started
+    for this."""
     asked = asked_for(root, kind, systems)
     with progress().status("asking the systems whether they are there"):
         probes = probe_all(asked, root, kind.programs)
@@ -254,9 +257,9 @@ def _missed(
     *,
     all_ways: bool,
 ) -> Iterator[tuple[Program, str]]:
-    """The programs that somebody expects to be measured and that are not there, with the reason: of a way that is
-    named, the best of a system, and whatever nothing builds. The set-up has said what does not compile, but not who is
-    measured in the place of a best."""
+    """The programs that a user expects to be measured and that are not there, with the reason: a way that is named, the
+    best of a system, and a program that nothing builds. The set-up has reported the programs that do not compile, but
+    not the stand-in for a best one."""
     for system in asked:
         programs = kind.programs(system)
         here = [each for each in programs if probes[each.id].found]
@@ -322,7 +325,7 @@ def publish(root: Path, store: Store, estimates: Estimates, console: Console, as
         why = failure.strerror or str(failure)
         raise TeffError(
             f"report and pictures can't be written to {folder} ({why}); what was measured is kept; mend that, then "
-            f"./teff report {store_name(root, store)}"
+            f"{TYPED} report {store_name(root, store)}"
         ) from None
     return folder / REPORT
 
@@ -348,7 +351,7 @@ def experiment_list(root: Path) -> Table:
 
 
 def experiment_objects(root: Path) -> list[dict[str, object]]:
-    """What `experiment_list` shows, and all else that the files say."""
+    """The content of `experiment_list`, and all other keys of the files."""
     return [each.model_dump(mode="json", exclude_defaults=True) for each in load_experiments(root)]
 
 
@@ -373,7 +376,7 @@ def _unfinished(root: Path, store: Store, kind: AnyBenchmark, experiment: str | 
         again = f"experiment {was}" if was else kind.commands[0].name
         raise TeffError(
             f"the last sitting of {kind.measured} in {store.folder} was begun by `{head.command}`: go on with it by "
-            f"./teff {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
+            f"{TYPED} {again} --resume{_of_store(store_name(root, store))}, or leave out --resume to begin another",
             exit_code=BAD_INPUT,
         )
     return head
@@ -406,11 +409,11 @@ def measured_live(
 
 
 def warn_of_others(console: Console) -> None:
-    """Says so before an hour is wasted: other programs take part of the cores."""
+    """Warns before an hour is wasted: other programs take part of the cores."""
     busy = psutil.cpu_percent(_LOOK) / 100 * usable_cores()
     if busy > _BUSY:
         console.print(
             f"teff: [yellow]other programs use {busy:.1f} of {usable_cores()} cores: results will be poor and slow to "
-            "come; `./teff doctor` says who[/]",
+            f"come; `{TYPED} doctor` says who[/]",
             soft_wrap=True,
         )

@@ -33,7 +33,7 @@ TIMEOUT = 600.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class SingleRun:
-    """What came of one run: the line that the program printed with its record, or why there is none."""
+    """The result of one run: the program's line with its record, or the reason why there is none."""
 
     program: Program
     line: str
@@ -49,11 +49,11 @@ class SingleRun:
 def run_each(
     root: Path, names: Sequence[str], flags: Sequence[str], ranks: int | None = None, *, as_json: bool
 ) -> None:
-    """Runs the flags on each system named and prints what came of it. Where none is named: on all that are here, and
-    can be started as so many processes if `ranks` says so.
+    """Runs the flags on each system named and prints the results. Without names, it runs on all systems that are here,
+    with `ranks` only on systems that can be started as so many processes.
 
-    Leaves with 1 where a run failed, and with 130 after Ctrl-C, once it has printed those before; TeffError with the
-    program's words where every one refuses the flags.
+    Leaves with 1 if a run failed, and with 130 after Ctrl-C, once it has printed the results before. TeffError with the
+    program's words if every program refuses the flags.
     """
     workers_of(flags, ranks)
     chosen = [find_program(root, BENCHMARK.name, name) for name in dict.fromkeys(names)]
@@ -97,8 +97,8 @@ def run_each(
 def command_of(
     root: Path, program: Program, flags: Sequence[str], ranks: int | None = None
 ) -> tuple[list[str], dict[str, str]]:
-    """The command line and the environment of one run: as many workers as the flags say, else the cores that are here,
-    or one a rank where there are more ranks.
+    """The command line and the environment of one run. The flags give the number of workers. By default it is all cores
+    that are here, or one a rank if there are more ranks.
 
     A program is always told: its own default may be wrong once its threads are bound to cores. TeffError where it does
     not spread over ranks.
@@ -159,6 +159,8 @@ def run_once(root: Path, program: Program, system: System, flags: Sequence[str],
         record = parse_record(line, GraphRecord)
     except RecordError as error:
         return SingleRun(program, line, None, str(error), False)
+    if refusal := record.refusal(workers_of(flags, ranks)[0]):
+        return SingleRun(program, line, None, refusal, False)
     return SingleRun(program, line, record, record.error or "", False)
 
 
@@ -176,7 +178,7 @@ def _heard(process: "subprocess.Popen[str]", doing: str) -> tuple[str, str]:
 
 
 def _why_without_record(code: int, said: str) -> str:
-    """Its own words for it; before the last of them how it ended, where it did not do so of its own accord."""
+    """The program's words for it. Unless it exited by itself, its end is told before the last of them."""
     words = said.strip().splitlines()
     if error := next((word for word in words if word.startswith("error: ")), ""):
         return error.removeprefix("error: ")

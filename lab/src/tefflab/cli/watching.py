@@ -22,7 +22,7 @@ from tefflab.errors import BAD_INPUT, INTERRUPTED, TeffError
 from tefflab.host.terminal import output, progress
 from tefflab.measure.measurement import Present, begin
 from tefflab.output.pairs_table import Effort, sentence, to_table
-from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.store import Store, results_folder
 from tefflab.systems.systems import best_of
 
 SLOWER = 3
@@ -46,7 +46,7 @@ def watch(root: Path, benchmark: str, mine: str, baseline: str, threshold: float
     if a == b:
         raise TeffError(f"{mine} and {baseline} are the same: nothing to compare", exit_code=BAD_INPUT)
     asked = replace(options, own=own)
-    store = Store.create(root / RESULTS_FOLDER / checked_name(options.store))
+    store = Store.create(results_folder(root) / checked_name(options.store))
     head = begin(root, store, kind, command.plan(request_of(root, asked, two)))
 
     def is_clear(known: Estimates) -> bool:

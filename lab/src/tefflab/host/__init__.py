@@ -1,1 +1,1 @@
-"""The machine: what it is, what disturbs it, and what the kernel's files say."""
+"""The machine: its facts, its disturbances, and the kernel's files about both."""

@@ -33,7 +33,7 @@ def examine() -> list[Finding]:
 
 
 def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | None) -> list[Finding]:
-    """What the kernel's files below `root` say; `others` and `stolen` have been measured."""
+    """The findings in the kernel's files below `root`; `others` and `stolen` have been measured."""
     cpu = root / "sys/devices/system/cpu"
     virtual = findings.hypervisor(text(root / "proc/cpuinfo") or "", text(root / "sys/class/dmi/id/sys_vendor"))
     return [
@@ -54,7 +54,7 @@ def read_findings(root: Path, *, others: Mapping[str, float], stolen: float | No
 
 
 def cpu_of_others(seconds: float) -> dict[str, float]:
-    """CPU that processes other than ours used within `seconds` [cores], by name."""
+    """CPU that other programs used within `seconds` [cores], by name."""
     ours = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     before = _cpu_times(ours)
     time.sleep(seconds)
@@ -74,7 +74,7 @@ def _cpu_times(without: Iterable[int]) -> dict[tuple[int, str], float]:
 
 
 def measure_gaps(cores: Sequence[int], seconds: float) -> dict[int, float]:
-    """Lost part of a spin of `seconds` on every core at once, each by a process of its own."""
+    """Lost part of a spin of `seconds` on every core at once, each in a separate process."""
     command = [sys.executable, "-I", "-S", str(Path(spin.__file__))]
     spins = [subprocess.Popen([*command, str(core), str(seconds)], stdout=subprocess.PIPE, text=True) for core in cores]
     answers = {core: one.communicate()[0] for core, one in zip(cores, spins, strict=True)}
@@ -87,7 +87,7 @@ def to_json(found: Sequence[Finding]) -> str:
 
 
 def to_table(found: Sequence[Finding]) -> Table:
-    """A row a finding; why it matters and what to do stand below it where something is to be done."""
+    """A row a finding; the effect and the remedy stand below it if there is a remedy."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in found:
         table.add_row(_SIGNS[finding.status], finding.name, escape(finding.value))

@@ -1,4 +1,4 @@
-"""What the files of the kernel say about how well a machine can measure; pure functions of their contents.
+"""How well a machine can measure, from the files of the kernel; pure functions of their contents.
 
 If the kernel has no such file, its content is None and the finding is `unknown`, never a guess.
 """
@@ -14,7 +14,7 @@ Status = Literal["ok", "warn", "unknown"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One property of the machine: what it is, why it matters to a measurement, and what can be done."""
+    """One property of the machine: its value, its effect on a measurement, and the remedy."""
 
     name: str
     status: Status
@@ -99,7 +99,7 @@ def _cpu_ticks(stat: str) -> list[int] | None:
 
 
 def steal(share: float | None, *, virtual: bool) -> Finding:
-    """What a stolen share means; on a virtual machine, a share of 0 proves nothing."""
+    """The meaning of a stolen share; on a virtual machine, a share of 0 proves nothing."""
     if share is None or (virtual and share == 0):
         status: Status = "unknown"
         value = "reads 0, which is no proof on a virtual machine" if share == 0 else "not told"
@@ -174,7 +174,7 @@ def huge_pages(enabled: str | None) -> Finding:
 
 
 def address_layout(randomize: str | None) -> Finding:
-    """`randomize_va_space`; told for those who compare, never a warning."""
+    """`randomize_va_space`: a fact for comparisons, never a warning."""
     on = randomize is not None and randomize.strip() != "0"
     return Finding(
         "address layout",

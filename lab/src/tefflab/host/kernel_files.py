@@ -1,4 +1,4 @@
-"""What several parts of the lab read from the kernel's files, each in one place.
+"""The kernel's files that several parts of the lab read, each in one place.
 
 All stand below a root folder (`/`), so that a test can show another machine.
 """

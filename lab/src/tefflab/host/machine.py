@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from tefflab.carried import REVISION
 from tefflab.host.kernel_files import governors, text, tightest_quota
 
 _COMPILERS = ("gcc", "g++", "clang", "clang++", "rustc", "go", "cmake", "mpicc")
@@ -26,7 +27,7 @@ class _Frozen(BaseModel):
 
 
 class Machine(_Frozen):
-    """What was measured on. Two machines of one make and size share an `id`."""
+    """The machine of a measurement. Two machines of one make and size share an `id`."""
 
     id: str
     architecture: str
@@ -99,7 +100,10 @@ def read_machine(root: Path = Path("/")) -> Machine:
 
 
 def read_revision(folder: Path) -> Revision:
-    """The git revision of `folder`; commit None where there is no repository, no commit or no git."""
+    """The git revision of `folder`; commit None where there is no repository, no commit or no git. Sources that a wheel
+    carries name the commit that the wheel was made from."""
+    if (said := folder / REVISION).is_file():
+        return Revision.model_validate_json(said.read_text(encoding="utf-8"))
     commit = _output(["git", "-C", str(folder), "rev-parse", "--verify", "HEAD"])
     if not commit:
         return Revision(commit=None, dirty=False)
@@ -137,7 +141,7 @@ def _simd(cpu_text: str) -> tuple[str, ...]:
 
 
 def _memory_limit(root: Path, present: int | None) -> int | None:
-    """Memory limit of the control group [bytes]; None where it is no less than what is there."""
+    """Memory limit of the control group [bytes]; None if it is no less than the present memory."""
     for file in ("sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"):
         text = _read(root / file).strip()
         if text.isdigit() and (present is None or int(text) < present):
@@ -156,7 +160,7 @@ def _version_line(program: str) -> str | None:
 
 
 def _output(command: list[str]) -> str | None:
-    """What `command` printed, or None where it is not there, fails or hangs."""
+    """The output of `command`; None if it is not there, fails or hangs."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, env=_PLAIN)
     except (OSError, subprocess.TimeoutExpired):

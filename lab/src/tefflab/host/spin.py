@@ -1,7 +1,7 @@
 """Spins on a core and prints the part of the time that was lost in gaps: `python spin.py CORE SECONDS`.
 
-Run as a program of its own, without the lab, so that no other thread of this interpreter makes gaps. It is
-coarse: a reading of the clock takes about 50 ns here, where the core's own detector takes 25.
+Runs as a separate program, without the lab, so that no other thread of this interpreter makes gaps. It is coarse: a
+reading of the clock takes about 50 ns here, twice as long as in the core's detector.
 """
 
 import gc

@@ -1,19 +1,124 @@
 """The two streams that the lab writes to: results go to stdout, progress goes to stderr. Also how a table with a title,
 and a path, look there."""
 
+import codecs
+import contextlib
+import errno
+import io
+import locale
+import os
 import re
+import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 _BLANKS_AT_END = re.compile(r" +\n")
+_LEAST_WIDTH = 16  # columns; a narrower terminal breaks our lines itself
+_UNKNOWN = ConsoleDimensions(80, 25)
+_IN_ASCII = {
+    "µ": "u",
+    "±": "+-",
+    "×": "x",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "∞": "inf",
+    "–": "-",
+    "—": "-",
+    "·": "-",
+    "→": "->",
+    "…": "...",
+    "✓": "+",
+    "●": "*",
+}
+_BYTES_OF_NAMES = range(0xDC80, 0xDD00)  # as Python decodes bytes of a file's name that are no text
 
 
-class _Trimmed(Console):
+def prepare_streams() -> None:
+    """Makes the standard streams fit to be written to: in the terminal's encoding, with ASCII or `?` for what it lacks.
+
+    A closed stdin or stderr is the null device. OSError if stdout is closed: the next file that is opened would take
+    its place, and results would be written there.
+    """
+    for number in (0, 2):
+        if not _is_open(number):
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - as long as the program runs
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed; give it a terminal, a file, a pipe or /dev/null", "standard output")
+    codecs.register_error("teff", in_ascii)
+    encoding = None if os.environ.get("PYTHONIOENCODING") else locale.getencoding()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream in (sys.__stdout__, sys.__stderr__):
+            stream.reconfigure(encoding=encoding, errors="teff")
+
+
+def flush_output() -> None:
+    """Writes what stdout still holds. If its reader (`head`) has seen enough, the rest is dropped."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+
+
+def drop_output() -> None:
+    """Lets what is still to be written to stdout go nowhere."""
+    if sys.stdout is None:
+        return
+    with contextlib.suppress(OSError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def in_ascii(fault: UnicodeError) -> tuple[str | bytes, int]:
+    """What is written instead of characters that a stream's encoding lacks."""
+    if not isinstance(fault, UnicodeEncodeError):
+        raise fault
+    character = fault.object[fault.start]
+    after = fault.start + 1
+    if ord(character) in _BYTES_OF_NAMES:
+        return bytes([ord(character) & 0xFF]), after
+    plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return _IN_ASCII.get(character) or plain or "?", after
+
+
+class _Sized(Console):
+    """Its width is that of the terminal, or 80 columns if that is not known (COLUMNS=0)."""
+
+    def on_broken_pipe(self) -> None:
+        """Leaves it to `main`; rich would end the program with exit code 1."""
+        raise
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        width, height = super().size
+        return ConsoleDimensions(max(width, _LEAST_WIDTH) if width > 0 else _UNKNOWN.width, height or _UNKNOWN.height)
+
+    @size.setter
+    def size(self, new_size: tuple[int, int]) -> None:
+        self._width, self._height = new_size
+
+
+class _Trimmed(_Sized):
     """No line ends in blanks, with which rich fills those of tables and of broken text."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
@@ -41,7 +146,7 @@ def output() -> Console:
 
 def progress() -> Console:
     """Where progress, warnings and errors go, so that stdout can be piped."""
-    return Console(stderr=True, highlight=False)
+    return _Sized(stderr=True, highlight=False)
 
 
 def say(text: str) -> None:

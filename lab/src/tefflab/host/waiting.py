@@ -1,5 +1,4 @@
-"""What a person sees while a program is run that says nothing: that it is waited for, how long already, and how to end
-it."""
+"""The display while a silent program runs: that the lab waits for it, how long already, and how to end it."""
 
 import time
 from types import TracebackType

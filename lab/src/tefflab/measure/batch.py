@@ -1,7 +1,7 @@
 """A bench program in batch mode: started once, it answers a line of flags with a record, as often as it is asked.
 
-While another program is measured, a batch is suspended with everything it started, so that threads that spin and
-schedulers that poll take nothing from the program that is measured.
+While another program is measured, a batch is suspended with everything it started. So its spinning threads and polling
+schedulers take nothing from the measured program.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class ProgramError(TeffError):
 
 
 class LackingError(ProgramError):
-    """A program whose system does not have what it was asked for, and says so."""
+    """A program whose system lacks the requested part, and says so."""
 
 
 class LateError(ProgramError):
@@ -45,7 +45,7 @@ def _ended_with_the_lab() -> Sequence[str]:
 
 
 def _expect_program(name: str, path: str | None) -> None:
-    """OSError as where it is started by itself: what starts it would only say how it ended."""
+    """OSError as if it were started directly: its launcher would only say how it ended."""
     if shutil.which(name, path=path) is None:
         why = errno.EACCES if Path(name).exists() else errno.ENOENT
         raise OSError(why, os.strerror(why))
@@ -70,7 +70,7 @@ class BatchProgram:
                 stdout=subprocess.PIPE,
                 stderr=self._words,
                 env=variables,
-                start_new_session=True,  # Ctrl-C is ours: what was measured is kept first
+                start_new_session=True,  # the lab handles Ctrl-C, and first keeps the measured runs
             )
         except OSError as error:
             self._words.close()

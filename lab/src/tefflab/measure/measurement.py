@@ -64,7 +64,7 @@ def present(root: Path, kind: Benchmark[Any], wanted: Sequence[str], probes: Map
 def _nobody_here(
     systems: Sequence[tuple[System, Sequence[Program]]], wanted: Sequence[str], probes: Mapping[str, Probe]
 ) -> str:
-    """What to say where none of those asked for can be measured: of each that is named, why."""
+    """The message if no requested system can be measured: the reason for each that is named."""
     if not wanted:
         return "none of the systems is here; see `teff systems`"
     why = [
@@ -119,8 +119,9 @@ def measure(
     enough: Callable[[Estimates], bool] | None = None,
 ) -> tuple[Estimates, bool]:
     """Measures what the store does not have yet, and estimates from all of it. Ctrl-C ends the measuring, not the
-    estimating: whether it did is said, too. With `enough` the variants are launched in turns, round after round, until
-    it says so of what is known then; else each as often as its place in the table needs it."""
+    estimating; the second result tells whether it did. With `enough` the variants are launched in turns, round after
+    round, until it returns true for the estimates. Without it, each is launched as often as its place in the table
+    needs it."""
     plan = kind.plan_of(head)
     runner = Runner(root, store, head.sitting, kind, budget)
     interrupted = False
@@ -146,7 +147,7 @@ def measure(
 
 
 def estimated(store: Store, kind: Benchmark[Any], head: Sitting) -> Estimates:
-    """What the store's runs of a sitting say."""
+    """The estimates from the store's runs of a sitting."""
     runs = [run for run in store.runs(kind.record, head.sitting) if run.role != "ceiling"]
     return kind.estimate(head, runs, store.failures(head.sitting))
 
@@ -159,7 +160,7 @@ def _in_turns(launch: Launch[Any]) -> Launch[Any]:
 def _asked(
     kind: Benchmark[Any], head: Sitting, entries: Sequence[Entry], enough: Callable[[Estimates], bool] | None
 ) -> Callable[[], bool] | None:
-    """Whether what the runs so far say is enough."""
+    """Whether the estimates so far are enough."""
     if enough is None:
         return None
 
@@ -179,8 +180,8 @@ def _variant(system: System, index: int, program: Program, probe: Probe) -> Vari
 
 
 def _scales(runner: Runner[Any], plan: Plan) -> tuple[dict[tuple[str, Case], float], dict[str, str]]:
-    """Of each case at each of the variants' ceilings; and why one could not be measured. That of the cores has to be:
-    without it nobody has an efficiency."""
+    """Of each case at each of the variants' ceilings; and why one could not be measured. The ceiling of the cores must
+    be measured: without it no variant has an efficiency."""
     scales: dict[tuple[str, Case], float] = {}
     failed: dict[str, str] = {}
     for ceiling in dict.fromkeys(each.ceiling for each in plan.variants):

@@ -1,11 +1,11 @@
 """Which variant a sitting launches next: the time that is left goes where it buys most. Pure: values in, a choice out.
 
-A row of the table is worth ±10 % if its rank is decided, and ±5 % if it is among the first five or if a neighbour may
-change places with it. How many more rounds that takes is predicted from the interval so far. Every variant moves
-forward by the same share of what it needs, so that its rounds are spread over the whole sitting and drift hits all
-alike; of those that are equally far, who takes seconds to start comes last; no variant is launched twice in a row while
-another waits. Where the time does not suffice for all, ±10 % comes
-before ±5 %, and the cheaper before the dearer.
+A row of the table is worth ±10 % if its rank is decided. It is worth ±5 % if it is among the first five or if a
+neighbour may change places with it. How many more rounds that takes is predicted from the interval so far. Every
+variant moves forward by the same share of what it needs. So its rounds are spread over the whole sitting, and drift
+hits all alike. Of variants that are equally far, one that takes seconds to start comes last. No variant is launched
+twice in a row while another waits. Where the time does not suffice for all, ±10 % comes before ±5 %, and the cheaper
+before the dearer.
 """
 
 import itertools
@@ -18,15 +18,15 @@ from tefflab.analysis.crossing import widening
 from tefflab.analysis.statistics import LEAST_ROUNDS, NEVER, rounds_to_tell
 from tefflab.measure.time_budget import ENOUGH
 
-WIDE, NARROW = 0.10, 0.05  # half-widths: of a row whose rank is decided, and of one that is looked at closely
-FIRST = 5  # rows of a table that are always looked at closely
-_MOST_ROUNDS = 1000  # that are foretold,
-_FORESIGHT = 4  # and so many for each that was measured: the spread of few rounds may be twice what it is of many
+WIDE, NARROW = 0.10, 0.05  # wanted half-widths: of a row whose rank is decided, and of the other rows
+FIRST = 5  # rows of a table for which NARROW is always wanted
+_MOST_ROUNDS = 1000  # that are foretold
+_FORESIGHT = 4  # rounds foretold for each measured one, at most: few rounds may show twice the spread of many
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What is known of one value of a variant. Without any rounds, value and ends mean nothing."""
+    """The estimate of one value of a variant. Without any rounds, value and ends mean nothing."""
 
     value: float
     low: float
@@ -37,7 +37,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A variant that may be launched: what it has had and what it lacks, in rounds and seconds."""
+    """A variant that may be launched: the rounds and seconds that it has had and lacks."""
 
     id: str
     rounds: int
@@ -48,9 +48,10 @@ class Standing:
 
 
 def wanted_half_widths(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
-    """What is asked of each row of one table: NARROW of the first and of those that a neighbour may overtake.
+    """The wanted half-width of each row of one table: NARROW for the first rows and for rows that a neighbour may
+    overtake.
 
-    A neighbour is taken for as well known as WIDE: where only its own rounds are missing, this row's are no help.
+    A neighbour is taken for as well known as WIDE: if only the neighbour lacks rounds, rounds of this row do not help.
     """
     known = {name: each for name, each in estimates.items() if each is not None}
     order = sorted(known, key=lambda name: known[name].value)
@@ -66,10 +67,10 @@ def _narrowed(estimate: Estimate) -> tuple[float, float]:
 
 
 def rounds_missing(estimate: Estimate | None, wanted: float, rounds: int) -> int:
-    """How many more rounds will make the half-width what is wanted, as Student's t shrinks it with each; of one of
-    whom nothing is known, LEAST_ROUNDS with the `rounds` it has had, and then one by one; of one whose half-width is
-    not known after these, as many again as it has had: another round or two will not tell. A row that rounds will
-    never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
+    """How many more rounds will narrow the half-width to the wanted one, as Student's t shrinks it with each round. A
+    row without an estimate lacks LEAST_ROUNDS less the `rounds` it has had, and then one at a time. A row whose
+    half-width is unknown after these lacks as many again as it has had: another round or two will not tell. A row that
+    rounds will never make known lacks more than any sitting has; no other lacks more than few rounds can foretell."""
     if estimate is None or estimate.rounds < 2:
         return max(LEAST_ROUNDS - (estimate.rounds if estimate else rounds), 1)
     rounds = estimate.rounds
@@ -87,8 +88,9 @@ def _arm(rounds: int) -> float:
 
 
 def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str | None = None) -> str | None:
-    """Whom to launch next; None when nothing is missing. `latest` is who was launched before. Nobody narrows an
-    interval while another, whose rounds may be a hundred times as long, has too few rounds for one."""
+    """The variant to launch next; None when nothing is missing. `latest` is the variant that was launched before.
+    No variant narrows an interval while another, whose rounds may be a hundred times as long, has too few rounds for
+    one."""
     targets = _affordable([each for each in standings if each.to_wanted > 0], seconds_left)
     waiting = {name: rounds for name, rounds in targets.items() if name != latest} or targets
     had = {each.id: each.rounds for each in standings}
@@ -102,8 +104,8 @@ def next_launch(standings: Sequence[Standing], seconds_left: float, latest: str 
 
 
 def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, int]:
-    """The rounds that each may have of those it lacks: WIDE for all before more for anyone, the cheapest first; where
-    nothing can be brought to its end any more, whatever still fits."""
+    """The rounds that each variant may have of those it lacks: WIDE for all before more for any, the cheapest first. If
+    no variant can reach its end any more, the rounds that still fit."""
     wide = [(each.seconds_a_launch * each.to_wide, each, each.to_wide) for each in missing if each.to_wide]
     more = [
         (each.seconds_a_launch * (each.to_wanted - each.to_wide), each, each.to_wanted)
@@ -123,7 +125,8 @@ def _affordable(missing: Sequence[Standing], seconds_left: float) -> dict[str, i
 
 
 def least_served(candidates: Mapping[str, tuple[float, float]]) -> str | None:
-    """Whom to launch where nothing is at stake: by (seconds had, seconds a launch), who has had least after it."""
+    """The variant to launch if nothing is at stake, by (seconds had, seconds a launch): the one with the least time
+    after it."""
     return min(candidates, key=lambda name: (sum(candidates[name]), _lot(name, 0)), default=None)
 
 

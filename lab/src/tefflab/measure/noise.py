@@ -5,7 +5,7 @@ from tefflab.analysis.results import BEYOND
 from tefflab.records.record import Record
 
 GAPS = 0.10  # of the spins beside a run that may be lost in gaps
-SLOW = 0.95  # of the sitting's usual ceiling: where both beside a run are under it, somebody else had a part
+SLOW = 0.95  # of the sitting's usual ceiling: if both ceilings beside a run are under it, another load had a part
 
 
 def has_gaps(run: Record) -> bool:
@@ -15,8 +15,8 @@ def has_gaps(run: Record) -> bool:
 def is_noisy(run: Record, before: Record, after: Record, usual: float) -> bool:
     """Of a run between two ceilings, in a sitting whose ceiling is `usual`ly of that rate.
 
-    One low ceiling alone says that the ceiling was measured badly, not the run: efficiency is held against the other.
-    Both were, where the run is beyond them.
+    One low ceiling alone means that the ceiling was measured badly, not the run: efficiency then uses the other. Both
+    were measured badly if the run is beyond them.
     """
     ceiling = max(before.rate or 0.0, after.rate or 0.0)
     is_slow = ceiling < SLOW * usual or (run.rate or 0.0) > BEYOND * ceiling

@@ -1,7 +1,8 @@
-"""Runs what a sitting asks: calls programs, with a ceiling just before and after if the kind of benchmark wants it.
+"""Runs the questions of a sitting: calls programs, with a ceiling just before and after if the kind of benchmark wants
+it.
 
-Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the
-same order, and takes the answers that the store has; programs are started only for what is left to be measured.
+Every answer is in the store before the next question is asked. A resumed sitting asks its questions again, in the same
+order, and takes the answers that the store has. It starts programs only for the missing answers.
 """
 
 import math
@@ -23,13 +24,13 @@ from tefflab.records.run import Failure, Role, Run, RunKey
 from tefflab.records.store import Store
 from tefflab.systems.systems import Program
 
-IN_VAIN = 2  # repeats of a launch that were noisy again, after which there are no more: this noise will outlast a third
-_LEAST_PATIENCE = 20.0  # seconds for an answer, however short the sitting is
+IN_VAIN = 2  # repeats of a launch that were noisy again, after which the runner stops repeating: the noise will last
+_LEAST_PATIENCE = 20.0  # seconds for an answer, even in a short sitting
 _FRESH = 0.25  # seconds for which the ceiling after one run is the ceiling before the next
 
 
 class Runner(Generic[AnyRecord]):
-    """The program at hand and the store of one sitting. Close it when done."""
+    """The current program and the store of one sitting. Close it when done."""
 
     def __init__(
         self, root: Path, store: Store, sitting: str, kind: Benchmark[AnyRecord], budget: float = math.inf
@@ -41,15 +42,15 @@ class Runner(Generic[AnyRecord]):
         self._kind = kind
         self._known = {key: deque(answers) for key, answers in store.done(kind.record, sitting).items()}
         self._attempts: Counter[RunKey] = Counter()
-        self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by what variants say of theirs
+        self._ceilings: dict[str, _Ceiling[AnyRecord]] = {}  # by the variants' names of their ceilings
         self._launch: Launch[AnyRecord] | None = None
         self._started: Program | None = None
         self._budget = budget
         self._program: BatchProgram | None = None
-        self._is_measuring = False  # whether the launch has asked what the store could not answer
-        self.round_trip: float | None = None  # how far apart the cores were after the latest run [s]
+        self._is_measuring = False  # whether the launch has asked a question without an answer in the store
+        self.round_trip: float | None = None  # the distance of the cores after the latest run [s]
         self._in_vain = 0  # repeats of this launch that were noisy again
-        self._warm_up = ""  # what the launch was asked first, where the store answered
+        self._warm_up = ""  # the first question of the launch, if the store answered it
 
     def close(self, patiently: bool = True) -> None:
         self._leave(patiently)
@@ -72,7 +73,7 @@ class Runner(Generic[AnyRecord]):
         self, question: Question[AnyRecord], number: int, is_over: Callable[[float], bool]
     ) -> tuple[list[Run[AnyRecord]], bool]:
         """One round of a question: its runs, and whether it came to its own end. It ends between two runs when
-        `is_over` for the next, of which it is told how long it takes."""
+        `is_over` for the next, whose time it passes."""
         runs: list[Run[AnyRecord]] = []
         asking = question.round()
         is_whole = False
@@ -110,7 +111,7 @@ class Runner(Generic[AnyRecord]):
         return failure
 
     def calibrate(self, case: Case, own: str = "") -> float:
-        """The scale of a case, by the ceiling of the variants that say so of theirs; 1 where the kind has none."""
+        """The scale of a case, by the cores' ceiling or the variant's `own` ceiling; 1 if the kind has none."""
         if self._kind.reference is None:
             return 1.0
         reference = self._kind.reference.of(own)
@@ -203,6 +204,8 @@ class Runner(Generic[AnyRecord]):
         self._program.suspend()
         if self._started and self._started.asked and (refusal := self._started.asked.refusal(record.version)):
             raise ProgramError(refusal)
+        if refusal := record.refusal(case.workers):
+            raise ProgramError(refusal)
         if record.error is not None:
             kind = LackingError if record.lacks else ProgramError
             raise kind(record.error if line == case.flags else f"{record.error} ({line})")
@@ -226,6 +229,8 @@ class Runner(Generic[AnyRecord]):
 
     def _run_ceiling(self, ceiling: "_Ceiling[AnyRecord]", case: Case, number: int, line: str) -> AnyRecord:
         record = ceiling.ask(line)
+        if refusal := record.refusal(case.workers):
+            raise TeffError(f"the ceiling {refusal}")
         key = self._key(case, number, "ceiling", ceiling.program.name, line)
         self._store.append(
             "runs",
@@ -256,7 +261,7 @@ class Runner(Generic[AnyRecord]):
 
 
 class _Ceiling(Generic[AnyRecord]):
-    """The program that measures the ceiling, and what it last said."""
+    """The program that measures the ceiling, and its last answer."""
 
     def __init__(self, program: BatchProgram, kind: Benchmark[AnyRecord]) -> None:
         self.program = program
@@ -285,6 +290,6 @@ class _Ceiling(Generic[AnyRecord]):
 
 
 def _round_trips(before: AnyRecord, after: AnyRecord) -> tuple[float, float] | None:
-    """None where they were not measured: one worker has no neighbour."""
+    """None if they were not measured: one worker has no neighbour."""
     first, last = before.round_trip, after.round_trip
     return None if first is None or last is None else (first, last)

@@ -1,9 +1,9 @@
 """A sitting: variants one after another, round after round, until all is known or the time is spent.
 
-Each round launches them in another order, so that the machine's drift hits all alike; where the host moves the cores
-apart or together, each is measured until it is known at either distance. A first round that takes much longer than
+Each round launches them in another order, so that the machine's drift hits all alike. If the host moves the cores apart
+or together, each variant is measured until it is known at either distance. A first round that takes much longer than
 others is set aside until all have had a turn, and goes on then where it was. A variant that fails is left out from then
-on, with its reason; the others go on, and what was measured stays. A sitting that is resumed tries it once more.
+on, with its reason; the others go on, and its runs stay. A sitting that is resumed tries it once more.
 """
 
 import math
@@ -40,18 +40,19 @@ from tefflab.systems.systems import Program
 _End = Literal["over", "cut off", "set aside", "too long"]  # of a round; too long is a run for the time that is left
 
 _LATE = 1  # rounds in which a system may fail to answer in time: the machine may have been busy
-_FROM_STORE = 0.01  # seconds that a launch takes at least which is not taken from the store
+_FROM_STORE = 0.01  # a launch that takes no more seconds was read from the store
 
 
 class Observer(Protocol):
     """Is told how a sitting goes. It is called between runs, never during one."""
 
     def begins(self, variant_id: str, number: int, case: str, part: int, parts: int) -> None:
-        """A variant is asked about a case, the question `part` of so many, from 1, in its launch `number`, from 0; at
-        the first of them it is launched."""
+        """A variant is asked about a case: the question `part` of `parts`, from 1, in its launch `number`, from 0. The
+        first question launches it."""
 
     def learned(self, variant_id: str, known: Sequence[Progress], is_from_store: bool) -> None:
-        """A launch is over; what is known of its cases. `is_from_store`: it was made before, and only read again."""
+        """A launch is over; `known` is the progress of its cases. `is_from_store`: it was made before, and only read
+        again."""
 
     def failed(self, variant_id: str, case: str, reason: str) -> None:
         """A round is lost, or the variant is out (of that case, where one is named)."""
@@ -59,7 +60,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True)
 class Known:
-    """What is known at one distance of the cores: an estimate for each question, after so many rounds."""
+    """The state at one distance of the cores: an estimate for each question, after so many rounds."""
 
     round_trip: float | None
     estimates: Sequence[Estimate | None]
@@ -69,23 +70,23 @@ class Known:
 
 @dataclass
 class Entry:
-    """What is launched again and again, and what it has had."""
+    """A launch that is repeated, and its history."""
 
     launch: Launch[Any]
     program: Program
-    failed_before: Failure | None = None  # that the store has of it, and not answered since
+    failed_before: Failure | None = None  # its failure in the store, without an answer since
     failure: str = ""
-    too_long: float = 0.0  # seconds of its next run, where there is no time left for it
+    too_long: float = 0.0  # seconds of its next run, if there is no time left for it
     launches: int = 0
     seconds: list[float] = field(default_factory=list)  # of its launches so far
     late: int = 0  # rounds that were given up because it did not answer in time
     parts: int = 0  # questions that its launch has answered
-    seconds_before: float = 0.0  # that its first round took until it was set aside for others to have theirs
+    seconds_before: float = 0.0  # of its first round until it was set aside for other first rounds
     _known: list[Known] = field(default_factory=list)  # since the last of its launches
 
     @property
     def is_set_aside(self) -> bool:
-        """Whether its first round was cut off for others to have theirs, and is not over yet."""
+        """Whether its first round was cut off in favour of other first rounds, and is not over yet."""
         return self.seconds_before > 0
 
     @property
@@ -105,7 +106,7 @@ class Entry:
         return statistics.median(own) if own else 0.0
 
     def at(self, round_trip: float | None) -> Known:
-        """What its runs at this distance of the cores say, whatever the distance at the end of their launch."""
+        """The state from its runs at this distance of the cores, for any distance at the end of their launch."""
         found = next((each for each in self._known if alike(each.round_trip, round_trip)), None)
         if found is None:
             found = self._estimated(round_trip)
@@ -113,14 +114,14 @@ class Entry:
         return found
 
     def is_launched(self, seconds: float) -> None:
-        """Another launch is over: what was known is so no more."""
+        """Another launch is over: the state before it is out of date."""
         self.launches += 1
         self.seconds.append(seconds + self.seconds_before)
         self.parts, self.seconds_before = 0, 0.0
         self._known.clear()
 
     def set_aside(self, seconds: float) -> None:
-        """Its first round took so long as yet, and goes on when others have had theirs."""
+        """Its first round took so long as yet, and goes on after the first rounds of others."""
         self.seconds_before += seconds
         self._known.clear()
 
@@ -144,7 +145,7 @@ class Entry:
 
 @dataclass
 class Sitting:
-    """What is to be measured, with what, and for how long: `budget` in seconds, `rounds` of each at most."""
+    """The launches of a sitting, and their limits: `budget` in seconds, `rounds` of each at most."""
 
     entries: Sequence[Entry]
     runner: Runner[Any]
@@ -159,7 +160,8 @@ class Sitting:
         self._time = TimeBudget(self.budget)
 
     def run(self) -> None:
-        """Until all is known, the budget is spent, or Ctrl-C, which leaves everything in a state to be estimated."""
+        """Runs until all is known, the budget is spent, or Ctrl-C. Ctrl-C leaves everything in a state to be
+        estimated."""
         while not self._is_over():
             company = self._next()
             if company is None:
@@ -169,11 +171,11 @@ class Sitting:
             )
 
     def _next(self) -> list[Entry] | None:
-        """A company that is in the midst of a round. Where all are launched alike, the one that has had least. Else who
-        is furthest from what is wanted of it where the cores are now. At a rare distance nothing is wanted: who has had
-        least time goes on there until they are moved back. (At one that is not rare all is wanted, though tables are
-        about another: it may be the main one in the end, and nothing that is done there takes time from the
-        other.)"""
+        """A company in the middle of a round. If all are launched alike, the company with the fewest launches. Else the
+        company that is furthest from its wanted precision at the present distance of the cores. At a rare distance no
+        precision is wanted: until the host moves the cores back, the company with the least time is launched. (At a
+        distance that is not rare, precision is wanted even if the tables are about another distance. It may be the main
+        one in the end, and the work there takes no time from the other.)"""
         left = self._companies()
         for company in left.values():
             if len({each.launches for each in company}) > 1:
@@ -202,8 +204,8 @@ class Sitting:
         return left[chosen] if chosen is not None else None
 
     def _companies(self) -> dict[str, list[Entry]]:
-        """Those that may be launched, by name. Where somebody has had no turn yet, none of whom all but those who were
-        set aside have had theirs."""
+        """The companies that may be launched, by name. While any company has had no turn yet, companies with a round
+        set aside wait, unless they have had no turn themselves."""
         alive: dict[str, list[Entry]] = {}
         for each in self.entries:
             if not each.is_out:
@@ -216,7 +218,7 @@ class Sitting:
         }
 
     def _standings(self, round_trip: float | None, left: Mapping[str, Sequence[Entry]]) -> list[Standing]:
-        """What each company lacks at a distance of the cores: of its rows, the one that lacks most."""
+        """The rounds that each company lacks at a distance of the cores, by the row that lacks most."""
         tables: dict[Case, dict[str, Estimate | None]] = {}
         for entry in self.entries:
             for question, estimate in zip(entry.launch.questions, entry.at(round_trip).estimates, strict=True):
@@ -299,8 +301,9 @@ class Sitting:
         return "over"
 
     def _turn(self, entry: Entry) -> float:
-        """Seconds after which a first round is set aside: twice its share of the time that is left, at most half of
-        that, but no less than twice what others' first rounds took. No end where nobody else waits for a first one."""
+        """Seconds after which a first round is set aside. It is twice its share of the time that is left, at most half
+        of that time, but no less than twice the usual first round. Infinite if no other variant waits for a first
+        round."""
         waiting = sum(each.has_no_turn for each in self.entries)
         if self.is_enough is not None or not entry.has_no_turn or waiting < 2:
             return math.inf
@@ -313,7 +316,7 @@ class Sitting:
         """A round is lost; the variant is out unless it was merely late, and that is its first failure. Of one that has
         never answered that is all that is known, until it does."""
         launch = entry.launch
-        reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # whose it is stands beside it
+        reason = str(failure).removeprefix(f"{launch.variant.id}: ")  # the owner of the time stands beside it
         entry.late += isinstance(failure, LateError)
         is_out = not isinstance(failure, LateError) or entry.late > _LATE or entry.failed_before is not None
         if is_out:

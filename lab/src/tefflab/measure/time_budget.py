@@ -1,4 +1,4 @@
-"""The time that a sitting may measure for: what the user asked for, and a little more for what every result needs.
+"""The time that a sitting may measure for: the user's limit, and a little more for the minimum that every result needs.
 
 A round that is under way may use the little more, too. No round goes on after it: its runs so far are kept, and count.
 """
@@ -23,7 +23,7 @@ class TimeBudget:
         self._started = self._clock()
 
     def give_back(self, seconds: float) -> None:
-        """They were lost to one who never answered, and others have had no turn yet."""
+        """Gives back seconds that were lost to a variant that never answered, while others have had no turn yet."""
         self._started += seconds
 
     @property
@@ -32,7 +32,7 @@ class TimeBudget:
         return self._clock() - self._started
 
     def is_spent(self, rounds: int) -> bool:
-        """Whether measuring ends now; `rounds` is what the system with the fewest has had."""
+        """Whether measuring ends now; `rounds` is the number of rounds of the system with the fewest."""
         return self.spent > self.seconds * (1 if rounds >= ENOUGH else GRACE)
 
     @property

@@ -1,1 +1,1 @@
-"""What people see: tables, the live display, plots, the report."""
+"""The lab's output: tables, the live display, plots, the report."""

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from tefflab.analysis.results import Curve, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import FEWEST_ROUNDS
+from tefflab.carried import TYPED
 from tefflab.output import quantities
 from tefflab.output.readings import absent, heading_of, metg_name, noisy_runs, why_unknown
 from tefflab.records.run import Sitting
 from tefflab.records.store import Damage
 
-USUAL_TIMESTEPS = 1000  # what a run does at least, unless asked otherwise
-WANTED_HALF_WIDTH = 0.05  # of an interval: what rounds are repeated for
-_ALL = 0.98  # share of the runs at one distance of the cores above which the others are not spoken of
+USUAL_TIMESTEPS = 1000  # of a run at least, by default
+WANTED_HALF_WIDTH = 0.05  # of an interval: rounds are repeated until it is reached
+_ALL = 0.98  # share of the runs at one distance of the cores above which the other distances are not named
 MUCH_NOISE = 0.25  # share of the runs
 _CEILINGS_APART = 0.1  # between the ceilings of one sitting's systems
 
@@ -28,7 +29,7 @@ class Caveat:
 
 
 def caveats(case: MeasuredCase) -> list[Caveat]:
-    """What is to be said of a case, failures first."""
+    """The caveats of a case, failures first."""
     rows = case.rows
     wanted = quantities.brief(quantities.percent(WANTED_HALF_WIDTH))
     name, share = metg_name(case.threshold), quantities.percent(case.threshold)
@@ -73,8 +74,8 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
         "unknown interval",
         lambda row: bool(why_unknown(row)),
         f"only rounds with calm runs near the crossing of {share} count, and where those differ much the interval "
-        "reaches beyond what was measured or over a factor of 100; a quieter machine (`./teff doctor`) will help more "
-        "than further rounds",
+        f"reaches beyond what was measured or over a factor of 100; a quieter machine (`{TYPED} doctor`) will help "
+        "more than further rounds",
         why_unknown,
     )
     found += _on(
@@ -101,7 +102,7 @@ def caveats(case: MeasuredCase) -> list[Caveat]:
 
 
 def sitting_caveats(sitting: Sitting, cases: Iterable[MeasuredCase], damage: Sequence[Damage]) -> list[Caveat]:
-    """What is to be said of a whole sitting: noise, the machine, the source, and what could not be read."""
+    """The caveats of a whole sitting: noise, the machine, the source, and unreadable lines."""
     machine, revision = sitting.machine, sitting.revision
     counts = [noisy_runs(case) for case in cases]
     noisy, runs = (sum(count[which] for count in counts) for which in (0, 1))
@@ -162,8 +163,8 @@ def ceiling_spread(rows: Sequence[MetgRow]) -> float | None:
 
 
 def _ceiling_ends(rows: Sequence[MetgRow]) -> tuple[tuple[float, str], tuple[float, str]] | None:
-    """The lowest and the highest, with their units, of the ceiling that was measured most differently beside the
-    systems: that of cores and that of an accelerator are two."""
+    """The ceiling that was measured most differently beside the systems: its lowest and highest rate with their units.
+    The ceilings of cores and of an accelerator are two."""
     known: dict[str, list[tuple[float, str]]] = {}
     for row in rows:
         if row.ceiling:

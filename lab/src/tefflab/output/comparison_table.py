@@ -1,4 +1,4 @@
-"""Tables of comparisons, one each for METG, overheads and times of a task, and what they say together."""
+"""Tables of comparisons, one each for METG, overheads and times of a task, and their common result."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,13 +23,13 @@ OWN = (
     "moved beside each other, too, so a row is significant if it moved more than rows of unchanged programs do."
 )
 _NAMED = 3  # systems that lack rounds
-_OWN = 3  # the column of a row's own change, where others say what the machine did
-_LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
+_OWN = 3  # the column of a row's own change, if other rows tell the machine's effect
+_LONG = 24  # a longer name of a place has no room beside the numbers
 
 
 def to_tables(answers: Sequence[Answer]) -> Group:
-    """Each of them: of systems a row a place; of stores places or systems, of which there are fewer, have a table each
-    with the others as rows. Then how to read it."""
+    """The tables of each answer. For systems, a row a place. For stores, the fewer of places and systems have a table
+    each, with the others as rows. Then how to read it."""
     parts: list[RenderableType] = []
     for each in answers:
         parts += [Text(f"A  {each.a}"), Text(f"B  {each.b}")]
@@ -63,7 +63,7 @@ def _machine(shift: Shift) -> str:
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:
-    """Of two sittings: whether each found what the other did."""
+    """Of two sittings: whether each found the other's values."""
     apart = [each for each in comparisons if each.agrees is False]
     agreeing = sum(each.agrees is True for each in comparisons)
     places = dict.fromkeys(each.place for each in comparisons)
@@ -80,7 +80,7 @@ def agreement(comparisons: Sequence[Comparison]) -> str:
 
 
 def missing(comparisons: Sequence[Comparison]) -> str:
-    """Which side lacks rounds, of whom, and about how many may be enough; empty where none does."""
+    """The side that lacks rounds, for which systems, and about how many may be enough; empty if no side lacks any."""
     found = []
     for name, sides in (("A", [each.a for each in comparisons]), ("B", [each.b for each in comparisons])):
         rounds: dict[str, int] = {}
@@ -110,7 +110,7 @@ def _groups(answer: Answer) -> Iterator[tuple[str, bool, list[Comparison]]]:
 
 
 def _tables(answer: Answer, rows: Sequence[Comparison], *, by_place: bool) -> list[RenderableType]:
-    """One of the quantity itself, and one of the overheads where both sides have them."""
+    """A table of the quantity itself, and a table of the overheads if both sides have them."""
     parts: list[RenderableType] = [Text(), _main(answer, rows, by_place=by_place)]
     known = [
         (
@@ -144,7 +144,7 @@ def _table(
     *,
     by_place: bool,
 ) -> Table:
-    """A row a system; or a row a place, whose name, where it is long, has a line of its own."""
+    """A row a system; or a row a place, where a long name has a separate line."""
     names = [each.place if by_place else each.a.system for each in rows]
     is_long = by_place and max(map(len, names)) > _LONG
     titles = ("\nof A", "\nof B", "\nA / B", "\nown", "95 %\ninterval")
@@ -167,7 +167,7 @@ def _cells(
     relation: RatioRelation = "=",
     own: Interval | None = None,
 ) -> list[str]:
-    """The interval is that of its own change where others say what the machine did."""
+    """The interval is the own change's, if others tell the machine's effect."""
     values = [bound(side.relation, _value(side)) for side in (a, b)]
     times = "unknown" if relation == "?" else bound(relation, digits(ratio.value))
     return [*values, times, digits(own.value) if own else "", _ends(own or ratio), _word(significant)]

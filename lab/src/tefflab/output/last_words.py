@@ -1,4 +1,4 @@
-"""What stands below tables: remarks, then what the numbers mean to the reader and what to try next."""
+"""The text below tables: remarks, then the meaning of the numbers for the reader and the next command to try."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -20,7 +20,7 @@ def remarks(lines: Sequence[str], beside: int = 0) -> Sequence[str]:
 
 
 class LastWords:
-    """As rich prints them. Suggestions are commands, each with what it does, the most needed first: two are shown."""
+    """As rich prints them. Suggestions are commands, each with its effect, the most needed first: two are shown."""
 
     def __init__(self, sentence: str, suggestions: Iterable[tuple[str, str]]) -> None:
         self.sentence = sentence

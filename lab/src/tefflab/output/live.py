@@ -20,7 +20,7 @@ _SHOWN = 3  # values of a variant, where there are more
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What a variant has shown so far of one case: the value as people read it, and its relative half-width."""
+    """The progress of a variant at one case: the value as text, and its relative half-width."""
 
     case: str
     text: str

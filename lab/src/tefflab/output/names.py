@@ -1,4 +1,4 @@
-"""How files are called after what they hold."""
+"""The names of files, from their contents."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The table of `teff watch`, and what it says in a sentence."""
+"""The table of `teff watch`, and its result in a sentence."""
 
 import math
 from collections.abc import Sequence
@@ -8,17 +8,18 @@ from rich.console import Group
 from rich.text import Text
 
 from tefflab.analysis.pairs import FEWEST_PAIRS, Pair, verdict
+from tefflab.carried import TYPED
 from tefflab.output.quantities import bound, digits, duration, percent
 from tefflab.output.table import Column, Table
 
 _LONG = 24  # of the name of a place: beyond it there is no room for it beside the numbers
-_IN_VAIN = 1000  # rounds that nobody will wait for
+_IN_VAIN = 1000  # more rounds than a user will wait for
 _STYLES = {"slower": "red", "not slower": "", "unknown": "yellow"}
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What a watch took, and what it was allowed to take."""
+    """The time and rounds of a watch, and their limits."""
 
     seconds: float
     most_seconds: float
@@ -46,7 +47,7 @@ def to_table(pairs: Sequence[Pair], quantity: str, a: str, b: str, effort: Effor
 
 
 def sentence(pairs: Sequence[Pair], a: str, b: str, effort: Effort) -> str:
-    """What all places together say; where that is nothing, why, and what may help."""
+    """The verdict of all places together; without one, the reason and the remedy."""
     found = verdict(pairs)
     if found == "slower":
         worst = max((each for each in pairs if each.verdict == "slower"), key=lambda each: each.ratio.value)
@@ -75,13 +76,13 @@ def _reason(pair: Pair, a: str, b: str) -> str:
 
 
 def _way_out(pair: Pair, effort: Effort) -> str:
-    """The watch begins anew, so what it has had counts for its pace alone."""
+    """The watch begins anew, so its rounds so far only tell its pace."""
     if effort.interrupted:
         return "It was interrupted: let it go on to its end."
     if pair.rounds_wanted is None:
         return f"Measure longer (--minutes {_minutes(2 * effort.most_seconds)}), or another case."
     if pair.rounds_wanted > _IN_VAIN:
-        return "More rounds will hardly tell: try a quieter machine (`./teff doctor`), or a larger --slower-than."
+        return f"More rounds will hardly tell: try a quieter machine (`{TYPED} doctor`), or a larger --slower-than."
     times = pair.rounds_wanted / max(pair.pairs, 1)
     words = []
     if (seconds := times * effort.seconds) > effort.most_seconds:
@@ -90,7 +91,7 @@ def _way_out(pair: Pair, effort: Effort) -> str:
         words.append(f"--rounds {math.ceil(times * effort.most_rounds)}")
     elif pair.rounds_wanted > effort.most_rounds:
         words.append(f"--rounds {pair.rounds_wanted}")
-    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or a quieter machine (`./teff doctor`)."
+    return f"About {pair.rounds_wanted} rounds may tell: {' '.join(words)}; or a quieter machine (`{TYPED} doctor`)."
 
 
 def _minutes(seconds: float) -> int:

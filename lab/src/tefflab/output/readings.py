@@ -91,7 +91,7 @@ def apart(case: MeasuredCase) -> list[str]:
 
 
 def absent(case: MeasuredCase) -> dict[str, list[Variant]]:
-    """Who has no value, by the reason."""
+    """The variants without a value, by the reason."""
     found: dict[str, list[Variant]] = {}
     rows = ((row.variant, row.note) for row in case.rows if row.metg is None)
     for variant, reason in (*rows, *case.missing):
@@ -100,7 +100,7 @@ def absent(case: MeasuredCase) -> dict[str, list[Variant]]:
 
 
 def heading_of(reason: str) -> str:
-    """What there is instead of a value: `failed`, `no turn`."""
+    """The word in the place of a value: `failed`, `no turn`."""
     return _HEADINGS.get(reason, "failed")
 
 
@@ -118,7 +118,7 @@ def absences(cases: Sequence[MeasuredCase]) -> list[str]:
 
 
 def _where(names: Sequence[str], count: int) -> str:
-    """` at NAME, NAME`, but that is nothing where it is everywhere, and ` at 5 of 14` where there are many."""
+    """` at NAME, NAME`; empty if it is everywhere, and ` at 5 of 14` if there are many."""
     if len(names) == count:
         return ""
     return f" at {', '.join(names)}" if len(names) <= _NAMED else f" at {len(names)} of {count}"
@@ -140,8 +140,8 @@ def noisy_runs(case: MeasuredCase) -> tuple[int, int]:
 
 
 def curves_in_order(case: MeasuredCase) -> list[Curve]:
-    """The curves as the table orders them, the smallest METG first; without a table as they stand from left to right:
-    by the smallest granularity measured that reaches the threshold."""
+    """The curves as the table orders them, the smallest METG first. Without a table they stand from left to right, by
+    the smallest granularity measured that reaches the threshold."""
     rank = {row.variant.id: number for number, row in enumerate(case.rows)}
 
     def reach(curve: Curve) -> float:
@@ -158,7 +158,7 @@ def rate_unit(case: MeasuredCase) -> str:
 
 def ceiling_of(case: MeasuredCase) -> Interval | None:
     """The ceiling over all rows, or all curves where there are no rows, in the unit of the curves; None without one.
-    Where some are held against that of the cores, it is that one."""
+    If some rows use the cores' ceiling, it is that one."""
     if case.rows:
         return ceiling_over([row for row in case.rows if not row.variant.ceiling] or case.rows, rate_unit(case))
     of_cores = [curve for curve in case.curves if not curve.variant.ceiling]

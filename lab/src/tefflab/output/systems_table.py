@@ -7,6 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tefflab.carried import TYPED
 from tefflab.output.table import Column, Table
 from tefflab.systems.probing import NO_PROBE, Probe
 from tefflab.systems.systems import Program, System, best_of
@@ -57,8 +58,9 @@ def _as_object(system: System, probes: Mapping[str, Probe]) -> dict[str, object]
 
 
 def to_table(systems: Sequence[System], probes: Mapping[str, Probe], unbuilt: Mapping[str, str] | None = None) -> Group:
-    """A row for each variant that is here; then who is not, a line each, by how one gets it. `unbuilt`: programs of
-    other kinds of benchmark that are not here without a reason of their system's, and what is said of them."""
+    """A row for each variant that is here. Then a line for each system that is not here, by the way to get it.
+    `unbuilt`: programs of other kinds of benchmark that are missing without a reason of their system, and their
+    messages."""
     here = [
         (system, each)
         for system in systems
@@ -99,7 +101,7 @@ def _groups(
         sources.setdefault(probes[system.listed[0].id].source, []).append(system)
     if ours := sources.get("install"):
         yield (
-            "Not here; ./teff install NAME... gets it:",
+            f"Not here; {TYPED} install NAME... gets it:",
             _rows([each.name for each in ours], [each.install.cost for each in ours]),
         )
     if elsewhere := sources.get("elsewhere"):
@@ -119,7 +121,7 @@ def _groups(
 
 
 def _rows(names: Sequence[str], ways: Sequence[str]) -> Grid:
-    """Names, and beside each what may take several lines of a narrow terminal."""
+    """Names, and beside each a text that may take several lines of a narrow terminal."""
     grid = Grid.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")

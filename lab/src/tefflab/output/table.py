@@ -1,7 +1,7 @@
 """The one table of the terminal: it takes the width that is there, and leaves out what matters least.
 
-No cell is ever wrapped or cut. Where the columns need more room than there is, those of the highest priority number go;
-where even the others do not fit side by side, they follow each other in blocks that all begin with the first column.
+No cell is ever wrapped or cut. If the columns need more room than there is, the columns of the highest priority number
+go. If the rest do not fit side by side, they follow each other in blocks that all begin with the first column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _GAP = 2  # blanks between two columns, or 1 where that makes them fit
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A title, which may have several lines, and a cell a row. Priority 0 stays whatever the width."""
+    """A title, which may have several lines, and a cell a row. Priority 0 stays at any width."""
 
     title: str
     cells: Sequence[str | Text]
@@ -70,7 +70,7 @@ def meanings(columns: Iterable[Column]) -> list[str]:
 
 
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    """Those of the columns that fit together, in their order; all of priority 0."""
+    """The columns that fit together, in their order; all of priority 0."""
     kept = list(columns)
     while _width(kept, _GAP) > width:
         least = max(kept, key=lambda column: column.priority)

@@ -1,7 +1,7 @@
 """The lines of the pictures: which of a case's curves are labelled by name, and where each line runs.
 
-Pictures and report share them. A rate is drawn by the same line as an efficiency: rate = efficiency x ceiling, and the
-work of a task is in proportion to the time that it takes at the ceiling's rate.
+Pictures and report share them. A rate is drawn by the same line as an efficiency: rate = efficiency x ceiling. The work
+of a task is in proportion to its time at the ceiling's rate.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from tefflab.analysis.results import Curve, CurvePoint, MeasuredCase, TracePoint
 from tefflab.output.readings import WorkAxis, curves_in_order
 from tefflab.systems.naming import owner_of
 
-NAMED = 8  # curves that are told by name, unless the reader asks for more; the others are grey
-_VAGUE = 1.3  # where the ends of a band differ by more, it is not drawn
+NAMED = 8  # curves that are labelled by name by default; the others are grey
+_VAGUE = 1.3  # a band whose ends differ by more is not drawn
 
 Place = tuple[float, float]
 
@@ -25,10 +25,10 @@ class Line:
     curve: Curve
     dots: tuple[tuple[CurvePoint, Place], ...]
     through: tuple[Place, ...]  # all of it, from left to right
-    fitted: tuple[Place, ...]  # the part that METG is read from,
-    beyond: tuple[tuple[Place, ...], ...]  # and the others, which begin or end with it
-    band: tuple[Place, ...]  # around it, as a closed outline; empty where it is too wide to be drawn
-    anchor: Place | None  # where it crosses the threshold, or else its end or point that is nearest to it
+    fitted: tuple[Place, ...]  # the part that METG is read from
+    beyond: tuple[tuple[Place, ...], ...]  # the other parts, which begin or end with the fitted one
+    band: tuple[Place, ...]  # around the fitted part, as a closed outline; empty if too wide to be drawn
+    anchor: Place | None  # its crossing with the threshold, else the end or point that is nearest to it
 
 
 def named(case: MeasuredCase) -> list[str]:

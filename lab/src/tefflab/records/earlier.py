@@ -1,7 +1,8 @@
 """Stores that were written before all benchmarks shared one: their lines, as they would be written today.
 
-They had `records.jsonl` (schema `teff-record-1`) and `metg.jsonl` of task graphs; `spawn.jsonl` (`teff-spawn-record-1`)
-and `spawn_sittings.jsonl` of spawned tasks; and in `sittings.jsonl` and `failures.jsonl` lines of another form.
+They had `records.jsonl` (schema `teff-record-1`) and `metg.jsonl` of task graphs, and `spawn.jsonl`
+(`teff-spawn-record-1`) and `spawn_sittings.jsonl` of spawned tasks. Their `sittings.jsonl` and `failures.jsonl` had
+lines of another form.
 """
 
 import json
@@ -51,7 +52,7 @@ def runs(folder: Path) -> Iterator[NumberedLine]:
 
 
 def sittings(folder: Path) -> Iterator[NumberedLine]:
-    """Those of spawned tasks alone, for the others' file is still in use."""
+    """The sittings of spawned tasks; the file of the other sittings is still in use."""
     yield from _each(folder / SPAWN_SITTINGS, _spawn_sitting)
 
 

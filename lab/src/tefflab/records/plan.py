@@ -1,5 +1,5 @@
-"""What a sitting is to find out: variants, cases, and how they are shown. The store keeps it beside the machine, for
-resuming and for reports; a kind of benchmark adds what it asks for itself."""
+"""The plan of a sitting: variants, cases, and how they are shown. The store keeps it beside the machine, for resuming
+and for reports; a kind of benchmark adds its parameters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Variant:
     version: str
     color: str
     variant_index: int
-    is_floor: bool = False  # it has no tasks: asked with one worker only, and nobody is compared with it
-    ceiling: str = ""  # the program that measures its ceiling, where its kernels do not run on the cores
+    is_floor: bool = False  # it has no tasks: it runs with one worker only, and no variant is compared with it
+    ceiling: str = ""  # the program that measures its ceiling, if its kernels do not run on the cores
 
     @property
     def system(self) -> str:
@@ -45,12 +45,12 @@ class Case(Frozen):
     name: str
     flags: str
     workers: int
-    x: float | None = None  # where it stands on the axis of what is varied,
-    x_text: str = ""  # and how that value is written
+    x: float | None = None  # its place on the axis of the varied parameter
+    x_text: str = ""  # the text of that value
     group: str = ""  # cases of one group share a picture
-    title: str = ""  # what is done in it, where its name does not say it
-    small: str = ""  # flags of a run that takes nobody long, and foretells how long one of the case does:
-    small_times: float = 1.0  # so many times as long
+    title: str = ""  # its work, if its name does not say it
+    small: str = ""  # flags of a run that takes no system long, and foretells the time of the case's run
+    small_times: float = 1.0  # the case's run takes so many times as long
 
     @property
     def place(self) -> str:
@@ -64,14 +64,14 @@ class Plan(Frozen):
     title: str
     variants: tuple[Variant, ...]
     cases: tuple[Case, ...]
-    others: tuple[str, ...] = ()  # ids of what is here of the systems measured, and was not asked for
-    experiment: str | None = None  # whose figure it is
-    charts: tuple[str, ...] = ()  # what is drawn; where empty, what the kind usually draws
-    x_label: str = ""  # of what is varied
+    others: tuple[str, ...] = ()  # ids of the measured systems' variants that are here and were not asked for
+    experiment: str | None = None  # the experiment of this figure
+    charts: tuple[str, ...] = ()  # the charts to draw; empty: the kind's default
+    x_label: str = ""  # of the varied parameter
 
     @property
     def warning(self) -> str:
-        """What a user should know of it before it is measured; empty where there is nothing."""
+        """A warning for the user before it is measured; empty if there is none."""
         return ""
 
     @property

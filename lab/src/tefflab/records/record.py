@@ -1,7 +1,7 @@
-"""The record: what one program says of one run (schema `teff-record-2`, `bench/program/record.schema.json`).
+"""The record: the facts of one run from one program (schema `teff-record-2`, `bench/program/record.schema.json`).
 
 Its head is the same for all kinds of benchmark and is here; a kind's own keys stand beside it, in a subclass in the
-kind's file. The program counts; the lab reads what it counted. A record is either *good* - all numbers are there, and
+kind's file. The program counts; the lab reads its counters. A record is either *good* - all numbers are there, and
 validation passed or was switched off on purpose - or it carries an `error`. A record in between is refused, so no
 unproven number gets further than this module.
 """
@@ -29,7 +29,7 @@ class Strict(BaseModel):
 
 
 class Validation(Strict):
-    """Whether the run did what it should have, as the program checked itself. A kind says what it compared."""
+    """Whether the run did all its work, as the program checked itself. A kind adds the compared values."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -48,10 +48,10 @@ class Noise(Strict):
 
 
 class Record(Strict):
-    """The head of a record. Where `error` is set the run is no measurement, whatever else is known.
+    """The head of a record. If `error` is set, the run is no measurement, even with numbers.
 
-    A kind's subclass refuses keys that it does not know, and names in `needed` those of its own without which a record
-    that has no error means nothing.
+    A kind's subclass refuses keys that it does not know. `needed` names its keys without which a record that has no
+    error means nothing.
     """
 
     model_config = ConfigDict(populate_by_name=True, extra="ignore")
@@ -97,9 +97,18 @@ class Record(Strict):
         return self
 
     def fault(self) -> str:
-        """What is wrong with a record that has all its numbers; empty where nothing is."""
+        """The fault of a record that has all its numbers; empty if there is none."""
         passed = self.validation is not None and self.validation.passed
         return "" if passed else "validation did not pass"
+
+    def refusal(self, workers: int) -> str:
+        """Why this is not a run with so many workers; empty if it is one."""
+        if self.error is not None or self.workers == workers:
+            return ""
+        return (
+            f"had {self.workers} of {workers} workers: remove what limits it (a variable of the environment, the cores "
+            f"of this shell), or say --workers {self.workers}"
+        )
 
     @property
     def ok(self) -> bool:
@@ -137,7 +146,7 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 def parse_record(line: str, kind: type[AnyRecord]) -> AnyRecord:
     """The record, of this `kind` of benchmark, that a program printed as `line`.
 
-    Raises RecordError with one line that names the first field at fault and what was there.
+    Raises RecordError with one line that names the first field at fault and its value.
     """
     text = line.strip()
     if not text:

@@ -56,19 +56,19 @@ class Run(Line, Generic[AnyRecord]):
     command: str
     flags: str  # the line that was fed to the program
     record: SerializeAsAny[AnyRecord]
-    configuration: str = ""  # flags of the case that the run is about, without what its question varies
+    configuration: str = ""  # flags of the run's case, without the flags that its question varies
     workers: int = Field(ge=1)  # asked for; the record says how many there were
     ceilings: tuple[float, float] | None = None  # rates just before and after a system's run, in the record's unit
     round_trips: tuple[float, float] | None = None  # between neighbouring cores, just before and after [s]
 
     @property
     def key(self) -> RunKey:
-        """What this run answers; repeats share a key and differ in `attempt`."""
+        """The question that this run answers; repeats share a key and differ in `attempt`."""
         return RunKey(self.round, self.role, self.system_id, self.configuration, self.workers, self.flags)
 
 
 class Failure(Line):
-    """A system that failed, and is left out of its sitting until that is resumed; of one case only where that is said.
+    """A failed system, which is left out of its sitting until the sitting is resumed; with a case, of that case only.
 
     A later line of the same system and case counts instead of this one.
     """
@@ -84,7 +84,8 @@ class Failure(Line):
 
 
 def minutes_for(launches: int, runs: Iterable[Run[AnyRecord]]) -> int | None:
-    """How many minutes so many launches take, about, if they are like those of `runs`; None without any of either."""
+    """About how many minutes so many launches take, if they are like the launches of `runs`; None if there are none of
+    either."""
     begun: dict[Hashable, list[tuple[float, float]]] = {}
     for run in runs:
         if run.record.started_at:

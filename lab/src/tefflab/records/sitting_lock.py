@@ -12,7 +12,7 @@ from tefflab.errors import TeffError
 
 @contextmanager
 def measured_alone(folder: Path, sitting: str) -> Iterator[None]:
-    """TeffError, which names who does it, where another process measures this sitting of the store at `folder`.
+    """TeffError, with the name of that process, if another process measures this sitting of the store at `folder`.
 
     The system takes the lock from a process that is killed; the file that is left then is the next one's.
     """

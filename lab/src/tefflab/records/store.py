@@ -1,16 +1,16 @@
 """The store: a folder of append-only JSON lines, safe to kill, to share and to query.
 
-    results/<store>/sittings.jsonl   one line a sitting: when, where, of which benchmark and source, what was planned
-    results/<store>/runs.jsonl       one line a run: who ran it as what, and the program's own record
+    results/<store>/sittings.jsonl   one line a sitting: time, machine, benchmark, source, plan
+    results/<store>/runs.jsonl       one line a run: its system and role, and the program's record
     results/<store>/estimates.jsonl  one line an estimate, as it was printed
-    results/<store>/failures.jsonl   one line a system that failed: at what, and why; the file is there once one has
+    results/<store>/failures.jsonl   one line a failed system, with the case and the reason; absent before a failure
 
     results/<store>/.SITTING.lock    while a process measures that sitting (`tefflab.records.sitting_lock`)
 
-A line is written with one `write` under `flock`, so writers in several processes never mix. It is in
-the kernel's hands when `append` returns - a killed lab loses nothing - and on disk within about a
-second. A torn line (power cut in mid-write) is skipped, reported as `Damage`, and never written over.
-Stores that were written before have other files, too; `tefflab.records.earlier` reads them.
+A line is written with one `write` under `flock`, so writers in several processes never mix. It is in the kernel's hands
+when `append` returns, so a killed lab loses nothing, and on disk within about a second. A torn line (power cut in
+mid-write) is skipped, reported as `Damage`, and never written over. Stores that were written before have other files,
+too; `tefflab.records.earlier` reads them.
 """
 
 import errno
@@ -30,13 +30,13 @@ from typing import Any, Literal, Self, TypeVar, cast, get_args
 import polars
 from pydantic import BaseModel, ValidationError
 
+from tefflab.carried import TYPED, is_unpacked
 from tefflab.errors import BAD_INPUT, TeffError, first_fault
 from tefflab.records import earlier
 from tefflab.records.record import AnyRecord, Record
 from tefflab.records.run import Failure, Line, Run, RunKey, Sitting
 from tefflab.records.store_sql import query_files
 
-RESULTS_FOLDER = Path("results")
 _SYNC_EVERY_SECONDS = 1.0
 
 Kind = Literal["sittings", "runs", "estimates", "failures"]
@@ -77,7 +77,7 @@ class _Appender:
         self._unsynced = False
 
     def is_of(self, file: Path) -> bool:
-        """Whether what is open is still the file of this name: one that was deleted takes lines that nobody finds."""
+        """Whether the open file still has this name: no reader finds the lines in a deleted one."""
         return file.exists() and os.path.samestat(file.stat(), os.fstat(self._fd))
 
     def append(self, text: str) -> None:
@@ -149,7 +149,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Forces what was appended to disk and lets the files go. Appending opens them again."""
+        """Forces the appended lines to disk and lets the files go. Appending opens them again."""
         while self._appenders:
             self._appenders.popitem()[1].close()
 
@@ -200,13 +200,13 @@ class Store:
         chosen = [sitting for sitting in known if name in (None, sitting.sitting)]
         if not chosen:
             what = f"sitting of {benchmark}" if benchmark else "sitting"
-            names = ", ".join(sitting.sitting for sitting in known) or "none; begin with ./teff metg"
+            names = ", ".join(sitting.sitting for sitting in known) or f"none; begin with {TYPED} metg"
             raise self.no_sitting(f"{what}{f' {name}' if name else ''}", f"there is {names}")
         return chosen[-1]
 
     def no_sitting(self, what: str, otherwise: str) -> StoreError:
-        """That this sitting is not there or, where lines of sittings.jsonl can't be read, that one of them may be it.
-        `otherwise` is what to do, or what is there instead."""
+        """The error that this sitting is not there or, if lines of sittings.jsonl can't be read, that one of them may
+        be it. `otherwise` is the remedy, or the list of existing sittings."""
         damage = [line for line in self.lines("sittings", Sitting) if isinstance(line, Damage)]
         if damage:
             last = damage[-1]
@@ -230,10 +230,10 @@ class Store:
         return [line for line in latest.values() if line.reason]
 
     def done(self, record: type[AnyRecord], sitting: str) -> dict[RunKey, tuple[Run[AnyRecord], ...]]:
-        """What is measured of a sitting: each question with its attempts, in order.
+        """The runs of a sitting: each question with its attempts, in order.
 
-        A runner that resumes asks its plan's questions again and takes the answer from here where
-        there is one; whether a noisy last attempt is worth another is the runner's to say.
+        A runner that resumes asks its plan's questions again and takes the answer from here if there is one. The runner
+        decides whether a noisy last attempt is worth another.
         """
         answers: dict[RunKey, tuple[Run[AnyRecord], ...]] = {}
         for run in self.runs(record, sitting):
@@ -280,7 +280,7 @@ class Store:
         )
 
     def _raw(self, kind: str) -> Iterator[earlier.NumberedLine]:
-        """The lines as they would be written today, those of earlier files first."""
+        """The lines in today's form, the lines of earlier files first."""
         file = self.folder / f"{kind}.jsonl"
         if kind == "sittings":
             yield from earlier.sittings(self.folder)
@@ -293,13 +293,18 @@ class Store:
             yield from earlier.numbered(file)
 
 
+def results_folder(root: Path) -> Path:
+    """Where stores are: in the clone. If a wheel has unpacked the root, the folder that the user stands in has them."""
+    return (Path.cwd() if is_unpacked(root) else root) / "results"
+
+
 def file_of(folder: Path, kind: str) -> Path:
     """Where a store keeps its lines of a kind."""
     return folder / f"{kind}.jsonl"
 
 
 def is_store(folder: Path) -> bool:
-    """Whether anything was measured into it: an empty file of sittings is what a command that failed has left."""
+    """Whether there are runs in it: a command that failed leaves an empty file of sittings."""
     files = [file_of(folder, kind) for kind in get_args(Kind)]
     return any(file.is_file() and file.stat().st_size > 0 for file in files) or earlier.is_earlier(folder)
 
@@ -316,7 +321,7 @@ def new_sitting_name(now: datetime | None = None) -> str:
 
 
 def _told(damage: Sequence[Damage]) -> str:
-    """What can't be read of one file."""
+    """The damage of one file, as a sentence."""
     first = damage[0]
     if len(damage) == 1:
         return f"line {first.line} of {first.file} can't be read and counts for nothing ({first.why})"

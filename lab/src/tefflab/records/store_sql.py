@@ -148,8 +148,8 @@ def query_files(sql: str, runs: Path, sittings: Path, estimates: Path) -> polars
 def _frame(answer: duckdb.DuckDBPyRelation) -> polars.DataFrame:
     """The rows of `answer`, typed even where there are none.
 
-    Rows go by Python values, since the Arrow way needs pyarrow or leaves DuckDB complaining of leaks at
-    exit; and times go without zone (they are all UTC), since with one they would need pytz.
+    Rows go by Python values, since the Arrow way needs pyarrow or leaves DuckDB complaining of leaks at exit. Times go
+    without zone (they are all UTC), since with one they would need pytz.
     """
     columns = [
         f"{_quoted(name)}::timestamp as {_quoted(name)}" if str(kind) == _ZONED else _quoted(name)

@@ -1,24 +1,24 @@
-"""Finding what was measured: the stores below `results/`, by the names a user gives them."""
+"""Finds measurements: the stores below `results/`, by the names a user gives them."""
 
 from pathlib import Path
 from typing import Any
 
 from tefflab.records.run import Sitting
-from tefflab.records.store import RESULTS_FOLDER, Store
+from tefflab.records.store import Store, results_folder
 from tefflab.systems.systems import load_systems
 
 
 def open_sitting(root: Path, name: str) -> tuple[Store, Sitting]:
-    """`STORE`, whose last sitting is meant, or `STORE:SITTING`. StoreError, naming those there are, for another."""
+    """`STORE`, which means its last sitting, or `STORE:SITTING`. StoreError, with the existing names, for another."""
     store, _, sitting = name.partition(":")
-    opened = Store.open(root / RESULTS_FOLDER / store)
+    opened = Store.open(results_folder(root) / store)
     return opened, _with_floors(root, opened.sitting(sitting or None))
 
 
 def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
     """The same by kind of benchmark: of `STORE` the last sitting of each that is there, of `STORE:SITTING` that one."""
     store, _, wanted = name.partition(":")
-    opened = Store.open(root / RESULTS_FOLDER / store)
+    opened = Store.open(results_folder(root) / store)
     known = opened.sittings()
     chosen = {each.benchmark: _with_floors(root, each) for each in known if wanted in ("", each.sitting)}
     if not chosen:
@@ -28,8 +28,8 @@ def open_sittings(root: Path, name: str) -> tuple[Store, dict[str, Sitting]]:
 
 
 def store_name(root: Path, store: Store) -> str:
-    """What `--store` takes: of a folder in `results/` its name, of another its path."""
-    return store.folder.name if store.folder.parent == root / RESULTS_FOLDER else str(store.folder)
+    """The name of a store for `--store`: the folder's name in `results/`, else the path."""
+    return store.folder.name if store.folder.parent == results_folder(root) else str(store.folder)
 
 
 def full_name(root: Path, store: Store, sitting: Sitting) -> str:

@@ -1,1 +1,1 @@
-"""The systems under test: what describes them, what they need, how they are built and started."""
+"""The systems under test: their descriptions, their needs, their build and their start."""

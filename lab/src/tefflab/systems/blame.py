@@ -1,7 +1,7 @@
-"""Whose it is that something was not configured or not compiled: read from what CMake and ninja say.
+"""Which system or kind of benchmark caused a failed configuration or compilation, from the output of CMake and ninja.
 
-A system goes by its name, a kind of benchmark by its folder, `bench/KIND`. What every adapter needs is the core's, and
-nobody is left out for it.
+A system goes by its name, a kind of benchmark by its folder, `bench/KIND`. A part that every adapter needs belongs to
+the core, and no system is left out for it.
 """
 
 import re
@@ -24,7 +24,7 @@ _CALLED_FROM = re.compile(r"^  (?P<place>\S.*:\d+) \(\w+\)$")
 
 @dataclass(frozen=True)
 class Failure:
-    """A command of ninja's that failed: what it should have made, and what it said."""
+    """A command of ninja's that failed: its targets, and its output."""
 
     outputs: str
     lines: tuple[str, ...]
@@ -49,8 +49,8 @@ def failures(ninja_output: str) -> list[Failure]:
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a failure is: a system's, a kind of benchmark's (its folder, `bench/KIND`), or that of both, where it is of
-    the program in which this kind runs on that system; the core's, where neither is named."""
+    """The owner of a failure: a system, or a kind of benchmark (by its folder, `bench/KIND`). A program in which a kind
+    runs on a system has both as owners. The core has neither."""
 
     system: str | None = None
     kind: str | None = None
@@ -84,8 +84,8 @@ def _program(name: str, programs: Sequence[Program]) -> Owner | None:
 
 
 def kinds_to_blame(owners: Sequence[Owner], runs_on: Callable[[str], set[str]]) -> set[str]:
-    """The kinds of benchmark that do not compile: a file of their own does not, or their program with two systems and
-    with none of all; `runs_on` says with which systems there is a program of a kind."""
+    """The kinds of benchmark that do not compile. Either one of their files fails, or their program fails with two
+    systems and compiles with none. `runs_on` gives the systems for which a kind has a program."""
     failed: dict[str, set[str | None]] = {}
     for owner in owners:
         if owner.kind is not None:

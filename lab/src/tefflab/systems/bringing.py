@@ -1,7 +1,7 @@
-"""Brings the versions of systems that somebody asks for: installs them, compiles their adapters, asks what was linked.
+"""Brings the requested versions of systems: installs them, compiles their adapters, and checks the linked libraries.
 
-The usual build is left alone: a version's programs stand in a build folder of its own, `.teff/versions/ID/build`, whose
-CMake sees the version first. A version that the usual build has anyway is taken from there.
+The usual build is left alone. A version's programs stand in a separate build folder, `.teff/versions/ID/build`, whose
+CMake sees the version first. A version that the usual build has anyway comes from that build.
 """
 
 import json
@@ -44,8 +44,8 @@ _OF_COMPILER = re.compile(r"(?:libstdc\+\+|libgcc_s|libc|libm|libdl|libpthread|l
 
 
 def bring_version(root: Path, usual: System, system: System, programs: Sequence[Program], console: Console) -> None:
-    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError where it can't be
-    had, or where what was linked is another."""
+    """Makes the programs of a version ready, of which `usual` is the system without one. TeffError if it can't be had,
+    or if the linked version is another."""
     asked = system.asked
     assert asked is not None
     with alone(root, console):
@@ -85,7 +85,7 @@ def _has_own(root: Path, asked: Asked) -> bool:
 
 
 def _wanted(root: Path, asked: Asked) -> str:
-    """What a place is made for: another is made where that has changed, or the checkout was moved."""
+    """The inputs of a place: the lab makes another if they have changed, or if the checkout was moved."""
     presets = root / "CMakePresets.json"
     flags = sha256(presets.read_bytes()).hexdigest() if presets.is_file() else ""
     return json.dumps([asked.wanted, str(root), flags])
@@ -155,7 +155,7 @@ def _those_of(package: str, said: str) -> str:
 
 
 def _build(root: Path, asked: Asked, programs: Sequence[Program], prefix: Path, log: Path, console: Console) -> None:
-    """Configures and compiles the programs; what the system has besides is left out."""
+    """Configures and compiles the programs, and none of the system's others."""
     folder = asked.home(root) / "build"
     ninja = working_tool("ninja")
     with Step(console, f"building {asked.named}") as step:
@@ -186,11 +186,11 @@ def _broken_kinds(root: Path) -> str:
 
 
 def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
-    """What makes a build that of one system in one version."""
+    """The settings that make a build contain one system in one version."""
     own = {
         "TEFF_VERSION_OF": asked.named.system,
-        "TEFF_WERROR": "OFF",  # what a version's headers warn of is no matter of ours
-        "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its own libraries, whatever LD_LIBRARY_PATH says
+        "TEFF_WERROR": "OFF",  # warnings in a version's headers are no errors
+        "CMAKE_EXE_LINKER_FLAGS": "-Wl,--disable-new-dtags",  # its libraries come before LD_LIBRARY_PATH
     }
     if prefix != Path():
         own["CMAKE_PREFIX_PATH"] = str(prefix)
@@ -198,7 +198,7 @@ def _settings(asked: Asked, prefix: Path) -> dict[str, str]:
 
 
 def _foreign(program: Path, prefix: Path, build: Path) -> str:
-    """What of a program is not of the folder that was asked for; empty where all is that could be."""
+    """The foreign part of a program, which is not of the requested folder; empty if all is from there that could be."""
     own = (str(prefix), str(prefix.resolve()))
     said = _LINKED.findall(_said("ldd", str(program)))
     linked = {library: path for library, path in said if not _OF_COMPILER.match(library)}

@@ -1,7 +1,7 @@
 """The compiled programs: configured by CMake when something changed, built by ninja, which knows what to do.
 
-A system that can't be configured or compiled is left out with its reason, and the others are built; so is a kind of
-benchmark that none but its own command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
+A system that can't be configured or compiled is left out with its reason, and the others are built. So is a kind of
+benchmark that only its command needs. In dictionaries a kind goes by its folder, `bench/KIND`.
 """
 
 import hashlib
@@ -74,7 +74,7 @@ class Build:
         return left_out | self._sort_out_failures() if code else left_out
 
     def _left_out_before(self) -> dict[str, str] | None:
-        """Whom CMake left out when it ran last, with the reasons; None where it has to run again."""
+        """The systems that CMake left out in its last run, with the reasons; None if it has to run again."""
         if not (self.folder / "build.ninja").is_file() or not self._stamp.is_file():
             return None
         stamp: dict[str, Any] = json.loads(self._stamp.read_text())
@@ -82,8 +82,8 @@ class Build:
         return left_out if stamp == self._stamped(left_out) else None
 
     def _stamped(self, left_out: dict[str, str]) -> dict[str, Any]:
-        """What is true as long as CMake need not run again: whoever is left out is tried again once a CMake file of its
-        folder, or of all, has changed."""
+        """The state that holds as long as CMake need not run again. A system that was left out is tried again once a
+        CMake file of its folder, or of all, has changed."""
         folders = [self.root / "cmake", *(self.root / _folder(name) for name in left_out)] if left_out else []
         files = sorted(file for folder in folders for file in folder.rglob("*") if _IS_CMAKE.search(file.name))
         seen = [(str(file), file.stat().st_mtime_ns) for file in files]
@@ -139,7 +139,7 @@ class Build:
             return run_ninja(self.folder, self._build_log, step, prefix=[*prefix, self._ninja], targets=targets)
 
     def _sort_out_failures(self) -> dict[str, str]:
-        """Reasons by system and kind. Their old programs go, lest what no longer compiles be measured."""
+        """Reasons by system and kind. Their old programs go, so that code that no longer compiles is not measured."""
         programs = self._programs()
         found = failures(self._build_log.read_text(encoding="utf-8", errors="replace"))
         if not found:
@@ -165,7 +165,7 @@ class Build:
         return [program for system in load_systems(self.root) for program in system.programs]
 
     def _files(self, program: Program, kind: str) -> list[Path]:
-        """What was built of a program for a kind of benchmark, or for all kinds (`*`)."""
+        """The built files of a program for a kind of benchmark, or for all kinds (`*`)."""
         is_fixed = "{benchmark}" not in program.program
         if is_fixed and kind not in ("*", program.benchmark):
             return []
@@ -197,7 +197,8 @@ def _digest(what: object) -> str:
 
 
 def _targets(systems: Sequence[System]) -> list[str]:
-    """What TeffSystems.cmake calls the programs of these systems. Versions of one have a build of their own."""
+    """The targets of TeffSystems.cmake for the programs of these systems. Versions of a system have a separate
+    build."""
     compiled = [one.name for one in systems if (one.folder / "CMakeLists.txt").is_file()]
     return ["lab_core", *(f"lab_{name}" for name in compiled if not parsed(name).version)]
 

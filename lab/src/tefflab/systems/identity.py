@@ -1,4 +1,4 @@
-"""Asking a program who it is: `PROGRAM --identity` answers with one JSON line."""
+"""Asks a program for its identity: `PROGRAM --identity` answers with one JSON line."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ from tefflab.host.processes import end, how_it_ended
 
 
 class Identity(BaseModel):
-    """What a program says of itself. What else it says is not looked at."""
+    """A program's identity. The lab ignores all other keys."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -20,11 +20,11 @@ class Identity(BaseModel):
 
 
 class IdentityError(Exception):
-    """The program did not say who it is; the message is the reason in one line."""
+    """The program did not give its identity; the message is the reason in one line."""
 
 
 def ask_identity(command: Sequence[str], *, environment: Mapping[str, str], timeout: float) -> Identity:
-    """Runs `command` with `environment` added to ours, for at most `timeout` seconds.
+    """Runs `command` with `environment` added to the lab's, for at most `timeout` seconds.
 
     Raises IdentityError where it can't be started, fails, hangs, or answers something else.
     """

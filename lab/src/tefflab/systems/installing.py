@@ -1,7 +1,7 @@
-"""`teff install`: brings systems that no command sets up by itself, each into a folder of its own in `.teff/systems`.
+"""`teff install`: installs systems that no other command sets up, each into a separate folder in `.teff/systems`.
 
-A folder counts once its stamp is there, which is written last. What failed leaves no folder; what was interrupted goes
-on where it was, since the registries' clients keep what they have.
+A folder counts once its stamp is there, which is written last. A failed installation leaves no folder. An interrupted
+one goes on where it was, since the registries' clients keep their downloads.
 """
 
 import re
@@ -13,6 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from tefflab.carried import TYPED
 from tefflab.errors import shortened
 from tefflab.systems.logged import Step, run_logged, tail
 from tefflab.systems.packages import PackageState, as_root, sudo
@@ -28,23 +29,23 @@ _SPARE = 1.5  # times what is said, on the disk: clients unpack beside what they
 
 
 def offered(systems: Sequence[System]) -> list[System]:
-    """Those that come on request."""
+    """The systems that come on request."""
     return [each for each in systems if each.install.on_request]
 
 
 def not_here(systems: Sequence[System]) -> str:
-    """`lake (79 MB, MIT); ./teff install lake`, of those that come on request; empty without any. Of many, who they
-    are."""
+    """`lake (79 MB, MIT); ./teff install lake`, of the systems that come on request; empty without any. Of many
+    systems, only the names."""
     offers = offered(systems)
     if len(offers) > _TOLD_AT_LENGTH:
-        return f"{', '.join(each.name for each in offers)}; ./teff install --list says more"
+        return f"{', '.join(each.name for each in offers)}; {TYPED} install --list says more"
     sizes = ", ".join(f"{each.name} ({each.install.cost})" for each in offers)
-    return f"{sizes}; ./teff install {' '.join(each.name for each in offers)}" if offers else ""
+    return f"{sizes}; {TYPED} install {' '.join(each.name for each in offers)}" if offers else ""
 
 
 def absent(root: Path, systems: Sequence[System]) -> list[System]:
-    """Those that come on request and are not here. Where all that is asked for is Debian packages, a person may have
-    brought the same in another way: whatever program could be built is here."""
+    """The systems that come on request and are not here. If a system needs only Debian packages, the user may have
+    installed the same in another way: every program that could be built is here."""
 
     def is_absent(system: System) -> bool:
         is_apart = system.install.apart or bool(system.install.fetch)
@@ -54,7 +55,7 @@ def absent(root: Path, systems: Sequence[System]) -> list[System]:
 
 
 def announce(systems: Sequence[System], console: Console) -> None:
-    """Says what is about to come, before it does."""
+    """Announces the downloads before they begin."""
     for each in systems:
         come = each.install
         where = f", in {INSTALLED_FOLDER / each.name}" if come.apart or come.fetch else ""
@@ -63,7 +64,7 @@ def announce(systems: Sequence[System], console: Console) -> None:
 
 
 def install(root: Path, systems: Sequence[System], console: Console) -> dict[str, str]:
-    """Brings the systems, builds them and asks them who they are. The reason, for each that is not here then."""
+    """Installs the systems, builds them and asks for their identities. The reason, for each that is not here then."""
     problems: dict[str, str] = {}
     todo = [each for each in offered(systems) if not each.is_installed(root)]
     announce(todo, console)
@@ -77,7 +78,7 @@ def install(root: Path, systems: Sequence[System], console: Console) -> dict[str
 
 
 def bring_missing(root: Path, systems: Sequence[System], console: Console) -> None:
-    """Installs those of the systems that come on request and are not here; says so of those that can't be had."""
+    """Installs the systems that come on request and are not here, and reports the systems that can't be had."""
     offers = offered(systems)
     if offers:
         ensure(root, offers, console=console)  # some may be here without it
@@ -86,7 +87,8 @@ def bring_missing(root: Path, systems: Sequence[System], console: Console) -> No
 
 
 def remove(root: Path, system: System, console: Console) -> None:
-    """Removes what `install` brought and what was built with it. Debian packages stay: others may use them."""
+    """Removes the files of `install` and the programs that were built with them. Debian packages stay: others may use
+    them."""
     with alone(root, console):
         shutil.rmtree(root / INSTALLED_FOLDER / system.name, ignore_errors=True)
         for program in system.programs:
@@ -132,7 +134,7 @@ def _by_apt(root: Path, system: System, console: Console) -> str:
     outcome = provide_apt(root, {system.name: system.install.apt}, console)
     if outcome.command:
         words = "type" if sudo() else "type as root"
-        return f"only root may install packages; {words}: {outcome.command}, then ./teff install {system.name}"
+        return f"only root may install packages; {words}: {outcome.command}, then {TYPED} install {system.name}"
     if system.name not in outcome.problems:
         return ""
     log = root / ".teff" / "log" / "apt.log"
@@ -164,7 +166,7 @@ def _commands(folder: Path, system: System) -> Iterator[tuple[str, list[str]]]:
 
 
 def telling(log: Path) -> str:
-    """The lines of a log that say what went wrong, each in a line of its own, and where the log is."""
+    """The lines of a log that tell the fault, each on a separate line, and the path of the log."""
     if not log.is_file():
         return ""
     lines = [line.strip() for line in tail(log, 200).splitlines() if not line.startswith("$ ")]

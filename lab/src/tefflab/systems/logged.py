@@ -1,4 +1,4 @@
-"""Commands whose whole output goes to a log, while a person sees one line of progress."""
+"""Commands whose whole output goes to a log, while the user sees one line of progress."""
 
 import os
 import subprocess
@@ -21,8 +21,8 @@ _LOOK = 0.1  # seconds between two looks at what a command that writes to the lo
 
 
 class Step:
-    """One line that says what is being done: it spins on a terminal, and stays with its time when done. Elsewhere, as
-    in the log of a job, the detail is said every half minute.
+    """One line about the current work: it spins on a terminal, and stays with its time when done. Elsewhere, as in the
+    log of a job, the detail is printed every half minute.
 
     Nothing is shown before the first `show`, so a step that finds nothing to do is not seen at all.
     """
@@ -114,7 +114,7 @@ def run_logged(
 def run_apart(command: Sequence[str], log: Path, on_line: Callable[[str], None]) -> int:
     """As `run_logged`, for what must not be broken off: after Ctrl-C the command goes on by itself.
 
-    It stands in a process group of its own, which a terminal does not interrupt, and writes to the log itself.
+    It stands in a separate process group, which a terminal does not interrupt, and writes to the log itself.
     """
     with log.open("a", encoding="utf-8") as out, log.open(encoding="utf-8", errors="replace") as said:
         out.write(f"$ {' '.join(command)}\n")

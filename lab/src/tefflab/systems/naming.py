@@ -1,6 +1,6 @@
 """How systems are named, with their ways and versions: `SYSTEM`, `SYSTEM/WAY`, `SYSTEM@VERSION`, `SYSTEM/WAY@VERSION`.
 
-A version is a name, or the folder in which somebody has installed one: then it has a `/` in it.
+A version is a name, or the folder in which the user has installed one: then it has a `/` in it.
 """
 
 import os
@@ -14,7 +14,7 @@ from tefflab.errors import BAD_INPUT, TeffError
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A name, taken apart; what is not said is empty. A folder is an absolute path."""
+    """A name, taken apart; parts that are not given are empty. A folder is an absolute path."""
 
     system: str
     way: str = ""
@@ -26,7 +26,7 @@ class Named:
 
     @property
     def owner(self) -> str:
-        """The system with its version, whatever the way."""
+        """The system with its version, for any of its ways."""
         return str(replace(self, way=""))
 
     @property
@@ -44,7 +44,7 @@ class Named:
 
 
 def parsed(name: str) -> Named:
-    """What a name says, whether or not there is such a system."""
+    """The parts of a name, whether or not there is such a system."""
     before, _, version = name.partition("@")
     system, _, way = before.partition("/")
     if "/" in version or version.startswith(("~", ".")):

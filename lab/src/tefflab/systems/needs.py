@@ -1,4 +1,4 @@
-"""What has to be there before a system builds and runs: `[install]` of its system.toml."""
+"""The requirements of a system for its build and its runs: `[install]` of its system.toml."""
 
 import itertools
 import re
@@ -38,13 +38,13 @@ class Elsewhere(_Strict):
 
 
 class Install(_Strict):
-    """What has to be there before a system builds and runs. `a | b` means the first that can be had."""
+    """The requirements of a system for its build and its runs. `a | b` means the first that can be had."""
 
     apt: list[NonEmpty] = []
     pip: list[NonEmpty] = []
-    fetch: list[Annotated[list[NonEmpty], Field(min_length=1)]] = []  # commands of other registries' own clients
-    on_request: bool = False  # only by `teff install`; what is not is set up by every command that wants the system
-    apart: bool = False  # the Python packages in an environment of the system's own: they clash with others'
+    fetch: list[Annotated[list[NonEmpty], Field(min_length=1)]] = []  # commands of other registries' clients
+    on_request: bool = False  # only by `teff install`; else every command that wants the system sets it up
+    apart: bool = False  # the Python packages go into a separate environment: they clash with other systems'
     licence: NonEmpty | None = None
     megabytes: Annotated[float, Field(gt=0)] | None = None  # on the disk, about
     seconds: Annotated[float, Field(gt=0)] | None = None  # to install it, about
@@ -81,6 +81,6 @@ class Install(_Strict):
 
     @property
     def cost(self) -> str:
-        """`79 MB, Apache-2.0`, as far as it is said."""
+        """`79 MB, Apache-2.0`, as far as known."""
         size = f"{self.megabytes:g} MB" if self.megabytes else ""
         return ", ".join(filter(None, [size, self.licence]))

@@ -1,7 +1,7 @@
 """Debian packages: which of the wanted ones are installed, which can be installed, and whether this user may do so.
 
-A requirement is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`), of which
-the first that can be had is meant: names differ between releases of Debian and Ubuntu.
+A requirement is a package's name, or several with `|` between them (`libomp-19-dev | libomp-dev`). It then means the
+first that can be had: names differ between releases of Debian and Ubuntu.
 """
 
 import functools
@@ -80,7 +80,7 @@ def choose(requirement: str, obtainable: frozenset[str]) -> str | None:
 
 @functools.cache
 def as_root() -> tuple[str, ...] | None:
-    """What goes before a command that needs root: nothing for root, sudo where it asks no password."""
+    """The prefix of a command that needs root: empty for root, sudo if it asks no password."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo"):
@@ -91,12 +91,12 @@ def as_root() -> tuple[str, ...] | None:
 
 
 def sudo() -> str:
-    """What goes before a command that a person types to do as root; nothing where there is no sudo."""
+    """The prefix of a command that the user types to run it as root; empty if there is no sudo."""
     return "sudo " if shutil.which("sudo") else ""
 
 
 def install_command(requirements: Sequence[str], obtainable: frozenset[str]) -> str:
-    """What a person types to install what can be had of the requirements.
+    """The command that installs those requirements that can be had, for the user to type.
 
     An apt that knows none of them has not fetched its lists yet, as on a fresh machine; then all are named.
     """
@@ -115,6 +115,6 @@ def apt_get(prefix: Sequence[str], *words: str) -> list[str]:
 
 
 def missing_by_owner(wanted: Mapping[str, Sequence[str]], state: PackageState) -> dict[str, list[str]]:
-    """What is missing of what each owner (a system, or the core) wants; only those who lack something."""
+    """The missing requirements of each owner (a system, or the core) that lacks any."""
     lacks = {owner: state.missing(requirements) for owner, requirements in wanted.items()}
     return {owner: missing for owner, missing in lacks.items() if missing}

@@ -1,8 +1,8 @@
 """Where a user's own package managers have put libraries: CMake and pkg-config look there, too.
 
-CMake itself looks into CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it, which is enough for
-environment modules and for a Spack environment that is activated with its view. What else an active environment says is
-added here.
+CMake itself looks into CMAKE_PREFIX_PATH and, for each `bin` of PATH, into the folder above it. This suffices for
+environment modules, and for a Spack environment that is activated with its view. This module adds the other variables
+of an active environment.
 """
 
 import os
@@ -14,7 +14,8 @@ _PKG_CONFIG = ("lib/pkgconfig", "lib64/pkgconfig", "share/pkgconfig")
 
 
 def search_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The variables by which CMake and pkg-config find what an active environment has; those of the user come first."""
+    """The variables by which CMake and pkg-config find the packages of an active environment; the user's values come
+    first."""
     environment = os.environ if environment is None else environment
     prefixes = list(_prefixes(environment))
     if not prefixes:
@@ -27,7 +28,7 @@ def search_environment(environment: Mapping[str, str] | None = None) -> dict[str
 
 
 def fingerprint(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What makes CMake look anew when it changes."""
+    """The variables whose change makes CMake look anew."""
     environment = os.environ if environment is None else environment
     return {name: environment[name] for name in _TOLD if name in environment}
 

@@ -1,4 +1,4 @@
-"""Whether systems are here: their programs are asked who they are."""
+"""Whether systems are here: the lab asks their programs for their identities."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tefflab.carried import TYPED
 from tefflab.systems.identity import Identity, IdentityError, ask_identity
 from tefflab.systems.packages import PackageState, as_root, available, install_command
 from tefflab.systems.systems import (
@@ -18,7 +19,7 @@ from tefflab.systems.systems import (
     usable_cores,
 )
 
-COMPILED_TIMEOUT = 10.0  # seconds for a program to say who it is
+COMPILED_TIMEOUT = 10.0  # seconds for a program's identity
 PYTHON_TIMEOUT = 30.0  # some frameworks take ten seconds to import
 
 _Source = Literal["", "install", "elsewhere", "setup"]
@@ -30,8 +31,8 @@ _NO_WAY: tuple[_Source, str] = ("", "")
 class Probe:
     """Whether a program is there and answers; `reason` says why where it is not.
 
-    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` says
-    who brings it: `teff install`, a person (`elsewhere`: no registry has it), or whichever command is next (`setup`).
+    `how_to_install` is empty where nothing that could be installed would help: the adapter is broken. `source` is the
+    way to get it: `teff install`, the user (`elsewhere`: no registry has it), or the next command (`setup`).
     """
 
     found: bool
@@ -45,7 +46,7 @@ NO_PROBE = Probe(found=False, version=None, reason=None, how_to_install="")  # o
 
 
 def probe(program: Program, system: System, root: Path, *, packages: PackageState | None = None) -> Probe:
-    """Asks a program who it is. Nothing is installed or built; a program that hangs is ended."""
+    """Asks a program for its identity. Nothing is installed or built; a program that hangs is ended."""
     packages = packages or PackageState.of(system.install.apt)
     folder = root / BROKEN_FOLDER
     broken = (folder / system.name).is_file() or (folder / BENCH_FOLDER / program.measured).is_file()
@@ -77,14 +78,14 @@ def probe_all(
 
 
 def _has_all_it_needs(program: Program, system: System, root: Path, packages: PackageState) -> bool:
-    """Whether nothing could be installed for a compiled program: where it does not answer then, as without the GPU that
-    it is for, its own reason says what helps."""
+    """Whether nothing could be installed for a compiled program. If it still does not answer, as without the GPU that
+    it is for, its message tells the remedy."""
     is_brought = system.is_installed(root) if system.install.on_request else not packages.missing(system.install.apt)
     return is_brought and not program.is_python and not why_not_there(program, root)
 
 
 def _identity_of(program: Program, root: Path) -> Identity | str:
-    """What the program says of itself, or why it does not."""
+    """The program's identity, or the reason why it gives none."""
     if reason := why_not_there(program, root):
         return reason
     workers = usable_cores()
@@ -140,8 +141,8 @@ def is_unexplained(reason: str | None) -> bool:
 
 
 def unbuilt(systems: Sequence[System], root: Path) -> dict[str, str]:
-    """What is to be said of programs of no list that are not there though nothing has left them out, by their ids and
-    kinds. None is started."""
+    """The messages about unlisted programs that are not there though nothing has left them out, by their ids and kinds.
+    None is started."""
     return {
         f"{each.id} ({each.benchmark})": reason
         for system in systems
@@ -152,10 +153,10 @@ def unbuilt(systems: Sequence[System], root: Path) -> dict[str, str]:
 
 def _how_to_install(system: System, root: Path, packages: PackageState) -> tuple[_Source, str]:
     if system.install.on_request and not system.is_installed(root):
-        return "install", f"./teff install {system.name}"
+        return "install", f"{TYPED} install {system.name}"
     if (root / SKIPPED_FOLDER / system.name).is_file() and not system.install.registries:
         return "elsewhere", "; ".join(filter(None, [system.install.elsewhere.text, system.homepage]))
     missing = packages.missing(system.install.apt)
     if missing and as_root() is None:
         return "setup", install_command(missing, available(missing))
-    return "setup", "./teff systems sets it up"
+    return "setup", f"{TYPED} systems sets it up"

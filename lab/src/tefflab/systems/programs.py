@@ -61,9 +61,8 @@ def call_program(
     started: Program | None = None,
     command_path: str = "teff",
 ) -> None:
-    """Sets up what is missing, runs the program, and leaves with its exit code; TeffError where it has none of its own,
-    as where a signal ended it. `command_path` is what the user typed, whose help is meant where the program says "see
-    --help".
+    """Sets up missing requirements, runs the program, and leaves with its exit code; TeffError if it has no exit code,
+    as after a signal. `command_path` is the command that the user typed. Its help replaces the program's "see --help".
 
     Where that is to start a system's program, `started`, its system is set up and no other; TeffError where it could
     not be built.
@@ -88,7 +87,7 @@ def call_program(
 
 
 def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str) -> int:
-    """Passes on what the program says as it says it; returns its exit code."""
+    """Passes on the program's output as it comes; returns its exit code."""
     assert called.stdout is not None
     assert called.stderr is not None
     unfinished = b""  # line of its errors and notes
@@ -115,7 +114,7 @@ def _passed_on(called: "subprocess.Popen[bytes]", doing: str, command_path: str)
 
 
 def _as_ours(line: str, command_path: str) -> str:
-    """What all programs say of themselves has one prefix, and leads to the help of the command."""
+    """The messages of all programs get one prefix, and point to the help of the command."""
     for prefix in ("error: ", "note: "):
         if line.startswith(prefix):
             return "teff: " + line.removeprefix(prefix).replace("see --help", f"see {command_path} --help")

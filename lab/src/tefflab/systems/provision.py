@@ -22,8 +22,8 @@ from tefflab.systems.packages import (
     missing_by_owner,
 )
 
-RETRY_AFTER = 24 * 3600.0  # seconds until something that could not be had is asked for again
-# What was installed by pip for systems; it stands inside the environment, so that they go together.
+RETRY_AFTER = 24 * 3600.0  # seconds until a requirement that could not be had is asked for again
+# The packages that pip installed for systems. It stands inside the environment, so that both go together.
 PIP_LEDGER = Path(sys.prefix) / "systems.json"
 PIP_QUIETLY = ("--disable-pip-version-check", "--progress-bar", "off")
 _APT_STEP = re.compile(r"^(?:(Get):\d+(?: \S+){3}|(Unpacking|Setting up)) (\S+)")
@@ -34,9 +34,9 @@ Wanted = Mapping[str, Sequence[str]]  # requirements by owner
 
 @dataclass
 class Provision:
-    """What became of it: the reason, for each owner who does not have what it wants.
+    """The result: the reason, for each owner whose requirements are not met.
 
-    `command` is what a person with root's rights has to type, where only that would help.
+    `command` is the command for a user with root's rights to type, if only that would help.
     """
 
     problems: dict[str, str] = field(default_factory=dict)
@@ -64,7 +64,8 @@ class Unavailable:
         self._file.write_text(json.dumps(self._noted, indent=2), encoding="utf-8")
 
     def sift(self, wanted: Wanted, provision: Provision) -> Wanted:
-        """What is left to be asked for; who wants something that can't be had is told so in `provision`."""
+        """The requirements that are left to ask for; `provision` gets the reason for owners whose requirements can't be
+        had."""
         for owner, requirements in wanted.items():
             if hopeless := [one for one in requirements if one in self._noted]:
                 names = ", ".join(hopeless)
@@ -148,7 +149,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
     def install(requirements: Sequence[str]) -> bool:
         with Step(console, f"installing {_listed(requirements)} by pip") as step:
             step.show()
-            # What is there already is named again, so that pip does not trade one system for another.
+            # The command names installed packages again, so that pip does not trade one system for another.
             pip = [sys.executable, "-m", "pip", "install", *PIP_QUIETLY, "--constraint", str(pins)]
             command = [*pip, *installed, *requirements]
             done = run_logged(command, log, on_line=follow(step, PIP_STEP), append=True) == 0
@@ -164,7 +165,7 @@ def provide_pip(root: Path, wanted: Wanted, console: Console) -> Provision:
 
 
 def follow(step: Step, pattern: re.Pattern[str]) -> Callable[[str], None]:
-    """Shows behind a step what a line that matches says."""
+    """Shows the lines that match behind a step."""
 
     def on_line(line: str) -> None:
         if found := pattern.match(line):

@@ -1,7 +1,7 @@
-"""Sets up what a command needs and is not there yet: Debian packages, Python packages, compiled programs.
+"""Sets up the missing requirements of a command: Debian packages, Python packages, compiled programs.
 
-It leaves alone what is there. It reports what can't be installed, and does not try that again for a day. A system
-that can't be set up never keeps the others from being used.
+It leaves existing packages alone. It reports packages that can't be installed, and does not try again for a day. A
+system that can't be set up never keeps the others from being used.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from tefflab.systems.packages import sudo
 from tefflab.systems.provision import provide_apt, provide_pip
 from tefflab.systems.systems import System
 
-CORE = "core"  # who is named where something every program needs is missing
+CORE = "core"  # the owner of the requirements of every program
 CORE_APT = (
     "cmake",
     "g++",
@@ -40,7 +40,8 @@ CORE_APT = (
 
 @dataclass(frozen=True)
 class SetupReport:
-    """What could not be set up: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by `core`."""
+    """The failed parts of the setup: the reason in one line, by system, by a kind's folder (`bench/KIND`), and by
+    `core`."""
 
     problems: dict[str, str]
 
@@ -81,7 +82,7 @@ def ensure(
 
 
 def warn(console: Console, owner: str, reason: str) -> None:
-    """One line on what is not going to be there."""
+    """One line on a part that will not be there."""
     console.print(f"teff: [yellow]{escape(owner)}[/]: {escape(reason)}", soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""The systems under test: what their `system.toml` says, and how they are started.
+"""The systems under test: the contents of their `system.toml`, and their start.
 
 Everything known about a system stands in its own folder below `bench/systems`; nothing here, nor anywhere
 else in the lab, names one.
@@ -27,14 +27,14 @@ from tefflab.systems.naming import Named, owner_of, parsed
 from tefflab.systems.needs import PLACEHOLDER, Install, NonEmpty
 from tefflab.systems.versions import Asked, Place, Version, no_such_version
 
-BENCH_FOLDER = Path("bench")  # the driver, a folder for each kind of benchmark,
-SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # and in it one for each system
+BENCH_FOLDER = Path("bench")  # the driver, and a folder for each kind of benchmark
+SYSTEMS_FOLDER = BENCH_FOLDER / "systems"  # a folder for each system
 BUILD_FOLDER = Path(".teff/build")
-SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake leaves the reason here for a system or program it left out,
-BROKEN_FOLDER = BUILD_FOLDER / "broken"  # and the lab for one that can not be built, or for a kind of benchmark
+SKIPPED_FOLDER = BUILD_FOLDER / "skipped"  # CMake's reasons for systems and programs that it left out
+BROKEN_FOLDER = BUILD_FOLDER / "broken"  # the lab's reasons for systems and kinds of benchmark that can't be built
 
-INSTALLED_FOLDER = Path(".teff/systems")  # what `teff install` brought, a folder a system
-STAMP = "installed.json"  # in it, written last: what was asked for, once all of it is there
+INSTALLED_FOLDER = Path(".teff/systems")  # the systems that `teff install` brought, a folder each
+STAMP = "installed.json"  # in that folder, written last: the requirements, once all are there
 
 PLACEHOLDERS = ("program", "benchmark", "workers", "python", "folder", "build", "installed")
 _OF_RANKS = ("ranks", *PLACEHOLDERS)
@@ -75,9 +75,9 @@ class Program(_Strict):
     benchmark: Name  # the kind of benchmark whose adapter this is; kinds that name it as their adapters run on it, too
     name: Name
     title: NonEmpty
-    program: NonEmpty  # `{benchmark}` in it is the kind that is measured
-    best: bool = False  # of its system's programs of this kind; where none says so, the first is
-    slow_start: bool = False  # it takes seconds to start: others are launched before it
+    program: NonEmpty  # `{benchmark}` in it is the measured kind
+    best: bool = False  # of its system's programs of this kind; by default the first one is
+    slow_start: bool = False  # it takes seconds to start: other programs are launched before it
     ceiling: NonEmpty | None = None  # the program that measures its ceiling; none: its kernels run on the cores
     command: list[NonEmpty] = ["{program}"]
     command_for_ranks: list[NonEmpty] = []  # with `--ranks`; none: it does not choose how many processes there are
@@ -127,9 +127,9 @@ class Program(_Strict):
 
     @property
     def id(self) -> str:
-        """What tables and stores call it, and `--systems` takes for it: `SYSTEM/NAME`; the system's name alone for its
-        first program of a benchmark, unless another is the best of them, for which that name stands. Behind it stands
-        `@VERSION`, where one was asked for."""
+        """Its name in tables and stores and for `--systems`: `SYSTEM/NAME`. The system's name alone stands for its best
+        program of a benchmark, which is the first if none is marked as best. If a version was asked for, `@VERSION`
+        follows."""
         return self._id
 
     @property
@@ -145,7 +145,7 @@ class Program(_Strict):
 
     @property
     def identity(self) -> str:
-        """The system that its program says it is, whatever the version."""
+        """The system in its program's identity, in any version."""
         return parsed(self._id).system
 
     @property
@@ -169,7 +169,7 @@ class Program(_Strict):
         return self._measured or self.benchmark
 
     def measuring(self, benchmark: str) -> Self:
-        """This program as it stands for a kind of benchmark that runs on the adapters of its own."""
+        """A copy of this program for a kind of benchmark that runs on its adapter."""
         one = self.model_copy()
         one._measured = benchmark
         return one
@@ -182,8 +182,8 @@ class Program(_Strict):
         return Path(place.build) if (place := self._place(root)) else root / BUILD_FOLDER
 
     def command_line(self, root: Path, workers: int, ranks: int | None = None) -> list[str]:
-        """The words that start the program with `workers` workers; flags are to be appended. `ranks` where the user
-        wants so many processes, in which the workers are; only programs with a `command_for_ranks` can do that."""
+        """The words that start the program with `workers` workers; flags are to be appended. `ranks` is the number of
+        processes that the user wants, which share the workers; only programs with a `command_for_ranks` can do that."""
         if ranks is not None:
             words = [word.replace("{ranks}", str(ranks)) for word in self.command_for_ranks]
             return [self._fill(word, root, workers) for word in words]
@@ -192,7 +192,7 @@ class Program(_Strict):
         return [self.python(root), *filled] if script_first else filled
 
     def python(self, root: Path) -> str:
-        """The interpreter of its scripts: the lab's own, or that of its system's or version's own environment."""
+        """The interpreter of its scripts: the lab's, or that in the separate environment of its system or version."""
         if place := self._place(root):
             return place.python
         return str(self.installed(root) / "venv/bin/python") if self._apart else sys.executable
@@ -235,7 +235,7 @@ class System(_Strict):
     install: Install = Install()
     versions: list[Version] = Field(default=[], alias="version")
     programs: list[Program] = Field(default=[], alias="program")
-    no_adapter: NonEmpty | None = None  # why there is no program, where nothing measures it: what was tried
+    no_adapter: NonEmpty | None = None  # the reason why no program measures it
     concepts: dict[
         NonEmpty, Annotated[list[NonEmpty], Field(min_length=1)]
     ] = {}  # and the constructs that stand for each
@@ -272,17 +272,17 @@ class System(_Strict):
 
     @property
     def listed(self) -> list[Program]:
-        """What a list of the systems shows: the programs of the benchmark that comes first."""
+        """The programs in a list of the systems: those with the benchmark of the first."""
         first = next((program.benchmark for program in self.programs), "")
         return [program for program in self.programs if program.benchmark == first]
 
     @property
     def is_sequential(self) -> bool:
-        """Whether it has no tasks: what it takes is the floor under all others, who are not to be compared with it."""
+        """Whether it has no tasks: its time is the floor under all others, which are not to be compared with it."""
         return self.paradigm == _SEQUENTIAL
 
     def programs_for(self, benchmark: str, adapters: str | None = None) -> list[Program]:
-        """Those that run a kind of benchmark, whose adapters are its own or another kind's."""
+        """The programs that run a kind of benchmark, by that kind's adapters or another kind's."""
         return [each.measuring(benchmark) for each in self.programs if each.benchmark == (adapters or benchmark)]
 
     def is_installed(self, root: Path) -> bool:
@@ -291,7 +291,7 @@ class System(_Strict):
         return stamp.is_file() and stamp.read_text(encoding="utf-8") == self.wanted()
 
     def wanted(self) -> str:
-        """What it asks for, as its stamp says it."""
+        """The requirements that its stamp records."""
         return self.install.model_dump_json(include={"apt", "pip", "fetch"})
 
     @property
@@ -343,7 +343,7 @@ def best_of(programs: Sequence[Program]) -> Program:
 
 
 def load_system(path: Path) -> System:
-    """Reads one `system.toml`; what is wrong with it is a TeffError with file, key and rule."""
+    """Reads one `system.toml`; a fault in it is a TeffError with file, key and rule."""
     try:
         system = System.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except tomllib.TOMLDecodeError as error:
@@ -370,17 +370,17 @@ def load_systems(root: Path, wanted: Iterable[str] = ()) -> list[System]:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use: what `--workers` is when nothing is said."""
+    """How many cores this process may use: the default of `--workers`."""
     return len(os.sched_getaffinity(0))
 
 
 def no_adapter(name: str, measured: str, there: Iterable[str]) -> TeffError:
-    """What to say of a system that this can't be measured on: who else is there."""
+    """The error for a system that this can't be measured on; it lists the systems with an adapter."""
     return TeffError(f"{name} has no adapter for {measured}; there is one for: {' '.join(there)}", exit_code=BAD_INPUT)
 
 
 def no_such_system(name: str, there: Sequence[str], listed: str = "") -> TeffError:
-    """What to say of a name that nobody has: whom it was meant to be, else where they are `listed`, or who is there."""
+    """The error for an unknown name: the nearest name, else where the systems are `listed`, or their names."""
     near = difflib.get_close_matches(name, there, 1)
     hint = f"did you mean {near[0]}?" if near else listed or f"there are: {' '.join(there)}"
     return TeffError(f"no system is called {name!r}; {hint}", exit_code=BAD_INPUT)

@@ -1,6 +1,6 @@
 """Versions of a system: how one is got and recognised, by `[[version]]` of its system.toml, and where it is kept.
 
-Each has a folder of its own in `.teff/versions`, in which it is installed, and built if it is compiled.
+Each has a separate folder in `.teff/versions`, in which it is installed, and built if it is compiled.
 """
 
 import re
@@ -15,7 +15,7 @@ from tefflab.systems.naming import Named
 from tefflab.systems.needs import NonEmpty
 
 VERSIONS_FOLDER = Path(".teff/versions")
-PLACE = "place.json"  # in a version's folder, written last: what was brought for it, and where it is
+PLACE = "place.json"  # in a version's folder, written last: its packages, and their place
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _ANY = "{number}"
@@ -64,7 +64,7 @@ class Version(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A version of a system that somebody has asked for: of its `rule`, or what is installed in a folder."""
+    """A version of a system that the user asked for: by its `rule`, or installed in a folder."""
 
     named: Named
     number: str = ""
@@ -113,7 +113,7 @@ def _agree(a: str, b: str) -> bool:
 
 
 def no_such_version(system: str, version: str, rules: Sequence[Version]) -> str:
-    """What to say of a version that no rule knows: which can be had, and how one is named that somebody has."""
+    """The error for a version that no rule knows: the known versions, and how to name an installed one."""
     there = ", ".join(f"{system}@{each.example} ({each.title})" for each in rules)
     can_be_had = f"there are: {there}" if rules else "Teff can bring none of its versions by number"
     return (

@@ -2,6 +2,8 @@
 // without: the only place that asks which (docs: how-to/without-exceptions.md).
 #pragma once
 
+#include <teff/detail/standard_library.hpp>
+
 #include <cstdint>
 #include <exception>
 #include <utility>

@@ -13,10 +13,10 @@
 
 namespace teff::apps {
 
-/// A = L L^T, tile by tile, in place: of both the lower triangle counts. A task is what a step does to a
-/// tile. In step k, tile (k, k) is factorised, the tiles below it are solved against it, and from all tiles
-/// right of these the products of two of them are subtracted. A tile is final when the step of its column has
-/// been.
+/// A = L L^T, tile by tile, in place: of both the lower triangle counts. A task is the part of a step for one
+/// tile. Step k factorises tile (k, k) and solves the tiles below it against it. Then it subtracts the
+/// products of two of these tiles from all tiles to their right. A tile is final after the step of its
+/// column.
 class cholesky {
  public:
   struct task {
@@ -62,7 +62,7 @@ class cholesky {
   /// Columns in their order: the longest path goes from diagonal tile to diagonal tile. By its exact length
   /// (step + row + column) it was slower with tiles of 64 rows.
   [[nodiscard]] static int priority(const task& which) { return -which.column; }
-  /// A number of its own for each task, below tasks().
+  /// The task's number, unique and below tasks().
   [[nodiscard]] std::size_t number(const task& which) const {
     const auto row = static_cast<std::int64_t>(which.row - which.step);
     const auto before = tasks() - pyramid(tiles() - which.step);

@@ -12,7 +12,7 @@ namespace teff::apps {
 int drive(int argc, char** argv, const std::function<std::unique_ptr<system>(int workers)>& make,
           int workers = bench::usable_cores());
 
-/// The same of a class that is made of a number of workers.
+/// As above, for a class whose constructor takes the number of workers.
 template <class System>
 int drive(int argc, char** argv, int workers = bench::usable_cores()) {
   return drive(argc, argv, [](int count) { return std::make_unique<System>(count); }, workers);

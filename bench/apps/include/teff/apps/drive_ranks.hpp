@@ -7,8 +7,8 @@
 
 namespace teff::apps {
 
-/// The main program of a system of several ranks, of which a launcher starts as many as there are workers.
-/// MPI is initialised at `thread_level`, as MPI_Init_thread takes it, and nobody else uses it during a run.
+/// The main program of a system of several ranks. A launcher starts as many ranks as there are workers. MPI
+/// is initialised at `thread_level`, as MPI_Init_thread takes it, and no other code uses it during a run.
 int drive_ranks(int argc, char** argv, int thread_level,
                 const std::function<std::unique_ptr<system>()>& make);
 

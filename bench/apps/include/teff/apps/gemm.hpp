@@ -15,9 +15,9 @@ namespace teff::apps {
 /// C = A B, tile by tile. A task adds one product to a sum for one tile of C. It needs the task before it on
 /// the same sum, and its two inputs, which may be other ranks'.
 ///
-/// There are as many sums for a tile as layers. The products of a layer are every layers()-th, and the steps
-/// after the products add the sums of the other layers to that of the first one, which is the tile of C. Over
-/// ranks, each layer is a grid of ranks of its own; all three matrices belong to those of the first.
+/// There are as many sums for a tile as layers. A layer makes every layers()-th product. The steps after the
+/// products add the sums of the other layers to the sum of the first layer, which is the tile of C. Over
+/// ranks, each layer has a grid of ranks; all three matrices belong to the ranks of the first layer.
 class gemm {
  public:
   struct task {
@@ -51,7 +51,7 @@ class gemm {
   }
   /// Of the sums that it needs, its own included; the first product on a sum needs a call to start it.
   [[nodiscard]] int indegree(const task& which) const { return is_product(which) ? 1 : 2; }
-  /// What needs its sum; none if that is the tile of C.
+  /// The task that needs the sum of this task; empty if that sum is the tile of C.
   [[nodiscard]] std::optional<task> next(const task& which) const;
   /// Calls visit(task) for the first product on each sum of this rank.
   template <class Visit>

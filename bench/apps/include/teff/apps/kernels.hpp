@@ -4,7 +4,7 @@
 
 #include "teff/apps/tiled_matrix.hpp"
 
-/// What the tasks of all systems compute, by BLAS and LAPACK on the calling thread.
+/// The computations in the tasks of all systems, by BLAS and LAPACK on the calling thread.
 namespace teff::apps::kernels {
 
 /// C := A B, or C := C + A B.
@@ -21,8 +21,9 @@ void solve(const tile& l, const tile& a);
 /// definite.
 void factorise(const tile& a);
 
-/// How many threads a call may use: one, unless a system is the library's own threads.
-void use_threads(int count);
+/// How many threads a call may use: one, unless a system is the library's own threads. Returns how many it
+/// has.
+int use_threads(int count);
 /// The library's name and release.
 [[nodiscard]] std::string version();
 

@@ -8,7 +8,7 @@
 #include "teff/apps/tiled_matrix.hpp"
 #include "teff/apps/values.hpp"
 
-/// What a result is checked with: products with a vector take N^2 operations where the result took N^3.
+/// The check of a result: products with a vector take N^2 operations where the result took N^3.
 namespace teff::apps {
 
 using vector = std::vector<double>;
@@ -29,8 +29,8 @@ void add_transposed_product(const tile& t, part which, const double* from, doubl
 /// || x - y ||
 [[nodiscard]] double distance(std::span<const double> x, std::span<const double> y);
 
-/// A x, and || A || of all elements (Frobenius), of a matrix whose values are made again: no run can have
-/// spoilt them.
+/// A x, and || A || of all elements (Frobenius). The matrix's values are made anew, so no run can have spoilt
+/// them.
 struct made_product {
   vector ax;
   double norm = 0;
@@ -38,7 +38,7 @@ struct made_product {
 [[nodiscard]] made_product multiply_made(const values& a, const tiled_matrix& like, const vector& x,
                                          const summation& add_up);
 
-/// The residual up to which rounding alone may be at work.
+/// The largest residual that rounding alone explains.
 [[nodiscard]] double residual_bound(int size);
 
 }  // namespace teff::apps

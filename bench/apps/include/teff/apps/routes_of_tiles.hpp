@@ -8,13 +8,13 @@
 namespace teff::apps {
 
 /// Where the tiles of a product go, of one rank. In the layer that multiplies a tile of A or B, the rank
-/// behind its own gets it, and sends it on: one of A along its row of ranks, one of B along its column. (So
-/// it goes in the algorithm of Dekel, Nassimi and Sahni. With one layer, its own rank sends it along.) A
-/// layer's sum goes to the first layer. To send is `send(rank, matrix, row, column)`.
+/// behind the tile's owner gets it. That rank sends a tile of A along its row of ranks, and a tile of B along
+/// its column. (So it goes in the algorithm of Dekel, Nassimi and Sahni. With one layer, its own rank sends
+/// it along.) A layer's sum goes to the first layer. To send is `send(rank, matrix, row, column)`.
 class routes_of_tiles {
  public:
   using task = gemm::task;
-  /// The matrices whose tiles go: of sums, those of the layers but the first.
+  /// The matrices whose tiles are sent: A, B, and from `sums` on the sums of the layers but the first.
   enum matrix : int { a, b, sums };
 
   explicit routes_of_tiles(const gemm& product)
@@ -44,7 +44,7 @@ class routes_of_tiles {
       if (const task reader = reader_of(matrix, row, column, i); product_.is_here(reader)) visit(reader);
   }
 
-  /// Those that are multiplied first go first.
+  /// Sends the tiles in the order in which they are multiplied.
   template <class Send>
   void send_own(const Send& send) const {
     for (int step = 0; step < product_.tiles(); ++step)

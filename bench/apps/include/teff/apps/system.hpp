@@ -11,7 +11,7 @@
 
 namespace teff::apps {
 
-/// What a rank counted in a run; nothing of what a library does not tell.
+/// The counts of a rank in a run; empty where the library does not tell them.
 struct counts {
   std::optional<std::int64_t> tasks;
   std::optional<std::int64_t> bytes_sent;  ///< of tiles, to other ranks
@@ -29,7 +29,7 @@ class system {
   [[nodiscard]] virtual bench::identity describe() const = 0;
   /// How it takes its matrices.
   [[nodiscard]] virtual layout storage() const { return layout::tiles; }
-  /// What it would need to compute this, and does not have; or nothing.
+  /// The part that the system would need to compute this and does not have; empty if it lacks none.
   [[nodiscard]] virtual std::string lacks(const setting& /*at*/) const { return {}; }
   /// Computes it, between region.start() and region.stop(): from the call of one thread until all is there.
   virtual counts run(gemm& product, bench::region_meter& region) = 0;

@@ -31,7 +31,7 @@ enum class layout : std::uint8_t {
   columns,  ///< one matrix of this rank's tiles alone, column by column: what libraries take
 };
 
-/// A square matrix of tiles, which belong to ranks. Memory that nobody has written to costs nothing.
+/// A square matrix of tiles, which belong to ranks. Memory without a write costs nothing.
 class tiled_matrix {
  public:
   tiled_matrix(const tiling& blocks, const process_grid& grid, int rank, layout how);
@@ -63,8 +63,8 @@ class tiled_matrix {
   process_grid grid_;
   int rank_;
   layout layout_;
-  std::vector<int> rows_before_;     ///< each block of rows, of those that this rank has tiles in
-  std::vector<int> columns_before_;  ///< the same of columns
+  std::vector<int> rows_before_;     ///< each block of rows, counting only rows of this rank's tiles
+  std::vector<int> columns_before_;  ///< the same for columns
   std::unique_ptr<double[], release> elements_;
 };
 

@@ -18,7 +18,7 @@ class tiling {
   tiling(int size, int block, block_sizes sizes = block_sizes::equal);
 
   [[nodiscard]] int size() const { return ends_.back(); }
-  /// What was asked, at most size().
+  /// The requested size, at most size().
   [[nodiscard]] int block() const { return block_; }
   /// The rows of the largest.
   [[nodiscard]] int largest() const { return largest_; }

@@ -10,8 +10,8 @@ namespace teff::apps {
 /// The values of a square matrix, each a function of its place: any rank can make any tile.
 class values {
  public:
-  /// Whether it is symmetric, and its diagonal outweighs the eigenvalues of the rest, which are about those
-  /// of any random symmetric matrix, at most 0.6 x the root of its size.
+  /// Whether the matrix is symmetric with a diagonal that outweighs the other eigenvalues. Without the
+  /// diagonal, these are at most about 0.6 x the root of the size, as of any random symmetric matrix.
   enum class kind : std::uint8_t { general, positive_definite };
 
   values(kind what, int size, std::uint64_t seed)

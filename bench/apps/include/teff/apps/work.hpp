@@ -27,9 +27,9 @@ struct work {
 [[nodiscard]] work parse_work(std::span<const std::string> flags);
 /// The flags of a run, for people.
 [[nodiscard]] std::string work_help();
-/// An app as one types it.
+/// An app's name on the command line.
 [[nodiscard]] std::string name_of(app what);
-/// The sizes of tiles as one types them.
+/// The sizes of tiles, in the words of the command line.
 [[nodiscard]] std::string name_of(block_sizes sizes);
 
 }  // namespace teff::apps

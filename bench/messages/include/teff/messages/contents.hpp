@@ -7,7 +7,8 @@
 
 namespace teff::messages {
 
-/// What a rank has received: how much, and a sum over it in which every bit counts and the order does not.
+/// The number of messages that a rank has received, and a sum in which every bit counts and the order does
+/// not.
 struct tally {
   std::int64_t count = 0;
   std::uint64_t sum = 0;
@@ -25,7 +26,7 @@ class contents {
     words_.front() = number;
     return std::as_bytes(std::span<const std::uint64_t>(words_));
   }
-  /// Where such a message may be received.
+  /// The buffer in which such a message may be received.
   [[nodiscard]] std::span<std::byte> buffer() { return std::as_writable_bytes(std::span(words_)); }
 
  private:

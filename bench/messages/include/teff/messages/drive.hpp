@@ -8,8 +8,8 @@
 
 namespace teff::messages {
 
-/// One of two ranks of a system that sends messages. Each function runs one pattern (work.hpp), on both ranks
-/// at once; MPI is initialised, and nobody else uses it meanwhile. Rank 0 asks trial::begins() before each
+/// The part of a system on each of the two ranks. Each function runs one pattern (work.hpp), on both ranks at
+/// once. MPI is initialised, and no other code uses it meanwhile. Rank 0 asks trial::begins() before each
 /// turn, rank 1 starts and stops its clock itself, and both tell the trial what arrives.
 class peer {
  public:
@@ -28,7 +28,7 @@ class peer {
 struct peer_name {
   std::string system;
   std::string variant;
-  std::string version;  ///< besides that of the MPI, if it has one
+  std::string version;  // besides the MPI's version, if it has one
 };
 
 /// The main program of a system, which a launcher starts twice; `thread_level` as MPI_Init_thread takes it.

@@ -10,7 +10,8 @@
 
 namespace teff::messages {
 
-/// One run as one of the two ranks sees it: the clock, and what has arrived. One thread at a time uses it.
+/// One run on one of the two ranks: the clock, and the messages that have arrived. One thread at a time uses
+/// it.
 class trial {
  public:
   trial(const work& asked, int rank, bench::region_meter& region)
@@ -32,7 +33,7 @@ class trial {
 
   /// A message that is only a number has come.
   void arrived(std::uint64_t number) { seen_.add(number); }
-  /// Any other. That of the last turn is looked at in full.
+  /// Any other. The trial reads the last turn's message in full.
   void arrived(std::span<const std::byte> message);
 
   [[nodiscard]] const tally& seen() const { return seen_; }
@@ -44,8 +45,9 @@ class trial {
   tally seen_;
 };
 
-/// What has to arrive at a rank: of `one_way` messages numbered by their turn (of a chain, by their task), of
-/// `burst` messages numbered from 0 on and, at rank 0, each turn's answer with the turn's number.
+/// The messages that have to arrive at a rank: `one_way` messages numbered by their turn (of a chain, by
+/// their task) and `burst` messages numbered from 0 on. Rank 0 also gets each turn's answer, with the turn's
+/// number.
 [[nodiscard]] tally expected(const work& asked, int rank);
 
 }  // namespace teff::messages

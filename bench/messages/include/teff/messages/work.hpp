@@ -25,9 +25,9 @@ struct work {
 
   /// Turns before the clock starts: the first messages meet cold caches.
   [[nodiscard]] std::int64_t warm_turns() const { return turns / 10 + 1; }
-  /// All turns: the last one, after the clock has stopped, is the one whose contents are compared in full.
+  /// All turns: the contents of the last one, after the clock has stopped, are compared in full.
   [[nodiscard]] std::int64_t all_turns() const { return warm_turns() + turns + 1; }
-  /// What a turn is divided by.
+  /// The divisor of a turn.
   [[nodiscard]] std::int64_t parts() const { return what == pattern::burst ? window : 2; }
 };
 
@@ -35,7 +35,7 @@ struct work {
 [[nodiscard]] work parse_work(std::span<const std::string> flags);
 /// The flags of a run, for people.
 [[nodiscard]] std::string work_help();
-/// A pattern as one types it.
+/// A pattern's name on the command line.
 [[nodiscard]] std::string name(pattern what);
 
 }  // namespace teff::messages

@@ -22,8 +22,8 @@ class micro_runner {
   [[nodiscard]] virtual bench::identity describe() const = 0;
   /// Whether it can make tasks, and have none begin before the clock starts.
   [[nodiscard]] virtual bool inserts_before() const = 0;
-  /// Runs all tasks, between region.start() and region.stop(). The region begins when all workers are awake,
-  /// and all tasks are made in it, unless they are to be inserted before.
+  /// Runs all tasks, between region.start() and region.stop(). The region begins when all workers are awake.
+  /// All tasks are made in it, unless they have to be inserted before.
   virtual void run(grid& tasks, bench::region_meter& region) = 0;
 };
 

@@ -10,8 +10,8 @@
 namespace teff::micro {
 
 /// A grid of tasks and the values that they compute. A task needs the tasks (row + k) % rows of the column
-/// before, k from 0 to dependences - 1, and its value is made of theirs. Tasks may run on several threads at
-/// once.
+/// before, k from 0 to dependences - 1. Its value is made of their values. Tasks may run on several threads
+/// at once.
 class grid {
  public:
   explicit grid(const work& asked) : asked_(asked), values_(static_cast<std::size_t>(asked.tasks())) {}

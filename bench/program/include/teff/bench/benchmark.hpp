@@ -17,11 +17,11 @@ struct benchmark_case {
   std::string flags;
   bool by_default = true;       ///< run if the user names no cases
   std::string group;            ///< of cases that belong together
-  std::string workers = "any";  ///< the numbers of workers that it makes sense for
+  std::string workers = "any";  ///< the numbers of workers for which it makes sense
   json own = json::object();    ///< keys that the kind adds
 };
 
-/// A kind of benchmark: what its programs can be asked to run.
+/// A kind of benchmark: the runs that its programs offer.
 class benchmark {
  public:
   benchmark() = default;
@@ -31,10 +31,10 @@ class benchmark {
 
   /// Its folder in bench/.
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// What a program does, and the flags of a run, for people.
+  /// The purpose of a program, and the flags of a run, as text for a user.
   [[nodiscard]] virtual std::string help() const = 0;
   [[nodiscard]] virtual std::vector<benchmark_case> cases() const = 0;
-  /// What --identity says besides who it is.
+  /// The facts that --identity tells besides the identity.
   [[nodiscard]] virtual json further_identity() const { return json::object(); }
 
   /// Throws usage_error if the flags of a run are wrong. In a batch each line is answered by a record, so

@@ -12,7 +12,7 @@ class usage_error : public std::invalid_argument {
   using invalid_argument::invalid_argument;
 };
 
-/// What an exception says to a person.
+/// The message of an exception for the user.
 inline std::string reason_of(const std::exception& failure) {
   const bool memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
   return memory ? "there is not enough memory" : failure.what();

@@ -24,8 +24,8 @@ using flags = std::vector<std::string>;
 /// Has the app read rewritten flags. Throws usage_error.
 void read_flags(CLI::App& app, flags rewritten);
 
-/// " (did you mean -width?)", the dash being what stands `before`: the known word that is nearest, if less
-/// than half of its letters differ; else nothing.
+/// " (did you mean -width?)", with the dash in `before`: the nearest known word, if less than half of its
+/// letters differ; else nothing.
 [[nodiscard]] std::string did_you_mean(std::string_view before, std::string_view word,
                                        std::span<const std::string> known);
 

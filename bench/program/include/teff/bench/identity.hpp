@@ -9,8 +9,11 @@ struct identity {
   std::string system;
   std::string variant;
   std::string version;  ///< the runtime's own, asked of it
-  int workers = 1;      ///< over all ranks
+  /// Over all ranks: as many as the adapter counted, or the runtime has when it is asked, never the number
+  /// that the adapter asked for. 0 while the system has not started.
+  int workers = 1;
   int ranks = 1;
+  std::string limits{};  ///< what gives it fewer workers than asked for, as variables of the environment
 };
 
 }  // namespace teff::bench

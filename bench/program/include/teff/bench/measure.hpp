@@ -7,8 +7,8 @@
 
 namespace teff::bench {
 
-/// Calls run(region), which starts and stops the region, and says when it began, how long the region took and
-/// what disturbed it: the first part of every measurement.
+/// Calls run(region), which starts and stops the region. Returns when it began, how long the region took and
+/// what disturbed it.
 [[nodiscard]] measurement measure(const std::function<void(region_meter&)>& run);
 
 }  // namespace teff::bench

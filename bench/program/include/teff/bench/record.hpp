@@ -13,23 +13,23 @@ namespace teff::bench {
 
 using json = nlohmann::ordered_json;
 
-/// What is measured of every run, of whatever kind.
+/// The measurements of every run, of any kind.
 struct measurement {
   std::string started_at;      ///< as time_now()
   double elapsed_seconds = 0;  ///< from all workers ready to all tasks done
   noise seen;
-  json validation;  ///< an object with "passed" and what the kind adds
+  json validation;  ///< an object with "passed" and the kind's keys
   std::optional<std::int64_t> peak_resident_bytes;
 };
 
-/// The record of one run. record.schema.json describes the head of its JSON, which is the same for all kinds
-/// of benchmarks; each kind has a schema of its own for the rest.
+/// The record of one run. record.schema.json describes the head of its JSON, which all kinds of benchmarks
+/// share. Each kind has a schema for the rest.
 struct record {
   identity who;
   std::optional<measurement> measured;  ///< nothing if nothing ran
   std::string error;                    ///< why it does not count, or empty
   json own = json::object();            ///< the keys that the kind adds
-  bool lacks = false;  ///< whether `error` says what the system does not have: none of its faults
+  bool lacks = false;                   ///< whether `error` names a part that the system lacks: no fault
 };
 
 /// A run's record, or text if the flags asked for text.

@@ -10,12 +10,12 @@
 
 namespace teff::bench {
 
-/// What a command line asks of a program, of whatever kind.
+/// The request of a command line to a program of any kind.
 struct request {
   enum class mode : std::uint8_t { run, batch, cases, identity, help };
   mode what = mode::run;
   std::optional<int> workers;  ///< default: the cores that this process may use
-  flags run;                   ///< the other flags: what to run, which the kind of benchmark reads
+  flags run;                   ///< the other flags of the run, which the kind of benchmark reads
 };
 
 /// Reads a command line, without the program's name. Throws usage_error.

@@ -7,8 +7,8 @@
 namespace teff::bench {
 
 /// Wakes all workers of a system that does not give us its threads. One task for each worker waits here for
-/// the others, so all workers are awake when the wait returns. It waits 20 ms at most, since some systems
-/// don't promise each task a worker of its own.
+/// the others, so all workers are awake when the wait returns. The wait lasts 20 ms at most, since some
+/// systems don't promise each task a separate worker.
 class start_barrier {
  public:
   explicit start_barrier(int workers) : expected_(workers) {}

@@ -38,18 +38,18 @@ namespace teff::programs {
 
 /// All programs, in the order in which they are listed.
 ///
-/// Each is a class with a description `about`, which is constructed with a size and has `void run(system)`,
-/// a template over the system, and `checksum()` of the last run's result; where a run changes its input, also
-/// `reset()`, which makes it again.
+/// Each program is a class with a description `about`. It is constructed with a size and has `void
+/// run(system)`, a template over the system, and `checksum()` of the last run's result. If a run changes its
+/// input, the class also has `reset()`, which makes the input again.
 using all_programs =
     std::tuple<nqueens, knapsack, floorplan, skynet, spawns, sort, fft, strassen, sparselu, alignment, health,
                cholesky, lu, wavefront, random_dag, chain, small_graphs, pipeline, mandelbrot, black_scholes,
                nbody, histogram, bfs, reduce, reductions, axpy_16k, axpy_16m, small_loops, small_loops_inside,
                small_requests, batches_of_requests>;
 
-/// What they are, without their code.
+/// The descriptions of the programs, without their code.
 [[nodiscard]] std::span<const description> catalogue();
-/// That of the program of this name. Throws bench::usage_error.
+/// The description of the program of this name. Throws bench::usage_error.
 [[nodiscard]] const description& described(std::string_view name);
 
 /// Calls visit.operator()<Program>() with the program of this name, which there is.

@@ -10,14 +10,14 @@
 
 namespace teff::programs {
 
-/// What programs compute on: so many elements on cache lines of their own, each written once before anything
-/// is timed.
+/// The memory that programs compute on: elements on separate cache lines, each written once before the timed
+/// region.
 template <class T>
 class buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  struct untouched {};  ///< memory as the allocator gives it, for what is made while a program runs
+  struct untouched {};  // memory as the allocator gives it, for data that a program makes while it runs
 
   buffer() = default;
   buffer(std::int64_t count, untouched)

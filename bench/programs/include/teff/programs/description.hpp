@@ -13,7 +13,7 @@ enum class way : std::uint8_t { fork_join, loops, graphs, pipelines, requests };
 /// How large a program's input is: for tests, as usual, for patient people.
 enum class scale : std::uint8_t { tiny, usual, large };
 
-/// What is known of a program without running it.
+/// The facts about a program that need no run.
 struct description {
   std::string_view name;
   std::string_view title;

@@ -6,7 +6,7 @@
 
 namespace teff::programs {
 
-/// All ways, done by the calling thread in order: what every result is compared with.
+/// The calling thread runs all ways in order: the reference for every result.
 class in_order {
  public:
   static void run_tasks(auto body) { body(); }

@@ -88,13 +88,13 @@ class program_runner {
   [[nodiscard]] virtual bool load(const work& asked) = 0;
   /// Makes the input again, if a run changed it.
   virtual void reset() = 0;
-  /// Runs what was loaded, on the calling thread and the system's workers.
+  /// Runs the loaded program, on the calling thread and the system's workers.
   virtual void run() = 0;
-  /// Of what the last run computed.
+  /// Of the last run's result.
   [[nodiscard]] virtual std::uint64_t checksum() const = 0;
 };
 
-/// The same of a system as ways.hpp describes it.
+/// The runner of a system that ways.hpp describes.
 template <class System>
 class program_runner_of final : public program_runner {
  public:

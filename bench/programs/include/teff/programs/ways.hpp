@@ -18,19 +18,18 @@
 /// Fork-join:
 ///
 ///   void run_tasks(body);                calls body() once, where tasks may be made.
-///   static void invoke(f, g);            f() and g(), which may run in parallel.
+///   static void invoke(f, g);            calls f() and g(), which may run in parallel.
 ///   static void scope(body);             calls body(tasks), in which tasks.spawn(f) makes a copy of f a
-///   task;
-///                                        returns when all of them have run. Tasks may do both, too.
+///                                        task. Returns when all of them have run. Tasks may call both, too.
 ///
 /// Loops:
 ///
-///   void run_loops(body);                calls body() once: the place from which a system's users start many
-///                                        loops, one after the other.
-///   void parallel_for(first, last, grain, f);  f(i) for all i, by blocks of `grain` that go to whoever is
-///                                        free; 0: as the system divides loops where nobody says how. Called
-///                                        on the main thread, or in run_loops.
-///   T sum<T>(first, last, f);            the sum of all f(i), added in any order.
+///   void run_loops(body);                calls body() once, in the place from which the system's users start
+///                                        many loops, one after the other.
+///   void parallel_for(first, last, grain, f);  calls f(i) for all i. Free workers take blocks of `grain`
+///                                        indices; 0 means the system's default division. The program calls
+///                                        it on the main thread, or in run_loops.
+///   T sum<T>(first, last, f);            returns the sum of all f(i), added in any order.
 ///
 /// Task graphs: void run_graph(graph) runs tasks that are numbered from 0, no task before its predecessors,
 /// which have smaller numbers (`task_graph` below).
@@ -40,12 +39,11 @@
 ///
 /// Requests, from the main thread:
 ///
-///   T request(f);                        has f() called as a task and waits for its value.
-///   void request_all(count, f);          f(i) for each i from 0 to count - 1, each a task of its own; waits
-///                                        for all.
+///   T request(f);                        runs f() as a task and waits for its value.
+///   void request_all(count, f);          runs f(i) as a task for each i from 0 to count - 1; waits for all.
 namespace teff::programs {
 
-/// Where the successors of a task are handed to.
+/// The receiver of a task's successors.
 struct any_visitor {
   void operator()(std::int64_t) const {}
 };

@@ -7,10 +7,11 @@
 #include "teff/spawn/tree.hpp"
 #include "teff_spawn.h"
 
-/// What a system in another language offers. The patterns are called within the body of teff_spawn_run.
+/// The functions that a system in another language offers. The patterns are called within the body of
+/// teff_spawn_run.
 extern "C" {
-/// Makes the workers, each bound to its core. False where they can't be had.
-bool teff_spawn_start(std::int32_t workers);
+/// Makes the workers, each bound to its core. Returns how many there are; 0 where they can't be had.
+std::int32_t teff_spawn_start(std::int32_t workers);
 /// Calls body(context) when all workers are awake.
 void teff_spawn_run(void (*body)(void*), void* context);
 void teff_spawn_serial(std::int64_t tasks);
@@ -23,8 +24,8 @@ void teff_spawn_search_tree(const teff_spawn_tree* tree, const teff_spawn_node* 
 
 namespace teff::spawn {
 
-/// A system whose patterns are written in another language: a class task_system derives from it, and says
-/// who it is. There is one in a program.
+/// A system whose patterns are written in another language. Its class task_system derives from this one and
+/// describes the system. There is one in a program.
 ///
 ///   class task_system : public foreign_patterns {
 ///    public:
@@ -34,8 +35,8 @@ namespace teff::spawn {
 class foreign_patterns {
  public:
   /// Throws if the system can't be started.
-  explicit foreign_patterns(int workers) : workers_(workers) {
-    if (!teff_spawn_start(workers)) throw std::runtime_error("the workers can't be started");
+  explicit foreign_patterns(int workers) : workers_(teff_spawn_start(workers)) {
+    if (workers_ == 0) throw std::runtime_error("the workers can't be started");
   }
 
   template <class Body>

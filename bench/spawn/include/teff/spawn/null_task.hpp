@@ -17,7 +17,7 @@ struct null_counts {
 /// from its callers, so that no compiler can merge a million calls into one.
 void null_task(std::int64_t index) noexcept;
 
-/// What all threads have counted since the last reset. No null task may run during either call.
+/// The counts of all threads since the last reset. No null task may run during either call.
 [[nodiscard]] null_counts null_tasks_run();
 void reset_null_tasks();
 /// Counts what threads of other processes have counted.

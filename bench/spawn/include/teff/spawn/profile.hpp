@@ -43,8 +43,8 @@ struct profile {
 
 [[nodiscard]] std::string to_json(const profile& of);
 
-/// Samples every worker thread at a steady rate, whether it runs or sleeps: a timer sends each thread a
-/// signal, and the handler notes the stack that it interrupted. Only one sampler may exist at a time.
+/// Samples every worker thread at a steady rate, whether it runs or sleeps. A timer sends each thread a
+/// signal, and the handler notes the interrupted stack. Only one sampler may exist at a time.
 class sampler {
  public:
   /// The workers are all threads but the main one, and the main one too if the others are fewer than

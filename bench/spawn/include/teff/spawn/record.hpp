@@ -25,7 +25,7 @@ struct record {
 /// The record as record.schema.json describes its JSON.
 [[nodiscard]] bench::record to_record(const record& run);
 
-/// What the pattern was run with, as its record says it.
+/// The parameters of the pattern, as its record says them.
 [[nodiscard]] bench::json parameters(const work& of);
 
 }  // namespace teff::spawn

@@ -11,8 +11,8 @@
 #include "teff/spawn/work.hpp"
 
 /// The four spawn patterns, each written once for every system (task_system.hpp). A system whose tasks are no
-/// plain calls has functions of its own in the place of these: serial_spawn(n), parallel_spawn(n),
-/// fibonacci_both(n), fibonacci_one(n), search_tree(tree, root). If it has one, that one is used.
+/// plain calls has functions in the place of these: serial_spawn(n), parallel_spawn(n), fibonacci_both(n),
+/// fibonacci_one(n), search_tree(tree, root). If it has such a function, the benchmark calls it.
 namespace teff::spawn {
 
 template <class System>
@@ -159,7 +159,7 @@ tree_counts search_tree(const tree& of, const node& from) {
   }
 }
 
-/// Why the system can't run what is asked for; empty if it can.
+/// Why the system can't run this work; empty if it can.
 template <class System>
 [[nodiscard]] std::string missing(const work& asked) {
   const bool both = asked.children == spawning::both;
@@ -180,8 +180,7 @@ template <class System>
   return {};
 }
 
-/// Runs what is asked for. Call it where the system's tasks may be spawned, and only if missing() says
-/// nothing.
+/// Runs the work. Call it where the system's tasks may be spawned, and only if missing() says nothing.
 template <class System>
 [[nodiscard]] result run_pattern(const work& asked) {
   result found;

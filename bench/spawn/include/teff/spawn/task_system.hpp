@@ -18,13 +18,13 @@
 ///
 /// and some of
 ///
-///   static void scope(body);          calls body(tasks), in which tasks.spawn(f) makes f() a task;
-///                                     returns when all of them have run. Tasks may open scopes, too.
-///   static std::pair<A, B> fork2(f, g);  both, one of them as a task; what they return.
-///   static void fork2_void(f, g);     the same where they return nothing; of a system that has fork2 only,
-///                                     they return a char.
-///   static std::pair<A, B> fork_both(f, g);  both, each as a task of its own; what they return.
-///   static void spawn_each(n, f);     a parallel loop, in which f(0) to f(n - 1) are tasks of their own.
+///   static void scope(body);          calls body(tasks), in which tasks.spawn(f) makes f() a task.
+///                                     Returns when all of them have run. Tasks may open scopes, too.
+///   static std::pair<A, B> fork2(f, g);  runs f and g, one of them as a task; returns both results.
+///   static void fork2_void(f, g);     as fork2, if they return nothing. In a system with fork2 only, they
+///                                     return a char.
+///   static std::pair<A, B> fork_both(f, g);  runs f and g as two tasks; returns both results.
+///   static void spawn_each(n, f);     runs a parallel loop, in which each of f(0) to f(n - 1) is a task.
 ///
 /// The types of f and g are known when the program is compiled, and the caller's frame outlives the tasks. A
 /// system whose tasks are no plain calls (coroutines, macros) has functions for whole patterns instead;

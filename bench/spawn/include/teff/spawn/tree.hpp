@@ -9,7 +9,7 @@
 
 namespace teff::spawn {
 
-/// What a search of a tree has seen.
+/// The counts of a search of a tree.
 struct tree_counts {
   std::int64_t nodes = 0;
   std::int64_t leaves = 0;
@@ -34,8 +34,8 @@ struct node {
   std::int32_t depth = 0;
 };
 
-/// An unbalanced tree as Olivier et al. (LCPC 2006) define it: how many children a node has is drawn from the
-/// node's own SHA-1 digest, so that any process can expand any node and all get the same tree.
+/// An unbalanced tree as Olivier et al. (LCPC 2006) define it. A node's SHA-1 digest determines its number of
+/// children, so any process can expand any node and all processes get the same tree.
 struct tree {
   enum class shape : std::uint8_t { binomial, fixed, linear, cyclic };
 

@@ -24,7 +24,7 @@ struct work {
   spawn::tree tree = *find_tree("T3");         ///< of the tree search
 };
 
-/// What a run of a pattern has found. Only what belongs to its pattern is set.
+/// The results of a run of a pattern. Only what belongs to its pattern is set.
 struct result {
   null_counts null_tasks;
   std::int64_t fibonacci = 0;
@@ -33,15 +33,15 @@ struct result {
   friend bool operator==(const result&, const result&) = default;
 };
 
-/// What the run has to find: published numbers, or results of plain code.
+/// The results that the run has to find: published numbers, or results of plain code.
 [[nodiscard]] result expected(const work& of);
 /// Units of the pattern's work: null tasks, calls of Fibonacci, nodes of the tree. Each is a task, or a call
 /// that its parent makes by itself in the place of a task.
 [[nodiscard]] std::int64_t units(const work& of, const result& found);
-/// How what was found differs from what had to be found; empty if it does not.
+/// The difference between the found and the expected result; empty if there is none.
 [[nodiscard]] std::string difference(const work& of, const result& found, const result& wanted);
 
-/// What the flags of a run say.
+/// The flags of a run, parsed.
 struct command {
   spawn::work work;
   /// Profile the workers for this much time in timed regions; 0: run once, without a profile.

@@ -1,5 +1,6 @@
-//! What rayon's users call in programs, for the class in ../../programs.hpp: join, scope, and parallel iterators. The
-//! bodies are C++'s, compiled with the loop over a part of the indices, as Rust compiles an iterator's.
+//! The calls of rayon's users in programs, for the class in ../../programs.hpp: join, scope, and parallel
+//! iterators. The bodies are C++'s, compiled with the loop over a part of the indices, as Rust compiles an
+//! iterator's.
 
 use rayon::prelude::*;
 use rayon::ThreadPool;
@@ -26,7 +27,7 @@ impl Call {
     }
 }
 
-/// The same for a part of a loop. What it returns is added up where a sum is asked for.
+/// The same for a part of a loop. A sum adds up the values that it returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Part {
@@ -58,6 +59,12 @@ pub extern "C" fn rayon_start(workers: i32) -> *mut ThreadPool {
         .stack_size(256 << 20)
         .build()
         .map_or(std::ptr::null_mut(), |pool| Box::into_raw(Box::new(pool)))
+}
+
+/// How many threads have run a function that all run.
+#[no_mangle]
+pub extern "C" fn rayon_workers(pool: &ThreadPool) -> i32 {
+    pool.broadcast(|_| ()).len() as i32
 }
 
 /// # Safety

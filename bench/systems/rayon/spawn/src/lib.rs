@@ -1,5 +1,5 @@
-//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope where both of Fibonacci's
-//! calls are tasks, and a parallel iterator down to single indices.
+//! The spawn patterns on rayon: join for a fork of two and for a tree's children, scope if both of
+//! Fibonacci's calls are tasks, or a parallel iterator down to single indices.
 
 use rayon::prelude::*;
 use spawn_patterns::{null_task, pin, Body, Counts, Node, Patterns, Tree};
@@ -8,13 +8,13 @@ struct Rayon;
 spawn_patterns::offer!(Rayon);
 
 impl Patterns for Rayon {
-    fn start(workers: usize) -> bool {
+    fn start(workers: usize) -> usize {
         rayon::ThreadPoolBuilder::new()
             .num_threads(workers)
             .start_handler(pin)
             .stack_size(256 << 20)
             .build_global()
-            .is_ok()
+            .map_or(0, |_| rayon::broadcast(|_| ()).len())
     }
 
     /// In a worker.
@@ -74,7 +74,7 @@ fn search(tree: Tree, from: Node) -> Counts {
     }
 }
 
-/// Counts a node and what is below its children from the first on. Each child but the last makes the search of its
+/// Counts a node and the descendants of its children from the first on. Each child but the last makes the search of its
 /// later siblings a task.
 fn search_children(tree: Tree, from: &Node, first: i32) -> Counts {
     let here = || search(tree, tree.child(from, first));

@@ -1,6 +1,6 @@
-//! Tokio's tasks and channels: each point of a graph is a task of Tokio, which executes the point's tasks one after the
-//! other, and sends its output to all that wait for it. A channel for each pair holds one message, so that a sender is
-//! at most a timestep ahead of who is slowest to receive.
+//! Tokio's tasks and channels: each point of a graph is a task of Tokio. It executes the point's tasks one
+//! after the other, and sends its output to all tasks that wait for it. A channel for each pair holds one
+//! message, so a sender is at most a timestep ahead of its slowest receiver.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,10 +13,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{channel, Receiver, Sender};
 use tokio::sync::Barrier;
 
-/// An output that is shared with those who read it. Nothing for those who only wait.
+/// An output that its readers share. None for tasks that only wait.
 type Message = Option<Arc<[u8]>>;
 
-/// Where nothing repeats, the rows of all timesteps are made before the timed region, unless they are more than this.
+/// If no timestep repeats, the rows of all timesteps are made before the timed region, up to this number.
 const MOST_ROWS: i64 = 1 << 18;
 
 thread_local! {
@@ -25,7 +25,7 @@ thread_local! {
     static PLACES: RefCell<Vec<*const u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whom a task waits for, and who waits for it.
+/// The tasks that a task waits for, and the tasks that wait for it.
 #[derive(Default)]
 struct Row {
     exists: bool,
@@ -168,8 +168,8 @@ impl Column {
             return;
         }
         self.held.resize(row.inputs, None);
-        // Whom a worker's task wakes lies in the worker's LIFO slot, which Tokio lets nobody steal from: with as many columns as
-        // workers, both may run on one. To poll and yield a while before waiting gained nothing (0.99 to 1.19 of the time).
+        // A worker's LIFO slot holds the task that its task wakes, and Tokio lets no worker steal from it. So
+        // with as many columns as workers, two columns may run on one worker.
         for &(from, input) in &row.receive {
             let message = self.receivers[from]
                 .recv()
@@ -201,7 +201,7 @@ impl Column {
         if let Some(own) = row.own {
             self.held[own] = Some(before.clone());
         }
-        // Those who have read what lies there have dropped it: this task has waited for them.
+        // The readers of the old output have dropped it: this task has waited for them.
         let output = Arc::get_mut(here).expect("nobody reads what is overwritten");
         PLACES.with_borrow_mut(|places| {
             places.clear();
@@ -267,6 +267,10 @@ async fn run(work: Workload, columns: Vec<Column>) {
 }
 
 impl Adapter for Channels {
+    fn workers(&self) -> i32 {
+        self.runtime.handle().metrics().num_workers() as i32
+    }
+
     fn run(&self, work: Workload) {
         let columns = (0..work.graphs())
             .flat_map(|graph| Column::of_graph(work, graph))

@@ -14,13 +14,16 @@ spawn_patterns::offer!(Tokio);
 static RUNTIME: OnceLock<Runtime> = OnceLock::new();
 
 impl Patterns for Tokio {
-    fn start(workers: usize) -> bool {
+    fn start(workers: usize) -> usize {
         let started = AtomicUsize::new(0);
         let runtime = Builder::new_multi_thread()
             .worker_threads(workers)
             .on_thread_start(move || pin(started.fetch_add(1, Ordering::Relaxed)))
             .build();
-        runtime.is_ok_and(|runtime| RUNTIME.set(runtime).is_ok())
+        runtime.map_or(0, |runtime| {
+            let runtime = RUNTIME.get_or_init(|| runtime);
+            runtime.handle().metrics().num_workers()
+        })
     }
 
     fn run(body: Body) {
@@ -128,7 +131,7 @@ fn spawn_one(n: i32) -> JoinHandle<i64> {
     tokio::spawn(fibonacci_one(n))
 }
 
-/// Counts a node and what is below it. Each child is a task but the last.
+/// Counts a node and its descendants. Each child is a task but the last.
 async fn search(tree: Tree, from: Node) -> Counts {
     let mut seen = Counts::of(&from);
     if from.children == 0 {

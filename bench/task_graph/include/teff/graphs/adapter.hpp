@@ -15,7 +15,7 @@
 
 namespace teff::graphs {
 
-/// What one process did in a run.
+/// The results of one process in a run.
 struct outcome {
   counters done;
   bench::noise seen;

@@ -8,13 +8,13 @@
 
 namespace teff::graphs {
 
-/// A point of a graph, at whatever timestep.
+/// A point of a graph, at any timestep.
 struct column {
   std::size_t graph;
   std::int64_t point;
 };
 
-/// Those of all graphs, for a loop over a timestep.
+/// The columns of all graphs, for a loop over a timestep.
 inline std::vector<column> columns_of(const workload& work) {
   std::vector<column> all;
   for (std::size_t graph = 0; graph < work.graphs(); ++graph)

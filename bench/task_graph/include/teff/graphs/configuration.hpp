@@ -11,7 +11,7 @@
 
 namespace teff::graphs {
 
-/// What one run executes: the graphs, side by side, and how.
+/// The graphs that one run executes side by side, and its options.
 struct configuration {
   std::vector<task_graph> graphs;
   std::int64_t nodes = 0;  ///< for the estimate of local dependences; 0: no estimate

@@ -19,15 +19,16 @@ struct task_name {
   std::int64_t point;
 };
 
-/// How many chains of counted_tasks run, on a system that does not count them. At first one does: whoever
-/// spawns the first ones, until it waits.
+/// How many chains of counted_tasks run, on a system that does not count them. At first the count is 1, for
+/// the thread that spawns the first chains, until it waits.
 class running_chains {
  public:
   /// Called before a chain is spawned, by one that runs: so the count does not come to 0 meanwhile.
   void begin_one() { running_.fetch_add(1, std::memory_order_relaxed); }
   /// Whether none runs any more. Only the last is told so.
   [[nodiscard]] bool end_one() {
-    // Releases what this chain wrote, and acquires what the others wrote, for the one who waits.
+    // Releases the writes of this chain, and acquires those that other chains made, for the thread that
+    // waits.
     return running_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
@@ -37,7 +38,7 @@ class running_chains {
 
 /// Runs a workload on a system whose tasks can spawn tasks, but know no dependences: the last predecessor of
 /// a task to finish makes it ready. With the first task that it makes ready it goes on itself, the others it
-/// spawns. So what is spawned is a chain of tasks. Nothing is stored of the graphs but a window of counters.
+/// spawns. So each spawn makes a chain of tasks. Nothing is stored of the graphs but a window of counters.
 /// The workload must outlive it.
 class counted_tasks {
  public:
@@ -65,7 +66,8 @@ class counted_tasks {
     }
   }
 
-  /// Not inline: where spawning moves the caller to another thread, what is the thread's own is another.
+  /// Not inline: if the spawn moves the caller to another thread, its thread-local variables are different
+  /// ones.
   [[gnu::noinline]] void execute(const task_name& task, int worker) {
     graphs::execute(work_, graphs_[task.graph].outputs, task.graph, task.timestep, task.point, worker);
   }

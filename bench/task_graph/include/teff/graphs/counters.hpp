@@ -7,8 +7,8 @@
 
 namespace teff::graphs {
 
-/// What was done, and a checksum of it that does not depend on the order. The counters of workers add up to
-/// those of a run.
+/// The work that was done, and a checksum of it that does not depend on the order. The counters of workers
+/// add up to the run's counters.
 struct counters {
   std::int64_t tasks = 0;
   std::int64_t dependencies = 0;  ///< consumed inputs
@@ -29,10 +29,10 @@ struct counters {
 
 /// The checksum of a run is the sum, modulo 2^64, over its tasks of
 ///   timestep_weight(timestep) x point_weight(graph, point) x inputs_weight(the points of its inputs).
-/// A sum does not depend on the order. Weights are odd and well mixed: a task that ran twice or not at all,
-/// and a dependence that was consumed twice, not at all or in another's place, change it with a probability
-/// of about 1 - 2^-60. Only the first factor changes from timestep to timestep: the others are multiplied
-/// beforehand.
+/// A sum does not depend on the order. Weights are odd and well mixed. A task that ran twice or not at all
+/// changes the sum with a probability of about 1 - 2^-60. So does a dependence that was consumed twice, not
+/// at all, or in another's place. Only the first factor changes from timestep to timestep: the others are
+/// multiplied beforehand.
 [[nodiscard]] constexpr std::uint64_t timestep_weight(std::int64_t timestep) {
   return mix(static_cast<std::uint64_t>(timestep) * 0x9e3779b97f4a7c15) | 1;
 }
@@ -48,7 +48,7 @@ struct counters {
   return 1 + 2 * sum;
 }
 
-/// What a valid run of this graph has to add up to, from its definition alone.
+/// The counters of a valid run of this graph, from its definition alone.
 [[nodiscard]] counters expected_counters(const dependence_table& table);
 
 /// Dependences whose two ends share a node, and those that don't, where point p of a graph of width W lives

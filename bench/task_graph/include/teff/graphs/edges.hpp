@@ -8,10 +8,10 @@
 
 namespace teff::graphs {
 
-/// Which tasks of timestep t + 1 wait for which tasks of timestep t in a system that keeps the outputs of two
-/// timesteps in memory that all tasks share: an output of t is overwritten at t + 2. Task (t + 1, c) has to
-/// wait for (t, p) if it reads p's output, if it overwrites what p read, or if it is of the same column. Most
-/// pairs have two of these reasons or all three; each pair counts once.
+/// The tasks of timestep t that tasks of timestep t + 1 wait for, in a system that keeps the outputs of two
+/// timesteps in shared memory. An output of t is overwritten at t + 2. Task (t + 1, c) has to wait for (t, p)
+/// in three cases: it reads p's output, it overwrites an output that p read, or both are of the same column.
+/// Most pairs have two of these reasons or all three; each pair counts once.
 class edges {
  public:
   edges(const task_graph& graph, std::int64_t set, std::int64_t next_set) {

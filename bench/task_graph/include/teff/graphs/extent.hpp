@@ -6,12 +6,12 @@
 
 namespace teff::graphs {
 
-/// The least memory that any process needs for these graphs: its tables of dependences, the outputs of a
-/// timestep and of the one before, one working set [bytes].
+/// The least memory that any process needs for these graphs [bytes]: its tables of dependences, the outputs
+/// of two timesteps and one working set.
 [[nodiscard]] double least_memory(const configuration& work);
 
-/// The least time that a run takes on so many cores [seconds], were a task without a runtime, and the kernel
-/// as quick as on the best of cores.
+/// The least time that a run takes on so many cores [seconds]: without the cost of a runtime, and with the
+/// kernel as quick as on the best core.
 [[nodiscard]] double least_seconds(const configuration& work, int cores);
 
 /// Why a machine with so much memory can't run these graphs (value, rule, way out), or an empty string.

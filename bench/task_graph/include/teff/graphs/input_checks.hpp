@@ -9,9 +9,9 @@
 
 namespace teff::graphs {
 
-/// What the inputs of a graph's tasks have to be, computed before the timed region. Where the graph's width
-/// never changes, there is a row for each point of each dependence set. Memory is O(sets x width). The table
-/// has to outlive it.
+/// The inputs that a graph's tasks must get, computed before the timed region. Where the graph's width never
+/// changes, there is a row for each point of each dependence set. Memory is O(sets x width). The table has to
+/// outlive it.
 class input_checks {
  public:
   struct row {

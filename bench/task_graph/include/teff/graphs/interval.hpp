@@ -23,8 +23,8 @@ struct interval {
   friend constexpr bool operator==(interval, interval) = default;
 };
 
-/// Takes the intervals that a pattern answers with, one by one: a non-owning reference to a callable, so
-/// that a dependence query allocates nothing and has no limit on its radix.
+/// Takes the intervals of a pattern's answer, one by one. It is a non-owning reference to a callable, so a
+/// dependence query allocates nothing and has no limit on its radix.
 class interval_sink {
  public:
   template <class Function>
@@ -43,8 +43,8 @@ class interval_sink {
   void (*call_)(void*, interval);
 };
 
-/// The points of a list of intervals that lie within `bounds`, in the list's order: a forward range over
-/// storage that somebody else owns.
+/// The points of a list of intervals that lie within `bounds`, in the list's order: a forward range that does
+/// not own its storage.
 class point_range {
  public:
   class iterator {
@@ -101,7 +101,7 @@ class point_range {
 
   [[nodiscard]] iterator begin() const { return {data(), data_end(), bounds_}; }
   [[nodiscard]] iterator end() const { return {data_end(), data_end(), bounds_}; }
-  /// The list, of which only what lies within the bounds counts.
+  /// The list, of which only the part within the bounds counts.
   [[nodiscard]] std::span<const interval> intervals() const { return intervals_; }
   [[nodiscard]] interval bounds() const { return bounds_; }
   [[nodiscard]] std::int64_t size() const {

@@ -12,9 +12,9 @@
 
 namespace teff::graphs {
 
-/// The outputs of a graph's last `kept` timesteps, a power of two, shared by all workers of a process: the
-/// output of timestep t is overwritten at t + kept. They lie side by side, so that small ones of neighbours
-/// cross to another core together. The table has to outlive it.
+/// The outputs of a graph's last `kept` timesteps, a power of two. All workers of a process share them, and
+/// the output of timestep t is overwritten at t + kept. They lie side by side, so that small ones of
+/// neighbours cross to another core together. The table has to outlive it.
 class kept_outputs {
  public:
   kept_outputs(const dependence_table& table, std::int64_t kept)

@@ -26,7 +26,7 @@ inline bool follows_readers(const dependence_table& table, std::int64_t timestep
   for (std::int64_t point = 0; point < table.graph().width; ++point) {
     const std::uint64_t own = std::uint64_t{1} << point;
     std::uint64_t left = readers(table, timestep, own);
-    if (left == 0) return false;  // nobody reads it, so nothing says that its next writer comes later
+    if (left == 0) return false;  // no task reads it, so nothing orders its next writer after it
     for (; left != 0; left &= left - 1) {
       std::uint64_t after = left & -left;
       for (std::int64_t t = timestep + 1; t < timestep + kept; ++t) after = readers(table, t, after);

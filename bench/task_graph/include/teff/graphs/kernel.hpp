@@ -9,7 +9,7 @@
 
 namespace teff::graphs {
 
-/// What a task computes. The names are the published Task Bench's.
+/// The work of a task. The names are the published Task Bench's.
 enum class kernel_kind : std::uint8_t {
   empty,           ///< nothing
   busy_wait,       ///< a chain of dependent integer multiplications and remainders
@@ -36,22 +36,22 @@ struct kernel {
   double imbalance = 0.0;             ///< of load_imbalance, in [0, 2]
   bool persistent_imbalance = false;  ///< a point draws once for all its timesteps
 
-  /// Iterations of the task (graph, timestep, point). load_imbalance draws u in [0, 1) for each task, or for
-  /// each point where it is persistent, and runs round((1 + (u - 0.5) * imbalance) * iterations).
+  /// Iterations of the task (graph, timestep, point). load_imbalance runs round((1 + (u - 0.5) * imbalance) *
+  /// iterations). It draws u in [0, 1) for each task, or if persistent for each point.
   [[nodiscard]] std::int64_t iterations_of(std::int64_t graph, std::int64_t timestep,
                                            std::int64_t point) const;
 
   /// Floating-point operations of a task that runs `iterations`; a fused multiply-add counts as two.
   [[nodiscard]] std::int64_t flops(std::int64_t iterations, std::int64_t scratch_bytes) const;
 
-  /// Bytes of memory that a task which runs `iterations` reads and writes, both counted, by the published
-  /// formula: scratch_bytes * iterations / samples in memory_bound and, though y is both read and written, in
-  /// memory_daxpy; none in the others, io_bound's file among them.
+  /// Bytes of memory that a task with `iterations` reads plus bytes that it writes, by the published formula.
+  /// In memory_bound and memory_daxpy it is scratch_bytes * iterations / samples, although memory_daxpy both
+  /// reads and writes y. The other kernels, io_bound's file included, count none.
   [[nodiscard]] std::int64_t bytes(std::int64_t iterations, std::int64_t scratch_bytes) const;
 };
 
-/// One line that names the value and says why a kernel with a scratch of this size can't run and what can, or
-/// nothing. Loads OpenBLAS where the kernel needs it.
+/// One line with the value and the reason why a kernel with a scratch of this size can't run, and a size that
+/// can; empty if it can run. Loads OpenBLAS where the kernel needs it.
 [[nodiscard]] std::string check(const kernel& kernel, std::int64_t scratch_bytes);
 
 /// The instruction sets that kernels are compiled for. `baseline` is what every processor of the architecture
@@ -65,9 +65,9 @@ enum class isa : std::uint8_t { baseline, avx2, avx512 };
 /// The widest set that is supported.
 [[nodiscard]] isa best_isa();
 
-/// Runs one task. `scratch` belongs to the worker rather than to the point, so that a worker's working set is
-/// the whole scratch; it is aligned for doubles and was filled by prepare_scratch. io_bound throws
-/// std::system_error where the temporary file fails; no other kernel throws.
+/// Runs one task. `scratch` belongs to the worker, not to the point, so a worker's working set is the whole
+/// scratch. It is aligned for doubles and was filled by prepare_scratch. io_bound throws std::system_error if
+/// the temporary file fails; no other kernel throws.
 using kernel_function = void (*)(const kernel& kernel, std::int64_t iterations, std::int64_t timestep,
                                  std::span<std::byte> scratch);
 

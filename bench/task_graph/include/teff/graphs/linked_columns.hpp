@@ -16,8 +16,8 @@
 namespace teff::graphs {
 
 /// A graph on a system whose threads wait for each other: one for each column, which executes the column's
-/// tasks one after the other. A `Link` for each pair of which one waits for the other is made when it is
-/// first looked up, without arguments, and stays where it is. The workload must outlive it.
+/// tasks one after the other. A `Link` for each pair of which one waits for the other is made at its first
+/// lookup, without arguments, and stays where it is. The workload must outlive it.
 template <class Link>
 class linked_columns {
  public:
@@ -51,13 +51,13 @@ class linked_columns {
  private:
   static constexpr std::int64_t kept = 2;  ///< timesteps whose outputs are kept
 
-  /// Whom a task waits for, and who waits for it.
+  /// The tasks that a task waits for, and the tasks that wait for it.
   struct row {
     std::vector<Link*> before;
     std::vector<Link*> after;
   };
 
-  /// Not inline: a wait may move the caller to another thread, and what is its thread's with it.
+  /// Not inline: a wait may move the caller to another thread, which has other thread-local variables.
   template <class Worker>
   [[gnu::noinline]] void execute(std::int64_t timestep, std::int64_t point, Worker& worker) {
     graphs::execute(work_, outputs_, index_, timestep, point, worker());

@@ -12,12 +12,12 @@
 
 namespace teff::graphs {
 
-/// Runs a workload on a system that makes a task after others, which are named by handles: one thread makes
-/// all tasks in the order of the timesteps, and is a few timesteps ahead of those that run. The outputs and
-/// handles of these timesteps are kept. Before the thread makes tasks that overwrite outputs, it waits for
-/// those that read them, so a task comes after its inputs only. No handle is dropped before its task has run:
-/// what the system allocates for a task goes back to the thread that makes the next ones. The workload must
-/// outlive it.
+/// Runs a workload on a system that names the predecessors of a new task by handles. One thread makes all
+/// tasks in the order of the timesteps, a few timesteps ahead of the running tasks. The outputs and handles
+/// of these timesteps are kept. Before the thread makes tasks that overwrite outputs, it waits for those that
+/// read them, so a task comes after its inputs only. The thread drops a handle after its task has run. So the
+/// memory that the system allocates for a task goes back to the thread that makes the next tasks. The
+/// workload must outlive it.
 template <class Handle>
 class named_predecessors {
  public:
@@ -25,9 +25,9 @@ class named_predecessors {
     for (std::size_t i = 0; i < work.graphs(); ++i) graphs_.emplace_back(work.table(i));
   }
 
-  /// Calls make(task, pointers to the handles of those that it comes after) for each task, which returns its
-  /// handle, and returns when all tasks have run. wait(handle) returns when that task has run. It is also
-  /// called for a Handle{}, which names no task.
+  /// Calls make(task, pointers to the handles of its predecessors) for each task, which returns its handle.
+  /// Returns when all tasks have run. wait(handle) returns when that task has run. It is also called for a
+  /// Handle{}, which names no task.
   template <class Make, class Wait>
   void run_all(Make make, Wait wait) {
     for (std::int64_t timestep = 0; timestep < work_.steps(); ++timestep)
@@ -76,7 +76,7 @@ class named_predecessors {
 
   workload& work_;
   std::deque<graph> graphs_;
-  std::vector<Handle*> after_;  ///< what the next task comes after: a copy of a handle may cost much
+  std::vector<Handle*> after_;  // the predecessors of the next task: a copy of a handle may cost much
 };
 
 }  // namespace teff::graphs

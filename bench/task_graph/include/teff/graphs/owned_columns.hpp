@@ -16,7 +16,7 @@ namespace teff::graphs {
 /// task waits for which.
 class owned_columns {
  public:
-  /// The tasks that wait for a task: points at the timestep after it, those of one worker side by side.
+  /// The tasks that wait for a task: points at the next timestep, the points of one worker side by side.
   struct successors {
     struct group {
       unsigned worker;
@@ -24,7 +24,7 @@ class owned_columns {
       std::uint32_t count;
     };
     std::vector<std::int32_t> points;
-    std::vector<group> groups;  ///< those of other workers first: they wait for a message
+    std::vector<group> groups;  // the other workers' groups first: they wait for a message
 
     [[nodiscard]] std::span<const std::int32_t> of(const group& one) const {
       return {points.data() + one.first, one.count};
@@ -61,7 +61,7 @@ class owned_columns {
   }
 
  private:
-  /// The index of what is listed for a timestep and the next one.
+  /// The index of the lists for a timestep and the next one.
   [[nodiscard]] std::size_t layer(std::int64_t timestep) const {
     if (sets_ == 1) return 0;
     return (static_cast<std::size_t>(table_.set_at(timestep)) * sets_ +
@@ -86,7 +86,7 @@ class owned_columns {
     const auto own = std::ranges::find(all.groups, owner(point), &successors::group::worker);
     if (own != all.groups.end()) std::rotate(own, own + 1, all.groups.end());
   }
-  /// What does not depend on the timestep, once for all.
+  /// Computes once for all the lists that do not depend on the timestep.
   void list_all() {
     successors_.resize(sets_ * sets_ * width_);
     predecessors_.resize(successors_.size());

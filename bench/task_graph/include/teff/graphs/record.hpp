@@ -22,7 +22,7 @@ struct record {
   std::string error;  ///< why the run does not count, or empty
 };
 
-/// Adds up the ranks' outcomes, and compares them with what the graphs demand.
+/// Adds up the ranks' outcomes, and compares them with the counters that the graphs demand.
 [[nodiscard]] record validate(const bench::identity& who, const workload& work,
                               const std::vector<outcome>& outcomes, std::string started_at);
 
@@ -31,7 +31,7 @@ struct record {
 
 /// The published Task Bench's report, in its wording.
 [[nodiscard]] std::string to_report(const record& run);
-/// What the flags describe, in its wording too; verbosity as configuration::verbosity.
+/// Describes the configuration in the flags' wording; verbosity as configuration::verbosity.
 [[nodiscard]] std::string describe(const configuration& work);
 /// The tasks and their dependencies, as a list of {"timestep", "point", "dependencies"}, each task a line.
 [[nodiscard]] std::string graph_json(const configuration& work);

@@ -10,12 +10,13 @@
 
 namespace teff::graphs {
 
-/// What a system has to know of each task, computed before the timed region. If a graph's width is steady,
-/// its dependences repeat after a cycle of timesteps; so do the places of outputs, if those of a timestep lie
-/// where those of `kept` timesteps before lay. So there is one row for each task of one cycle. A row may hold
-/// what follows from a task's dependences, from those of the tasks before it whose outputs are still kept,
-/// and from where outputs lie. If the width varies, or rows would take much memory, a row is made when it is
-/// asked for. The table must outlive the rows; only the constructor changes them.
+/// The facts that a system needs about each task, computed before the timed region. If a graph's width is
+/// steady, its dependences repeat after a cycle of timesteps. The places of outputs repeat too, if the
+/// outputs of timestep t lie where those for t - `kept` lay. So there is one row for each task of one cycle.
+/// A row may hold facts that follow from a task's dependences, from the dependences of earlier tasks whose
+/// outputs are still kept, and from the places of outputs. If the width varies, or rows would take much
+/// memory, a row is made when it is asked for. The table must outlive the rows; only the constructor changes
+/// them.
 template <class Row>
 class task_rows {
  public:

@@ -11,8 +11,8 @@
 
 namespace teff::graphs {
 
-/// Runs a workload on a system that knows fork and join only: the columns of all graphs are executed side by
-/// side, and to wait for them all is the dependence of the next timestep. The workload must outlive it.
+/// Runs a workload on a system that knows fork and join only. The columns of all graphs run side by side, and
+/// the join is the dependence of the next timestep. The workload must outlive it.
 class timesteps {
  public:
   explicit timesteps(workload& work)
@@ -23,7 +23,7 @@ class timesteps {
   [[nodiscard]] std::size_t columns() const { return columns_.size(); }
 
   /// Executes the task of a column at a timestep, if it has one there.
-  /// Not inline: where a join moves the caller to another thread, what is the thread's own is another.
+  /// Not inline: if a join moves the caller to another thread, its thread-local variables are different ones.
   [[gnu::noinline]] void execute(std::int64_t timestep, std::size_t column, int worker) {
     const auto& [graph, point] = columns_[column];
     if (work_.table(graph).points(timestep).contains(point))

@@ -19,11 +19,11 @@ class window {
 
   /// Calls ready(timestep + 1, point) for each task that only waited for this one to finish.
   ///
-  /// A counter is used again `sets + 1` timesteps later. That is safe if no predecessor (u - 1, q) of a task
-  /// (u, p) finishes while (u - sets - 1, p) still waits. If q is p, or if q read p's output, (u - 2, p) has
-  /// run by then. Otherwise p reads q's output now as it did `sets` timesteps ago; q has overwritten what p
-  /// read then, and had to wait for p to read it. (The sets of a tree that turns around don't follow each
-  /// other in a cycle: there (u - 3, p) has run, because q's own column read it on the way out.)
+  /// A counter is used again `sets + 1` timesteps later. When a predecessor (u - 1, q) of a task (u, p)
+  /// finishes, (u - sets - 1, p) must not wait any more. If q is p, or if q read p's output, (u - 2, p) has
+  /// run by then. Otherwise p reads q's output now as it did `sets` timesteps ago. Since then q has
+  /// overwritten that output, and had to wait for p to read it. (The sets of a tree that turns around don't
+  /// follow each other in a cycle. There (u - 3, p) has run, because q's column read it on the way out.)
   template <class Ready>
   void finish(std::int64_t timestep, std::int64_t point, Ready ready) {
     const std::int64_t next = timestep + 1;
@@ -31,9 +31,10 @@ class window {
     order_.for_each_successor(timestep, point, [&](std::int64_t each) {
       std::atomic<std::int64_t>& count = counters[each].value;
       const std::int64_t all = order_.predecessors(next, each);
-      // Releases this task's output and acquires those of the others, for the successor that the last starts.
+      // Releases this task's output and acquires the other predecessors' outputs, for the successor that the
+      // last of them starts.
       if (all > 1 && count.fetch_add(1, std::memory_order_acq_rel) + 1 < all) return;
-      count.store(0, std::memory_order_relaxed);  // nobody else touches it before this successor has run
+      count.store(0, std::memory_order_relaxed);  // no other thread touches it before this successor has run
       ready(next, each);
     });
   }

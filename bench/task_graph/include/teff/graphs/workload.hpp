@@ -23,8 +23,8 @@ namespace teff::graphs {
 /// An input of a task: the output of a task of the timestep before, wherever the system has brought it.
 using input = std::span<const std::byte>;
 
-/// Executes tasks and counts what they did, for one worker of a system. Only that worker uses it; nothing in
-/// it is shared, and it begins and ends on cache lines of its own.
+/// Executes tasks and counts their work, for one worker of a system. Only that worker uses it: it shares
+/// nothing, and begins and ends on separate cache lines.
 class alignas(128) worker {
  public:
   worker(std::span<const dependence_table> tables, std::span<const input_checks> checks,
@@ -38,13 +38,13 @@ class alignas(128) worker {
     execute(graphs_[graph], timestep, point, output.data(), output.size(), inputs.data(), inputs.size());
   }
 
-  /// The first half of execute(), where a kernel runs elsewhere than on the worker's core, as on an
-  /// accelerator: checks the inputs, counts its work, and returns the iterations that the kernel has to run.
+  /// The first half of execute(), for a kernel that runs elsewhere than on the worker's core, as on an
+  /// accelerator. Checks the inputs, counts the work, and returns the iterations that the kernel has to run.
   /// The output is the kernel's to write, with pairs of timestep and point from its first byte on.
   [[nodiscard]] std::int64_t begin(std::size_t graph, std::int64_t timestep, std::int64_t point,
                                    std::span<const input> inputs);
   /// The second half, when that kernel has ended: counts the task, and checks that the output is its own.
-  /// `computed` says whether what the kernel computed is what it should be, as the adapter has found out.
+  /// `computed` says whether the kernel computed the right result, as the adapter has found out.
   void end(std::size_t graph, std::int64_t timestep, std::int64_t point, input output, bool computed);
 
   [[nodiscard]] const counters& done() const { return done_; }
@@ -52,7 +52,7 @@ class alignas(128) worker {
   [[nodiscard]] const std::string& error() const { return error_; }
 
  private:
-  /// What every task of a graph needs, side by side.
+  /// The data that every task of a graph needs, side by side.
   struct alignas(128) prepared_graph {
     kernel_function run;
     const graphs::kernel* kernel;
@@ -66,8 +66,8 @@ class alignas(128) worker {
     const dependence_table* table;
   };
 
-  /// It takes plain words, not spans. What does not fit in registers is stored word by word; code that then
-  /// loads a whole span has to wait until these stores, and with them those of the task before, have left the
+  /// It takes plain words, not spans. A span that does not fit in registers is stored word by word. Code that
+  /// loads the whole span then waits until these stores, and the task's stores before them, have left the
   /// core.
   void execute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point, std::byte* output,
                std::size_t output_bytes, const input* inputs, std::size_t count);
@@ -79,7 +79,7 @@ class alignas(128) worker {
   void compute(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
   /// Counts a task's work and returns its iterations.
   std::int64_t count_work(const prepared_graph& graph, std::int64_t timestep, std::int64_t point);
-  /// Keeps what is wrong with a task, if it is the first that is wrong.
+  /// Keeps the fault of a task, if it is the first fault.
   [[gnu::noinline, gnu::cold]] void note(const prepared_graph& graph, std::int64_t timestep,
                                          std::int64_t point, std::size_t output_bytes, const input* inputs,
                                          std::size_t count);
@@ -122,10 +122,10 @@ class workload {
   [[nodiscard]] std::string isa() const { return isa_.empty() ? std::string(name(work_.isa)) : isa_; }
 
   [[nodiscard]] const bench::region_meter& region() const { return region_; }
-  /// What this process's workers did, and the first error.
+  /// The counters of this process's workers, and the first error.
   [[nodiscard]] counters done() const;
   [[nodiscard]] std::string error() const;
-  /// What all processes together must have done.
+  /// The counters that all processes must reach together.
   [[nodiscard]] counters expected() const;
 
  private:

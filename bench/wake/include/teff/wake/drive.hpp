@@ -28,7 +28,7 @@ class wake_runner {
   [[nodiscard]] virtual result run(const work& asked, bench::region_meter& region) = 0;
 };
 
-/// The same of a system as spawn/task_system.hpp describes it.
+/// The runner of a system that spawn/task_system.hpp describes.
 template <class System>
 class wake_runner_of final : public wake_runner {
  public:

@@ -20,7 +20,7 @@ class meeting_point {
 
   void arrive() {
     const auto now = clock::now();
-    // acq_rel: the second's time is read by whoever sees that both are here.
+    // acq_rel: a thread that sees both tasks here reads the second one's time.
     if (here_.fetch_add(1, std::memory_order_acq_rel) == 0) {
       wait_for_other(now);
     } else if (!alone_.load(std::memory_order_acquire)) {
@@ -38,7 +38,7 @@ class meeting_point {
         alone_.store(true, std::memory_order_release);
         return;
       }
-      std::this_thread::yield();  // the other's worker may have to run on this core
+      std::this_thread::yield();  // the other task's worker may have to run on this core
     }
   }
 

@@ -15,7 +15,7 @@ struct work {
   seconds idle{0.01};
 };
 
-/// What a run has found.
+/// The results of a run.
 struct result {
   std::vector<double> wake_seconds;  ///< of each wake
   double idle_seconds = 0;           ///< that passed without work, in all
@@ -27,7 +27,7 @@ struct result {
 /// The flags of a run, for people.
 [[nodiscard]] std::string work_help();
 
-/// The smallest of the samples that are not below such a share of them. There is at least one sample.
+/// The smallest sample that is not below this share of the samples. There is at least one sample.
 [[nodiscard]] double quantile(std::vector<double> samples, double share);
 
 }  // namespace teff::wake

@@ -18,7 +18,7 @@ from tefflab.records.run import Failure, Sitting
 
 
 class TaskGraph(Benchmark[GraphRecord]):
-    """One launch of a system answers the questions of all configurations; each run is held against the ceiling."""
+    """One launch of a system answers the questions of all configurations; each run is compared with the ceiling."""
 
     name = "task_graph"
     measured = "METG"

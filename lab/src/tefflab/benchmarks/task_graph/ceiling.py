@@ -14,12 +14,12 @@ from tefflab.records.plan import Case
 from tefflab.records.record import parse_record
 from tefflab.systems.systems import BUILD_FOLDER
 
-_LEAST_TASK = 20e-6  # seconds of one task of the ceiling: what its loop costs is lost in that
-_LEAST_TASK_ELSEWHERE = 1e-3  # where kernels do not run on the cores: to start one there takes microseconds
+_LEAST_TASK = 20e-6  # seconds of one task of the ceiling: its loop's cost is negligible beside it
+_LEAST_TASK_ELSEWHERE = 1e-3  # of kernels that do not run on the cores: to start one there takes microseconds
 _CALIBRATIONS = 4  # runs of the ceiling that must all find its tasks long enough
-_GROWTH = 1.5  # times as long as with half the iterations, at least: else something else than the kernel takes the time
-_CEILING_SECONDS = 0.02  # of one run of the ceiling,
-_MEMORY_SECONDS = 0.1  # and where it moves bytes: its first pass over cold pages, about 2 ms, has to be lost in that
+_GROWTH = 1.5  # the least factor of the time with twice the iterations: below it, something else takes time
+_CEILING_SECONDS = 0.02  # of one run of the ceiling
+_MEMORY_SECONDS = 0.1  # of a run that moves bytes: its first pass over cold pages, about 2 ms, is negligible beside it
 
 _Runs = Generator[str, GraphRecord, GraphRecord]
 
@@ -57,8 +57,8 @@ class Ceiling(Reference[GraphRecord]):
         return configuration.ceiling_line(case.workers, steps, iterations), quickest.granularity / iterations
 
     def _calibrated(self, case: GraphCase, iterations: int) -> _Runs:
-        """A short run of the ceiling with so many iterations. One that seems long enough may only have been noisy,
-        so it is made again; the quickest counts."""
+        """A short run of the ceiling with so many iterations. A run that seems long enough may only have been noisy, so
+        it is made again; the quickest counts."""
         runs: list[GraphRecord] = []
         for _ in range(_CALIBRATIONS):
             record = yield case.configuration.ceiling_line(case.workers, 10, iterations)
@@ -70,8 +70,8 @@ class Ceiling(Reference[GraphRecord]):
 
 
 def expect_rates(root: Path, configurations: Iterable[Configuration]) -> None:
-    """TeffError for one whose kernels have no rate: one short run of the ceiling for each that differs says it. Where
-    that can't be had, the sitting will say why."""
+    """TeffError for a configuration whose kernels have no rate: one short run of the ceiling for each different one
+    finds it. If the ceiling can't run, the sitting will give the reason."""
     ceiling = Ceiling().command_line(root, 1)
     for line, configuration in {each.ceiling_line(1, 1, 1): each for each in configurations}.items():
         asked = subprocess.run([*ceiling, *line.split()], capture_output=True, text=True, check=False)

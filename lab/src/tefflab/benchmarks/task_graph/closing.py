@@ -1,4 +1,4 @@
-"""The last words after a METG table: what it means to the reader in one sentence, and what to try next."""
+"""The last words after a METG table: its meaning for the reader in one sentence, and the next command to try."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from tefflab.analysis.results import ELSEWHERE, NO_TURN, MeasuredCase, MetgRow
 from tefflab.analysis.statistics import Interval, MetgEstimate
+from tefflab.carried import TYPED
 from tefflab.output.caveats import MUCH_NOISE, is_uncertain
 from tefflab.output.last_words import LastWords
 from tefflab.output.quantities import digits, duration, percent
@@ -18,7 +19,7 @@ Ratio = Callable[[str, str], Interval]  # METG of one system / METG of another, 
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """As rich prints it. `again` is the command that went before, without options; `store` keeps what was measured."""
+    """As rich prints it. `again` is the command that went before, without options; `store` keeps its runs."""
 
     case: MeasuredCase
     ratio: Ratio
@@ -30,8 +31,8 @@ class Closing:
 
 
 def sentence(case: MeasuredCase, ratio: Ratio) -> str:
-    """The best system beside the median of all of which enough is known: the spread that a choice of system decides on.
-    There is no ratio where one of their intervals is open."""
+    """The best system beside the median of all systems of which enough is known: the spread between which a choice of
+    system decides. There is no ratio where one of their intervals is open."""
     if not any(row.metg for row in case.rows):
         return "No system has a value yet."
     if not (crossed := _crossed(case.rows)):
@@ -61,7 +62,7 @@ def sentence(case: MeasuredCase, ratio: Ratio) -> str:
 
 
 def curve_sentence(case: MeasuredCase) -> str:
-    """From which size on tasks keep the cores busy enough, of the sizes measured: on the first system and on the
+    """The smallest measured size from which on tasks keep the cores busy enough: on the first system and on the
     last."""
     busy = "half" if case.threshold == 0.5 else percent(case.threshold)
     reached = _reached(case)
@@ -79,14 +80,15 @@ def curve_suggestions(case: MeasuredCase, store: str) -> Iterator[tuple[str, str
     kept = "" if store == "default" else f" --store {store}"
     noisy, runs = noisy_runs(case)
     if runs and noisy / runs > MUCH_NOISE:
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     named = ",".join(dict.fromkeys(each for each, _ in (_reached(case)[:1] + _reached(case)[-1:])))
-    yield f"./teff metg{f' --systems {named}' if named else ''}{kept}", "the size where they cross, with its interval"
-    yield "./teff experiment", "what else can be measured and drawn"
+    yield f"{TYPED} metg{f' --systems {named}' if named else ''}{kept}", "the size where they cross, with its interval"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
 
 
 def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
-    """Who reaches the threshold, and with which granularity at least, of those measured; the smallest first."""
+    """The systems that reach the threshold, each with the smallest measured granularity that does; the smallest
+    first."""
     sizes = (
         (curve.variant.id, [each.granularity.value for each in curve.points if each.efficiency.value >= case.threshold])
         for curve in case.curves
@@ -95,11 +97,11 @@ def _reached(case: MeasuredCase) -> list[tuple[str, float]]:
 
 
 def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[str, str]]:
-    """Commands, each with what it does, the most needed first."""
+    """Commands, each with its effect, the most needed first."""
     noisy, runs = noisy_runs(case)
     kept = "" if store == "default" else f" --store {store}"
     if (runs and noisy / runs > MUCH_NOISE) or any(why_unknown(row) for row in case.rows):
-        yield "./teff doctor", "what else runs on this machine"
+        yield f"{TYPED} doctor", "what else runs on this machine"
     if any(row.note in (NO_TURN, ELSEWHERE) for row in case.rows):
         yield f"{again} --resume --minutes {max(case.minutes or 0, 5)}{kept}", "measures who had no turn"
     elif any(is_uncertain(row) for row in case.rows) or not case.rows:
@@ -109,10 +111,10 @@ def suggestions(case: MeasuredCase, again: str, store: str) -> Iterator[tuple[st
     known = _crossed(case.rows)
     if len(known) > 1:
         best, other = known[0][0].variant.id, known[len(known) // 2][0].variant.id
-        yield f"./teff compare {other} {best}{kept}", "their ratio with its interval"
-        yield f"./teff sweep --systems {best},{other}", "their whole curves"
-    yield "./teff experiment", "what else can be measured and drawn"
-    yield "./teff systems", "who else could be measured"
+        yield f"{TYPED} compare {other} {best}{kept}", "their ratio with its interval"
+        yield f"{TYPED} sweep --systems {best},{other}", "their whole curves"
+    yield f"{TYPED} experiment", "what else can be measured and drawn"
+    yield f"{TYPED} systems", "who else could be measured"
 
 
 def _crossed(rows: Sequence[MetgRow]) -> list[tuple[MetgRow, MetgEstimate]]:

@@ -1,7 +1,8 @@
-"""What to measure, as the flags that the bench programs take; the measurement chooses steps and iterations.
+"""The subject of a measurement, as the flags that the bench programs take; the measurement chooses steps and
+iterations.
 
-The flags are the published Task Bench's. The defaults are what METG is usually asked of: a stencil with one column for
-each worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
+The flags are the published Task Bench's. The defaults are the usual subject of METG: a stencil with one column for each
+worker, compute_bound. The program `task_graph` decides whether flags are right (`check`).
 """
 
 import re
@@ -38,7 +39,7 @@ class Configuration:
 
     @property
     def flags(self) -> str:
-        """As one would type them."""
+        """In the words of a command line."""
         return " -and ".join(_text(graph) for graph in self.graphs)
 
     @property
@@ -64,7 +65,7 @@ class Configuration:
         return " -and ".join(lines)
 
     def ceiling_line(self, workers: int, steps: int, iterations: int) -> str:
-        """The same kernels on all workers, with no dependences: what the ceiling runs."""
+        """The line for the ceiling: the same kernels on all workers, with no dependences."""
         kernels = [tuple(flag for flag in graph if flag[0] not in _OF_DEPENDENCES) for graph in self.graphs]
         return " -and ".join(
             f"-type trivial -width {workers} {_text(kernel)} -steps {steps} -iter {iterations}"
@@ -92,7 +93,7 @@ def parse(words: Sequence[str], workers: int) -> Configuration:
 def refuse_unknown_values(words: Sequence[str]) -> None:
     """Before the core is there to be asked. TeffError for a word that is none of those a flag takes."""
     for name, *value in read_flags(words):
-        there = graph_flags.VALUES.get(name, ())
+        there = graph_flags.values().get(name, ())
         if there and value and value[0] not in there:
             near = get_close_matches(value[0], there, 1)
             meant = f" (did you mean {near[0]}?)" if near else ""

@@ -14,7 +14,7 @@ def core_program(root: Path) -> Path:
 
 
 def answer_of_core(root: Path, words: Sequence[str]) -> str:
-    """What the core says of flags. TeffError with its own words where they are wrong."""
+    """The core's answer about flags. TeffError with the core's words if they are wrong."""
     asked = subprocess.run([str(core_program(root)), *words], capture_output=True, text=True, check=False)
     if asked.returncode != 0:
         raise TeffError(asked.stderr.strip().removeprefix("error: "), exit_code=BAD_INPUT)

@@ -39,7 +39,7 @@ def expect_listable(words: Sequence[str]) -> None:
 
 
 def _has_size(flags: dict[str, str]) -> bool:
-    """The core says what is wrong with another."""
+    """The core gives the fault of other flags."""
     return flags["width"].isdigit() and flags["steps"].isdigit()
 
 

@@ -18,7 +18,7 @@ _AGREED = 0.98  # of the better of two ceilings, from which the other is as good
 
 
 def observations(runs: Iterable[GraphRun]) -> list[Observation]:
-    """The runs of one system and configuration; noisy ones only of tasks of which there is no calm run.
+    """The runs of one system and configuration; noisy ones only of tasks without a calm run.
 
     Runs of empty tasks have iterations 0 and no efficiency.
     """
@@ -86,8 +86,8 @@ def estimate_case(
 ) -> MeasuredCase:
     """Everything that the runs say about one configuration, of those at the distance `where` if it is given.
 
-    `failures` are by system's id. One that failed at this configuration has shown that it can't be trusted with it: it
-    has neither value nor curve. Where it failed at another its row says so.
+    `failures` are by system's id. A system that failed at this configuration can't be trusted with it: it has neither
+    value nor curve. If it failed at another configuration, its row says so.
     """
     by_system: dict[str, list[GraphRun]] = defaultdict(list)
     for run in runs:
@@ -122,8 +122,8 @@ def estimate_case(
 def _counted(runs: Iterable[GraphRun]) -> list[GraphRun]:
     """The calm runs, and the noisy ones of tasks whose every run was noisy.
 
-    Whether a run counts is said by what was seen beside it, never by what it measured, so that nothing is chosen. But
-    one that is beyond its ceiling has no efficiency at all.
+    Whether a run counts depends on the disturbances beside it, never on its result, so that nothing is chosen. But a
+    run beyond its ceiling has no efficiency at all.
     """
     return counted((run for run in runs if _efficiency(run) <= BEYOND), lambda run: run.record.iterations)
 
@@ -135,8 +135,8 @@ def _efficiency(run: GraphRun) -> float:
 
 
 def _yardstick(before: float, after: float) -> float:
-    """The ceiling that a run is held against. Noise can only lower one, so the better counts where they differ; where
-    they agree both count, for the better of two that are equally good is too good by half of their spread."""
+    """The ceiling that a run is compared with. Noise can only lower a ceiling, so the better counts if they differ. If
+    they agree both count: the better of two equally good ones is too good by half of their spread."""
     better = max(before, after)
     return (before + after) / 2 if min(before, after) > _AGREED * better else better
 

@@ -21,6 +21,7 @@ from tefflab.benchmarks.task_graph.plan import GraphCase, GraphPlan
 from tefflab.benchmarks.task_graph.series_tables import curve_table, series_table
 from tefflab.benchmarks.task_graph.sides import metg_sides
 from tefflab.benchmarks.task_graph.tables import MetgTable, to_json
+from tefflab.carried import TYPED
 from tefflab.output.last_words import LastWords
 from tefflab.output.plots import footer
 from tefflab.output.readings import placed_name
@@ -43,8 +44,8 @@ class GraphEstimates(Estimates):
 
     @cached_property
     def cases(self) -> tuple[MeasuredCase, ...]:
-        """What the runs say, configuration by configuration, at the distance of the cores that the sitting is about; in
-        each its others."""
+        """The estimates, configuration by configuration, at the sitting's distance of the cores; each holds the
+        estimates at other distances."""
         where = places(run.round_trips for run in in_time(self._runs))
         return tuple(
             replace(self._at(case, where[0]), others=tuple(self._at(case, distance) for distance in where[1:]))
@@ -82,7 +83,7 @@ class GraphEstimates(Estimates):
         return metg_sides(self.cases, self._runs)
 
     def closing(self, again: str, store: str) -> RenderableType | None:
-        """What the smallest METG, or the curves, mean; nothing after several configurations."""
+        """The meaning of the smallest METG, or of the curves; nothing after several configurations."""
         if len(self.cases) > 1:
             return None
         if self.plan.asks == "curve":
@@ -93,11 +94,12 @@ class GraphEstimates(Estimates):
             (found,) = compare_systems(sides, a, b)
             return found.ratio
 
-        return Closing(self._placed[0], ratio, f"./teff {again}", store)
+        return Closing(self._placed[0], ratio, f"{TYPED} {again}", store)
 
     @cached_property
     def _placed(self) -> list[MeasuredCase]:
-        """What is to be shown: of one configuration all distances of the cores, named; of several their first alone."""
+        """The cases to show: of one configuration all distances of the cores, named; of several configurations their
+        first distance."""
         if len(self.cases) > 1:
             return list(self.cases)
         return [replace(each, name=placed_name(each)) for case in self.cases for each in (case, *case.others)]

@@ -1,6 +1,6 @@
-"""Experiments of task graphs: what is varied, what is asked of which systems, and how it is drawn.
+"""Experiments of task graphs: the varied parameters, the questions, the systems, and the pictures.
 
-`experiments/README.md` says what the keys mean.
+`experiments/README.md` explains the keys.
 """
 
 import itertools
@@ -24,7 +24,7 @@ _Graphs = Annotated[tuple[str, ...], Field(min_length=1)]  # the flags of each t
 
 
 class _Setting(Frozen):
-    """One value of what is varied: how it reads, where it stands on an axis, and what it does to the flags."""
+    """One value of a varied parameter: its text, its place on an axis, and its effect on the flags."""
 
     text: str
     x: float | None
@@ -33,7 +33,7 @@ class _Setting(Frozen):
 
 
 class Vary(Frozen):
-    """What is varied: numbers, which a picture may have as its axis, or named cases."""
+    """A varied parameter: numbers, which a picture may have as its axis, or named cases."""
 
     name: NonEmpty
     values: Annotated[list[float], Field(min_length=1)] | None = None  # rising
@@ -77,7 +77,7 @@ class Vary(Frozen):
 
 
 class GraphExperiment(Experiment):
-    """A figure of task graphs: what is asked of which systems, how long, and how it is drawn."""
+    """A figure of task graphs: its questions and systems, its time, and its pictures."""
 
     kind: Literal["curve", "metg"]
     flags: str = ""
@@ -114,7 +114,7 @@ class GraphExperiment(Experiment):
         return self.paradigm in (None, system.paradigm)
 
     def cases(self, workers: int) -> tuple[GraphCase, ...]:
-        """Every combination of what is varied, the last [[vary]] fastest."""
+        """Every combination of the varied values, the last [[vary]] fastest."""
         return tuple(self._case(each, workers) for each in itertools.product(*(one.settings for one in self.vary)))
 
     def plan(self, request: Request) -> GraphPlan:
@@ -161,7 +161,7 @@ class GraphExperiment(Experiment):
 
 
 def one_number_of_workers(request: Request) -> int:
-    """All cores where nothing is said. TeffError for several: each would need a ceiling of its own."""
+    """All cores by default. TeffError for several: each would need a separate ceiling."""
     if len(request.workers) > 1:
         said = ",".join(map(str, request.workers))
         raise TeffError(f"--workers {said}: one number is measured at a time here", exit_code=BAD_INPUT)

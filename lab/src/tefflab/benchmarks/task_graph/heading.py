@@ -1,4 +1,4 @@
-"""The head of a table: what it shows, and the flags of the configuration."""
+"""The head of a table: its subject, and the flags of the configuration."""
 
 import re
 from collections.abc import Iterator

@@ -16,8 +16,8 @@ _OF_ONE = {"efficiency": efficiency_chart, "rate": rate_chart, "metg": metg_char
 def pictures(plan: GraphPlan, cases: Sequence[MeasuredCase], footer: str) -> Iterator[tuple[str, Figure]]:
     """Each picture with the name of its files. What holds nothing is not drawn.
 
-    The name is what is drawn; an experiment's first picture has the experiment's name, the others begin with it.
-    Where one kind of chart gives several pictures, each name ends with what it is of.
+    The name is the chart's; an experiment's first picture has the experiment's name, the others begin with it. If one
+    kind of chart gives several pictures, each name ends with its case.
     """
     asked = list(zip(plan.cases, cases, strict=True))
     for number, kind in enumerate(plan.charts or _USUAL[plan.asks]):
@@ -32,7 +32,8 @@ def pictures(plan: GraphPlan, cases: Sequence[MeasuredCase], footer: str) -> Ite
 def _drawn(
     kind: str, plan: GraphPlan, asked: Sequence[tuple[GraphCase, MeasuredCase]], footer: str, title: str
 ) -> Iterator[tuple[str, Figure]]:
-    """The pictures of one kind, each with the part of the plan that it shows. Without a title, each says what it is."""
+    """The pictures of one kind, each with the part of the plan that it shows. Without a title, each gives its
+    subject."""
 
     def titled(part: str) -> str:
         return f"{title} – {part}" if title and part else title

@@ -1,4 +1,4 @@
-"""What a sitting of task graphs is to find out."""
+"""The plan of a sitting of task graphs."""
 
 import shlex
 from typing import Literal
@@ -37,7 +37,7 @@ class GraphPlan(Plan):
 
     @property
     def warning(self) -> str:
-        """What an own number of timesteps does to the result."""
+        """The effect of a chosen number of timesteps on the result."""
         said = [case.steps for case in self.cases if case.steps]
         if not said:
             return ""

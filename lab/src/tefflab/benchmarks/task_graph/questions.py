@@ -1,4 +1,4 @@
-"""What is known of one system under one configuration, and what a round is to measure of it."""
+"""The state of one system under one configuration, and the next runs of a round."""
 
 import math
 from abc import abstractmethod
@@ -19,15 +19,15 @@ from tefflab.output.quantities import bound, duration
 from tefflab.records.plan import Variant
 
 LONGEST_TASK = 0.05  # seconds of granularity beyond which no crossing is searched for
-ATTEMPTS = 3  # of one point, where it is noisy
-_WARM = 0.1  # seconds of a run that says what a task takes, though it began cold
-_EMPTY_ROUNDS = 8  # that measure empty tasks too: their time is a column of the table, and no more
+ATTEMPTS = 3  # at one point, if it is noisy
+_WARM = 0.1  # seconds of a run that tells a task's time, though it began cold
+_EMPTY_ROUNDS = 8  # rounds that measure empty tasks too: their time is only a column of the table
 _POINTS = 4  # of a round
-_CENTRED = 2  # rounds at a place after which it is known well enough to be measured around its middle,
-_CLOSE = 1.6  # from the middle divided by this factor to the middle times it
-_WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve,
-_WIDE_ROUNDS = 2  # in so many rounds,
-_WIDE_TASK = 0.01  # and no longer than so many seconds
+_CENTRED = 2  # rounds at a place after which only the part around its middle is measured
+_CLOSE = 1.6  # that part, from the middle divided by this factor to the middle times it
+_WIDE = (1 / 8, 4.0, 16.0)  # times the crossing: points that only draw the curve
+_WIDE_ROUNDS = 2  # rounds that measure these points
+_WIDE_TASK = 0.01  # the longest of these tasks [s]
 
 _Round = Generator[Ask, Sequence[GraphRun], None]
 _Runs = Generator[Ask, Sequence[GraphRun], Sequence[GraphRun]]
@@ -47,10 +47,10 @@ class GraphQuestion(Question[GraphRecord]):
         self._overhead = 0.0  # seconds a task, about, in this round: to choose the number of timesteps
 
     def round(self) -> _Round:
-        """A run that is cold says how long one must be that is not, and that one what an empty task takes.
+        """A cold run tells how long a warm one must be, and the warm one tells the time of an empty task.
 
-        Each round finds out for itself: systems cost more a task in longer runs, and rounds whose runs are as long as
-        one of them said would share its mistake, which no interval made of rounds can see.
+        Each round finds it out for itself, because systems cost more a task in longer runs. If all rounds took the
+        length from one of them, they would share its mistake, which no interval made of rounds can see.
         """
         cold = yield from self._probed(self.configuration.steps or PROBE_STEPS)
         self._overhead = cold.granularity
@@ -76,7 +76,7 @@ class GraphQuestion(Question[GraphRecord]):
 
 @dataclass
 class _Place:
-    """What is to be measured while the cores are so far apart."""
+    """The runs to measure at one distance of the cores."""
 
     round_trip: float | None
     relation: Relation
@@ -136,7 +136,7 @@ class MetgQuestion(GraphQuestion):
             place.grid = measurement_grid(seen.iterations, _POINTS, _CLOSE, maximum=self._longest)
 
     def row(self, round_trip: float | None) -> MetgRow:
-        """What is known at a distance of the cores; of all runs where it is None."""
+        """The row at a distance of the cores; of all runs if it is None."""
         runs = at_distance(self.runs, round_trip)
         which = tuple(map(id, runs))
         if which not in self._rows:

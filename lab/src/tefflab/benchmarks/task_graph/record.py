@@ -1,6 +1,6 @@
-"""The record of a task graph's run: the head of every record, and the graphs with what they were counted to be.
+"""The record of a task graph's run: the head of every record, and the graphs with their counters.
 
-What is derived here (granularity, rates) is derived nowhere else in Python.
+Only this module of the lab derives these values (granularity, rates).
 """
 
 from typing import Annotated, ClassVar, Literal, Self
@@ -90,7 +90,7 @@ class GraphRecord(Record):
 
     @property
     def proven(self) -> bool:
-        """Whether the run validated itself: what a curve or table may show."""
+        """Whether the run validated itself: only such a run may stand in a curve or table."""
         return self.ok and self.validation is not None and self.validation.enabled
 
     @property
@@ -103,7 +103,7 @@ class GraphRecord(Record):
 
     @property
     def iterations(self) -> int:
-        """Of a task; 0 for empty tasks, whatever their flags say."""
+        """Of a task; 0 for empty tasks, with any flags."""
         first = self.graphs[0]
         return 0 if first.kernel == "empty" else first.iterations
 
@@ -119,7 +119,7 @@ class GraphRecord(Record):
 
     @property
     def tasks_per_second(self) -> float:
-        """Tasks finished a second by all workers: what there is to say of empty kernels."""
+        """Tasks finished a second by all workers: the rate of empty kernels."""
         return (self.tasks or 0) / self.wall_seconds
 
     @property
@@ -131,7 +131,7 @@ class GraphRecord(Record):
 
     @property
     def rate(self) -> float:
-        """The rate that suits the kernel, in `rate_unit`: what efficiency is a share of."""
+        """The rate that suits the kernel, in `rate_unit`; efficiency is a share of it."""
         rates = {"FLOP/s": self.flops_per_second, "B/s": self.bytes_per_second}
         return rates.get(self.rate_unit, self.tasks_per_second)
 

@@ -1,4 +1,4 @@
-"""What a reader of a METG table should know at once, and can do about it: at most four lines, none of them wrapped.
+"""The most important remarks for a reader of a METG table, with a remedy: at most four lines, none of them wrapped.
 
 The report has all of it, at length (`caveats.py`).
 """
@@ -27,13 +27,13 @@ def remarks(case: MeasuredCase, width: int) -> list[Text]:
 
 
 def elsewhere(case: MeasuredCase) -> tuple[str, str] | None:
-    """At which other distances of the cores it was measured: those runs do not count among the rounds."""
+    """The other distances of the cores at which it was measured: those runs do not count among the rounds."""
     others = [duration(each.round_trip) for each in case.others if each.round_trip is not None]
     return ("left out", f"runs with cores {' and '.join(others)} apart: see the report") if others else None
 
 
 def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
-    """What an own number of timesteps does to `what` was measured."""
+    """The effect of a chosen number of timesteps on the measured `what`."""
     if not case.steps:
         return None
     short = f"start and end weigh more than in runs of {STEPS}"
@@ -41,7 +41,7 @@ def own_steps(case: MeasuredCase, what: str) -> tuple[str, str] | None:
 
 
 def _missing(case: MeasuredCase, width: int) -> list[tuple[str, str]]:
-    """Who, as far as they fit in the line, and why, as far as that fits where it is one reason."""
+    """The missing systems, as far as they fit in the line, and the reason if it is one and fits."""
     found: dict[str, dict[str, list[str]]] = {}
     for reason, those in absent(case).items():
         found.setdefault(heading_of(reason), {})[reason] = [each.id for each in those]
@@ -87,7 +87,7 @@ def _uncertain(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
 
 
 def _unknown(rows: Sequence[MetgRow], width: int) -> list[tuple[str, str]]:
-    """Whose interval more rounds will hardly tell, and why, as far as they fit."""
+    """The systems with an interval that more rounds will hardly narrow, with the reason, as far as they fit."""
     found = [f"{row.variant.id}: {why}" for row in rows if (why := why_unknown(row))]
     if not found:
         return []
@@ -106,7 +106,7 @@ def _noisy(case: MeasuredCase) -> list[tuple[str, str]]:
 
 
 def _elsewhere(case: MeasuredCase) -> list[tuple[str, str]]:
-    """What else stands in the report, or must not be compared, in one line."""
+    """One more remark in one line: a warning for comparisons, or a hint to the report."""
     if own := own_steps(case, "METG"):
         return [own]
     if others := elsewhere(case):

@@ -18,7 +18,7 @@ _NOTHING_KNOWN = 10.0  # an efficiency whose interval reaches this: few launches
 
 
 def series_table(cases: Sequence[MeasuredCase]) -> Group:
-    """METG of every system under each configuration, a row each, then who could not be measured."""
+    """METG of every system under each configuration, a row each, then the systems that could not be measured."""
     rows = [row for case in cases for row in case.rows]
     headings: dict[int, str] = {}
     for case in cases:
@@ -36,7 +36,7 @@ def series_table(cases: Sequence[MeasuredCase]) -> Group:
 
 
 def curve_table(case: MeasuredCase) -> Group:
-    """The points of every curve, a row each, by the rising size of the task, and what is to be said of them."""
+    """The points of every curve, a row each, by the rising size of the task, and their remarks."""
     size = WorkAxis(case)
     points = [(curve, point) for curve in curves_in_order(case) for point in curve.points]
     headings: dict[int, str] = {}

@@ -1,4 +1,4 @@
-"""What can be compared of a sitting of task graphs: METG and overheads. Pure."""
+"""The comparable quantities of a sitting of task graphs: METG and overheads. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

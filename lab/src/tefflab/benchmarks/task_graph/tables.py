@@ -20,7 +20,7 @@ _DOT = "● "
 
 
 class MetgTable:
-    """A case as rich prints it: a row a system, then in at most four lines what a reader can do about it."""
+    """A case as rich prints it: a row a system, then in at most four lines the reader's remedies."""
 
     def __init__(self, case: MeasuredCase) -> None:
         self._case = case
@@ -39,7 +39,7 @@ class MetgTable:
 
 def to_json(cases: Sequence[MeasuredCase], others: Sequence[str] = ()) -> str:
     """The cases with their rows, curves and caveats as a JSON list; open ends of intervals are null. `others`: the ids
-    of what is here of the same systems and was not measured."""
+    of the same systems' variants that are here and were not measured."""
     return json.dumps(
         [_as_object(each) | {"others": list(others)} for each in cases], indent=2, ensure_ascii=False, allow_nan=False
     )

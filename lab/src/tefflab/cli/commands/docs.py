@@ -12,8 +12,10 @@ def command() -> None:
     import sys
 
     from tefflab import project_root
+    from tefflab.carried import expect_clone
 
     root = project_root()
+    expect_clone(root, "docs")
     built = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--quiet"], cwd=root, check=False)
     if built.returncode != 0:
         raise typer.Exit(built.returncode)

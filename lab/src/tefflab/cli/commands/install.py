@@ -19,7 +19,7 @@ def command(
 ) -> None:
     """Bring systems that no command sets up by itself: from apt, PyPI and other registries.
 
-    Each goes into a folder of its own below .teff/systems, so that none breaks another. Without a name, list them.
+    Each goes into a separate folder below .teff/systems, so that none breaks another. Without a name, list them.
 
     Example:  teff install --list
     """

@@ -1,7 +1,7 @@
 """The commands that measure: one for each that a kind of benchmark declares (`tefflab.benchmarks`).
 
-Kinds are loaded only when one of their commands, or the list of all commands, is asked for; for completion, which may
-not take so long, what is known of the commands is kept (`tefflab.cli.declared`).
+Kinds are loaded only for one of their commands, or for the list of all commands. Completion may not take so long: for
+it the lab keeps the commands' descriptions (`tefflab.cli.declared`).
 """
 
 import inspect

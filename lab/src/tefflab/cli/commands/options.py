@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +13,7 @@ from tefflab.cli import completion
 
 
 def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
-    """What is given and names nothing, as where a shell's variable is not set, is no wish for the usual."""
+    """A given but empty value, as from an unset shell variable, does not mean the default."""
     source = context.get_parameter_source(parameter.name or "")
     if not value.strip(", ") and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter(
@@ -21,12 +23,17 @@ def not_empty(context: typer.Context, parameter: typer.CallbackParam, value: str
 
 
 def number(
-    flag: str, help_: str, example: float, least: float, most: float | None = None, *, metavar: str = "N"
+    flag: str,
+    help_: str,
+    example: float,
+    least: float,
+    most: float | Callable[[], float] | None = None,
+    *,
+    metavar: str = "N",
 ) -> Any:
-    """An option that takes a number: whole ones alone where the example is one. What is wrong is told with the value,
-    the rule and the example."""
+    """An option that takes a number: whole ones alone where the example is one. An error gives the value, the rule and
+    the example. A `most` that has to be read from a file is a function."""
     kind = int if isinstance(example, int) else float
-    rule = f"a {'whole ' if kind is int else ''}number from {least:g} {'on' if most is None else f'to {most:g}'}"
 
     def parsed(said: object) -> float:
         from tefflab.errors import BAD_INPUT, TeffError
@@ -35,15 +42,22 @@ def number(
             found = kind(str(said))
         except ValueError:
             found = None
-        if found is None or not math.isfinite(found) or not least <= found <= (most or found):
+        end = most() if callable(most) else most
+        if found is None or not math.isfinite(found) or not least <= found <= (end or found):
+            rule = f"a {'whole ' if kind is int else ''}number from {least:g} {'on' if end is None else f'to {end:g}'}"
             raise TeffError(f"{flag} {said}: give {rule}, as {flag} {example:g}", exit_code=BAD_INPUT)
         return found
 
     return typer.Option(flag, help=help_, parser=parsed, metavar=metavar)
 
 
-_HEAD = json.loads((project_root() / "bench" / "program" / "record.schema.json").read_text(encoding="utf-8"))
-MOST_WORKERS: int = _HEAD["properties"]["workers"]["maximum"]  # that a program of bench/ takes
+@cache
+def most_workers() -> int:
+    """That a program of bench/ takes."""
+    head = json.loads((project_root() / "bench" / "program" / "record.schema.json").read_text(encoding="utf-8"))
+    most: int = head["properties"]["workers"]["maximum"]
+    return most
+
 
 _MINUTES = number("--minutes", "Time for measuring, at most; from 0.1.", 5.0, 0.1, metavar="M")
 _ROUNDS = number("--rounds", "Launches of each system, at most; from 2.", 25, 2, metavar="R")
@@ -59,10 +73,10 @@ Systems = Annotated[
     ),
 ]
 Minutes = Annotated[float, _MINUTES]
-OwnMinutes = Annotated[float | None, _MINUTES]  # None where what is measured has its own
+OwnMinutes = Annotated[float | None, _MINUTES]  # None: the measurement has a default
 Rounds = Annotated[int, _ROUNDS]
 OwnRounds = Annotated[int | None, _ROUNDS]
-Workers = Annotated[int | None, number("--workers", "Workers. [the cores that are here]", 2, 1, MOST_WORKERS)]
+Workers = Annotated[int | None, number("--workers", "Workers. [the cores that are here]", 2, 1, most_workers)]
 Store = Annotated[
     str,
     typer.Option("--store", metavar="NAME", help="The folder below results/ that keeps the runs, or an absolute path."),
@@ -79,8 +93,9 @@ def numbers(text: str, *, takes_one: bool = False) -> tuple[int, ...]:
     """The numbers of workers of a list by commas; none where it is empty. `takes_one`: where one alone is right."""
     from tefflab.errors import BAD_INPUT, TeffError
 
-    if not all(name.isdigit() and 1 <= int(name) <= MOST_WORKERS for name in names(text)):
-        wanted = f"a number from 1 to {MOST_WORKERS}" if takes_one else f"numbers from 1 to {MOST_WORKERS}, by commas"
+    most = most_workers()
+    if not all(name.isdigit() and 1 <= int(name) <= most for name in names(text)):
+        wanted = f"a number from 1 to {most}" if takes_one else f"numbers from 1 to {most}, by commas"
         raise TeffError(
             f"--workers {text}: give {wanted}; leave it out for the cores that are here",
             exit_code=BAD_INPUT,

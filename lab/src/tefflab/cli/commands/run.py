@@ -26,7 +26,7 @@ def command(
             "Processes of a system that spreads over several. [as `teff metg` has it]",
             2,
             1,
-            options.MOST_WORKERS,
+            options.most_workers,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print records, a line of JSON each.")] = False,

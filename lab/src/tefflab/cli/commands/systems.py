@@ -9,7 +9,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list on stdout.")] = False,
     as_is: Annotated[bool, typer.Option("--as-is", help="Set nothing up: say what is here already.")] = False,
 ) -> None:
-    """List the systems under test: what they are, and which are here, once all has been set up that can be.
+    """List the systems under test: their facts, and whether they are here once all that can be is set up.
 
     Example:  teff systems --json
     """

@@ -18,8 +18,12 @@ def command(
     Example:  teff test --quick format lab
     """
     from tefflab import project_root
+    from tefflab.carried import expect_clone
     from tefflab.host.terminal import output, progress
+
+    root = project_root()
+    expect_clone(root, "test")
     from tools.running import run_checks
 
-    code = run_checks(project_root(), names or [], quick=quick, results=output(), progress=progress())
+    code = run_checks(root, names or [], quick=quick, results=output(), progress=progress())
     raise typer.Exit(code)

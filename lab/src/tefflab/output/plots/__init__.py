@@ -1,7 +1,7 @@
 """The pictures of the lab: every one a matplotlib figure, written as SVG and PNG by `save`.
 
-All time and rate axes are logarithmic, all intervals hold with 95 % confidence, a variant looks the same in
-every picture of the same variants, and no text covers data.
+All time and rate axes are logarithmic, and all intervals hold with 95 % confidence. A variant looks the same in every
+picture of the same variants, and no text covers data.
 """
 
 from tefflab.output.plots.curves import efficiency_chart, rate_chart

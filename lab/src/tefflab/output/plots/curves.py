@@ -88,7 +88,7 @@ def rate_chart(case: MeasuredCase, footer: str = "", title: str = "") -> Figure:
 
 
 class _Picture:
-    """A sheet with axes, flags above them, and below them who is grey and who is missing."""
+    """A sheet with axes, flags above them, and below them the names of grey and missing systems."""
 
     def __init__(
         self,

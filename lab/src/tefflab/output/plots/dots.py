@@ -1,4 +1,4 @@
-"""Dot charts: METG of every system in a row of its own, and of every system at every value of a category."""
+"""Dot charts: METG of every system in a separate row, or of every system at every value of a category."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ def _meaning(threshold: float) -> str:
 
 
 def _label(row: MetgRow) -> Label:
-    """The id as in every table, and below it what it stands for."""
+    """The id as in every table, and below it its title."""
     name = [(line, BODY, INK) for line in wrap(row.variant.id, _LABEL, BODY)]
     if row.variant.title == row.variant.id:
         return name
@@ -152,7 +152,7 @@ def _head_of_columns(sheet: Sheet, case: MeasuredCase, columns: _Columns, top: f
 
 
 def _key(sheet: Sheet, rows: Sequence[MetgRow], columns: _Columns, y: float) -> None:
-    """What the marks mean, of those that occur, above the axes; it may begin left of them."""
+    """The meaning of the marks that occur, above the axes; it may begin left of them."""
     neutral = Look(INK, PAPER, (), "circle")
     texts = []
     if any(row.metg for row in rows):

@@ -1,7 +1,7 @@
-"""Labels at the curves themselves: flags on poles above the axes, none of which lies on another or on a curve.
+"""Labels at the curves themselves: flags on poles above the axes. No flag lies on another or on a curve.
 
-A pole stands at each curve's anchor and rises to its flag, whose text begins at the pole. Where a flag reaches over
-the poles right of it, it flies above theirs.
+A pole stands at each curve's anchor and rises to its flag, whose text begins at the pole. A flag that reaches over the
+poles right of it flies above the flags of these poles.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _POLE = {"color": SOFT, "linewidth": 0.5, "alpha": 0.7}
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """What is to be written, and the place in the data that it is about."""
+    """The text of a flag, and its place in the data."""
 
     look: Look
     name: str

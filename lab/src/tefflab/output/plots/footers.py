@@ -1,4 +1,4 @@
-"""The line at the foot of a picture: what was measured on, when, of which source, and how noisy it was."""
+"""The line at the foot of a picture: machine, date, source and noise of the measurement."""
 
 from collections.abc import Sequence
 from datetime import UTC
@@ -20,7 +20,7 @@ def footer(sitting: Sitting, cases: Sequence[MeasuredCase]) -> str:
 
 
 def signature(sitting: Sitting, *remarks: str) -> str:
-    """Machine, time and source, and what else is to be said."""
+    """Machine, time and source, and further remarks."""
     parts = [
         sitting.machine.summary,
         f"{sitting.started_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",

@@ -1,4 +1,4 @@
-"""An estimate on a log time axis: a dot, its interval, and arrows where either goes on beyond what was measured."""
+"""An estimate on a log time axis: a dot, its interval, and arrows where either goes on beyond the measured part."""
 
 import math
 from typing import Any, Literal
@@ -44,8 +44,8 @@ def band(estimate: MetgEstimate | Interval, bottom: float, top: float) -> tuple[
 
 
 def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, size: float, width: float = 1.6) -> None:
-    """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow to where the truth lies, an
-    interval that says nothing has no line."""
+    """The estimate at height `row` of `axes`, whose limits are set. A bound has an arrow towards the truth; an interval
+    that says nothing has no line."""
     left, right = axes.get_xlim()
     low, high = extent(estimate) if estimate.is_told else (estimate.value, estimate.value)
     axes.plot(
@@ -68,7 +68,7 @@ def draw_interval(axes: Axes, estimate: MetgEstimate, row: float, look: Look, si
 
 
 def hollow(look: Look) -> dict[str, Any]:
-    """What makes a mark of this look a hollow one."""
+    """The settings that make a mark of this look hollow."""
     return {"markerfacecolor": PAPER, "markeredgecolor": look.color, "markeredgewidth": 1.0}
 
 

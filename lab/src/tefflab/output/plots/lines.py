@@ -1,5 +1,5 @@
-"""Estimates against a parameter: METG against dependencies per task or bytes, the value of a case against workers,
-efficiency against the length of a task, time or share of the cores' rate against what is varied."""
+"""Estimates against a parameter: METG against dependencies per task or bytes, or the value of a case against workers.
+Also efficiency against the length of a task, and time or share of the cores' rate against a varied parameter."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,8 +24,8 @@ from tefflab.records.plan import Variant, counted_workers
 
 _HEIGHT, _TICKS, _GAP = 3.7, 0.4, 0.3
 Point = tuple[float, MetgEstimate | Interval]
-_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis,
-_FEWEST_STEPS = 3  # and one of at least so many values that all grow by the same factor
+_LOG_FROM = 50.0  # a parameter that varies by more than this factor is drawn on a log axis
+_FEWEST_STEPS = 3  # so is a parameter with at least so many values that grow by one factor
 
 
 def metg_lines_chart(
@@ -69,7 +69,8 @@ def workers_chart(rows: Sequence[CaseRow], title: str, meaning: str, footer: str
 def efficiency_lines_chart(
     efficiencies: Mapping[Variant, Mapping[float, Interval]], title: str, meaning: str, footer: str = ""
 ) -> Figure:
-    """Efficiency of every system by the length of its tasks, in seconds; who is best with the shortest is first."""
+    """Efficiency of every system by the length of its tasks, in seconds; the best system with the shortest tasks is
+    first."""
     look_of = looks(efficiencies)
     lengths = sorted({length for each in efficiencies.values() for length in each})
     ranked = sorted(
@@ -89,7 +90,7 @@ def _shortest(by_length: Mapping[float, Interval]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Varied:
-    """What was measured at each value of what is varied: rows, and by their variants what is drawn of them."""
+    """The measurements at each value of the varied parameter: rows, and the drawn value of each row's variant."""
 
     name: str
     values: Sequence[tuple[float, str]]  # rising, and as they are written
@@ -98,7 +99,8 @@ class Varied:
 
 
 def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_share: bool) -> Figure:
-    """The share (or the time) of every system against what is varied, with bands. A line breaks where there is none."""
+    """The share (or the time) of every system against the varied parameter, with bands. A line breaks where there is
+    none."""
     variants = {row.variant.id: row.variant for rows in of.rows for row in rows}
     look_of = looks(variants.values())
     known = {
@@ -124,7 +126,7 @@ def varied_chart(of: Varied, title: str, meaning: str, footer: str = "", *, is_s
 
 
 def _absent(of: Varied) -> list[str]:
-    """Who is missing, where and why, a line for each reason and place."""
+    """The missing systems, with place and reason, a line for each reason and place."""
     places: dict[tuple[str, str], list[str]] = {}
     for (_, text), rows in zip(of.values, of.rows, strict=True):
         for row in rows:
@@ -150,7 +152,7 @@ def _last(row: CaseRow) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a picture says besides its data, as a `Sheet` takes it."""
+    """The texts of a picture, as a `Sheet` takes them."""
 
     title: str
     subtitles: Sequence[str]
@@ -168,7 +170,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Height:
-    """An axis that leads up: what stands beside it, and how it is drawn."""
+    """A vertical axis: its labels, and how it is drawn."""
 
     labels: Sequence[str]
     draw: Callable[[Axes], None]

@@ -1,6 +1,6 @@
 """How each variant looks in every picture: its system's colour, and besides it a dash and a shape.
 
-Colour is never alone: a curve is told by its shape in print and by readers who see few colours, too.
+Colour is never alone: readers tell a curve by its shape in print, and if they see few colours.
 """
 
 from collections import Counter
@@ -45,8 +45,8 @@ def looks(variants: Iterable[Variant]) -> dict[str, Look]:
 
 
 def _shapes(ids: Sequence[str]) -> dict[str, Shape]:
-    """A shape for each, which hangs on its id, so that it is the same in most pictures; but none is used twice as long
-    as another is free."""
+    """A shape for each, which depends on its id, so that it is the same in most pictures. No shape is used twice as
+    long as another is free."""
     shape_of: dict[str, Shape] = {}
     used = Counter[Shape]()
     for name in ids:

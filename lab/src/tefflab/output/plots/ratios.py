@@ -31,7 +31,7 @@ class RatioRow:
 def ratios_chart(
     rows: Sequence[RatioRow], to: Variant, others: Sequence[Variant], title: str, meaning: str, footer: str = ""
 ) -> Figure:
-    """The time of each of the others divided by that of the system `to`, which is the line at 1."""
+    """The time of each other system divided by the time of the system `to`, which is the line at 1."""
     look_of = looks([to, *others])
     legend = Legend([Entry(look_of[each.id], each.title) for each in others], lines=False)
     left = EDGE + max(text_width(row.name, BODY, row.is_mean) for row in rows) + 0.14
@@ -65,5 +65,6 @@ def ratios_chart(
 
 
 def _held(ratio: Interval) -> list[float]:
-    """What the axis holds of it: an interval that says nothing has no line, and would press all others together."""
+    """The ends that the axis must hold: an interval that says nothing has no line, and would press all others
+    together."""
     return ends(ratio) if ratio.is_told else [ratio.value]

@@ -1,6 +1,6 @@
 """The sheet a picture is drawn on: title, footer and type, laid out in inches so that no text is ever cut off.
 
-Text is measured before anything is placed; what stands beside the axes gets the room it needs, the axes the rest.
+Text is measured before anything is placed; labels beside the axes get the room they need, the axes the rest.
 """
 
 from collections.abc import Callable, Sequence
@@ -157,7 +157,7 @@ def stroke(look: Look, width: float = 1.4) -> dict[str, Any]:
 
 
 def mark(look: Look, size: float = 4.0) -> dict[str, Any]:
-    """A variant's mark, with a white rim that parts it from what it lies on."""
+    """A variant's mark, with a white rim that parts it from the lines below."""
     marker = MARKERS[look.shape]
     return {
         "marker": marker,

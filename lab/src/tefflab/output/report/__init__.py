@@ -118,7 +118,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The smallest METG of the first case of which one is known, and who can't be told apart from it."""
+    """The smallest METG of the first case with a known one, and the systems that can't be told apart from it."""
 
     name: str
     row: MetgRow
@@ -146,7 +146,7 @@ def _overview(cases: Sequence[MeasuredCase]) -> Mapping[str, Sequence[str]]:
 
 
 def _facts(machine: Machine) -> list[tuple[str, str]]:
-    """What is known of the machine, as label and text."""
+    """The known facts of the machine, as label and text."""
     cores = f"{machine.cores_usable} usable of {machine.cores_present}"
     memory = f"{quantities.digits(machine.memory_bytes / _GIB)} GiB" if machine.memory_bytes else "unknown"
     if machine.memory_limit_bytes:

@@ -1,7 +1,7 @@
 "use strict";
-// Draws the curves of each section as wide as the page lets it, tells some by name (a flag) and the others in grey, and
-// says a point's numbers. Places come as shares of the axes (0 to 1) and texts as they are to be read; nothing is
-// computed here but pixels.
+// Draws the curves of each section as wide as the page allows. It names some curves by a flag, draws the others in
+// grey, and shows a point's numbers. Places come as shares of the axes (0 to 1) and texts ready to read; the page
+// computes only pixels.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const NEAR = 30; // pixels from the pointer within which a point answers
@@ -23,7 +23,7 @@
 
   const figureOf = (line) => (line.figure ? ` ${line.figure}` : "");
 
-  // A flag's text begins at its pole; where it reaches over the poles right of it, it flies above theirs.
+  // A flag's text begins at its pole; a flag that reaches over the poles right of it flies above their flags.
   function flags(chart, told, left, width) {
     const found = chart.lines.filter((line) => told.has(line.id) && line.anchor);
     const wide = new Map(found.map((line) => [line, MARK + textWidth(line.id + figureOf(line))]));

@@ -52,7 +52,7 @@ def chart_data(case: MeasuredCase) -> list[dict[str, Any]]:
 
 
 def point_texts(point: CurvePoint, unit: str) -> list[str]:
-    """What there is to say of a point, in lines."""
+    """The facts of a point, in lines."""
     share = f"efficiency {percent_range(point.efficiency)}" if point.efficiency.value > 0 else ""
     noisy = f", {point.noisy} noisy" if point.noisy else ""
     lines = [

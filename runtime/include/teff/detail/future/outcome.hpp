@@ -39,13 +39,6 @@ class shared_outcome : public made_of_others {
   virtual void help() noexcept {}
   // The request that help() would probably run first on a worker; null: none.
   [[nodiscard]] virtual const job* helps_with() const noexcept { return nullptr; }
-  // If what brings the outcome is one request, which has not begun: nobody else begins it from now on, and
-  // its runtime lives, until the caller runs it and then ends its call, or gives the claim up. Else null.
-  // Others don't see it any more when it was withdrawn.
-  [[nodiscard]] virtual const job* claim() noexcept { return nullptr; }
-  virtual void withdraw_claimed() noexcept {}
-  virtual void run_claimed() noexcept {}
-  virtual void unclaim() noexcept {}
   [[nodiscard]] bool is_there() const noexcept final { return ended(); }
   [[nodiscard]] causes made_of() override { return {}; }
   void hold() noexcept final { share(); }

@@ -5,12 +5,12 @@
 #include <teff/detail/access.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
-#include <teff/detail/future/request_claim.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 #include <teff/error.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -69,36 +69,23 @@ class submitted final : public outcome<T>, job {
   void submit() noexcept { submit_request(*this->runtime(), *this); }
 
   void help() noexcept override {
-    if (!has_room_for_awaited(this->runtime()) || claim() == nullptr) return;
+    if (!has_room_for_awaited(this->runtime()) || !begin()) return;
     auto& runtime = *this->runtime();
-    run_claimed();
+    if (withdraw_request(runtime, *this)) this->release();  // as the queue
+    execute();
     end_call(runtime);
   }
-  [[nodiscard]] const job* helps_with() const noexcept override { return claim_.is_open() ? this : nullptr; }
-  [[nodiscard]] const job* claim() noexcept override { return claim_.claim() ? this : nullptr; }
-  void withdraw_claimed() noexcept override {
-    if (!withdraw_request(*this->runtime(), *this)) return;
-    claim_.was_withdrawn();
-    this->release();  // as the queue
-  }
-  void run_claimed() noexcept override {
-    if (claim_.may_be_queued()) withdraw_claimed();
-    begin_withdrawn_request(*this->runtime());
-    execute();
-  }
-  // Put back while it is claimed: as long as nobody else runs it, the runtime lives.
-  void unclaim() noexcept override {
-    while (!claim_.give_up()) {
-      claim_.is_put_back();
-      this->share();
-      submit();
-    }
+  [[nodiscard]] const job* helps_with() const noexcept override {
+    return begun_.load(std::memory_order_relaxed) ? nullptr : this;
   }
 
  private:
+  // One thread runs it: the worker that took it from the queue, or the thread that waits for it. Relaxed:
+  // both have it through the queue's lock or from the future.
+  [[nodiscard]] bool begin() noexcept { return !begun_.exchange(true, std::memory_order_relaxed); }
   static void run_from_queue(job& this_job) noexcept {
     auto& me = static_cast<submitted&>(this_job);
-    if (me.claim_.take()) {
+    if (me.begin()) {
       auto& runtime = *me.runtime();
       me.execute();
       end_call(runtime);
@@ -118,7 +105,7 @@ class submitted final : public outcome<T>, job {
     this->end();
   }
 
-  request_claim<> claim_;
+  std::atomic<bool> begun_{false};
   single_call<F> function_;
 };
 

@@ -143,7 +143,7 @@ class loop_pace {
     const auto block = static_cast<double>(block_);
     settled_ = pace < 2 * block && pace > block / 2;
     double next = std::min(pace, 2 * block);
-    if (took >= Clock::in(cold_nanoseconds) || (remembered_ == 0 && done >= few)) {
+    if (took >= Clock::in(cold_nanoseconds) || (remembered_ <= 0 && done >= few)) {
       pace_ = pace;
     } else {
       next = std::max(next, std::min(remembered_, trust * block));

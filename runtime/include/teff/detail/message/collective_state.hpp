@@ -160,10 +160,10 @@ class reduction_state final : public kept_rounds, public std::enable_shared_from
     if (epoch != epoch_ || rounds_.empty()) return {};
     std::string words = name() + ": ";
     std::size_t named = 0;
-    for (const auto& [round, part] : rounds_) {
+    for (const auto& [round, state] : rounds_) {
       if (named == most) break;
       words += (named++ == 0 ? "round " : ", round ") + std::to_string(round) + " waits for " +
-               tree_.words_of(part.missing);
+               tree_.words_of(state.missing);
     }
     if (rounds_.size() > named) words += ", and " + std::to_string(rounds_.size() - named) + " more wait";
     return words;

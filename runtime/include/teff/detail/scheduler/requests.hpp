@@ -13,8 +13,6 @@ namespace teff::detail {
 void submit_request(scheduler&, job&) noexcept;
 // The caller runs it itself: takes it out of the queue. False: somebody else has, and will call `run`.
 [[nodiscard]] bool withdraw_request(scheduler&, job&) noexcept;
-// The caller begins one that it has withdrawn: a worker is woken if others have waited for long meanwhile.
-void begin_withdrawn_request(scheduler&) noexcept;
 
 // Between two tasks of a source, in its run(): whether that is to return, since the worker is to begin a
 // request that nobody else does. If it may not begin one, a spare thread is to.

@@ -14,9 +14,8 @@
 namespace teff::programs {
 
 /// Branch and bound: rooms of a few shapes each are laid out on a floor, each beside or below the one before,
-/// in the smallest rectangle. Each place of a room is a task, with a floor of its own. Branches are bounded
-/// by what a greedy choice yields, not by the best that is known so far: all systems visit the same nodes, in
-/// whatever order.
+/// in the smallest rectangle. Each place of a room is a task with a separate floor. A greedy choice bounds
+/// the branches, not the best result so far: so all systems visit the same nodes, in any order.
 class floorplan {
  public:
   static constexpr std::int64_t most_rooms = 12;

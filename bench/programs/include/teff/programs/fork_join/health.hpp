@@ -13,8 +13,8 @@
 namespace teff::programs {
 
 /// A country's health: villages in a tree, each with a hospital. People fall ill, wait, are examined, and are
-/// treated, or sent on to the hospital above. Each village is a task in each step of time; a hospital takes
-/// up who was sent when the villages below have done their step, in their order.
+/// treated, or sent on to the hospital above. Each village is a task in each step of time. When the villages
+/// below have done their step, a hospital takes up the patients that they sent on, in order.
 class health {
  public:
   static constexpr description about{.name = "health",
@@ -42,7 +42,7 @@ class health {
     return all.value();
   }
 
-  /// Who fell ill; who was treated, or is ill still.
+  /// People that fell ill; people that were treated or are still ill.
   [[nodiscard]] std::int64_t fell_ill() const { return count(country_).first; }
   [[nodiscard]] std::int64_t accounted_for() const { return count(country_).second; }
 

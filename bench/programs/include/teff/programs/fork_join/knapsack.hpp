@@ -11,9 +11,9 @@
 
 namespace teff::programs {
 
-/// Branch and bound: the most valuable items that fit. Each item is taken or left, which is a fork. Branches
-/// are bounded by a share of what a greedy choice yields, not by the best that is known so far: all systems
-/// visit the same nodes, in whatever order.
+/// Branch and bound: the most valuable items that fit. Each item is taken or left, which is a fork. A share
+/// of a greedy result bounds the branches, not the best result so far: so all systems visit the same nodes,
+/// in any order.
 class knapsack {
  public:
   static constexpr description about{.name = "knapsack",
@@ -76,7 +76,7 @@ class knapsack {
     return {std::max(left.value, taken.value), left.nodes + taken.nodes + 1};
   }
 
-  std::vector<knapsack_item> items_;  ///< those of the most value for their weight first
+  std::vector<knapsack_item> items_;  // the items of the most value for their weight first
   std::int64_t capacity_ = 0;
   std::int64_t greedy_ = 0;
   found best_{};

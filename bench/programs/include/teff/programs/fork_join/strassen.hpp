@@ -10,8 +10,8 @@
 
 namespace teff::programs {
 
-/// Strassen's product of matrices: seven products of quarters, each a task with temporaries of its own, down
-/// to small matrices.
+/// Strassen's product of matrices, down to small matrices: seven products of quarters, each a task with its
+/// own temporaries.
 class strassen {
  public:
   static constexpr std::int64_t cut_off = 32;

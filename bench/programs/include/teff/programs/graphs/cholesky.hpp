@@ -11,8 +11,9 @@
 
 namespace teff::programs {
 
-/// Cholesky decomposition by tiles, a task a tile and step. Step k of tile (i, j), k <= j <= i, is: its own
-/// decomposition (k = j = i), the solution below it (k = j), or an update by two tiles of column k.
+/// Cholesky decomposition by tiles, a task a tile and step. Step k of tile (i, j), k <= j <= i, is its
+/// decomposition (k = j = i), its solution against the tile (k, k) (k = j), or an update by two tiles of
+/// column k.
 class cholesky {
  public:
   static constexpr description about{.name = "cholesky",

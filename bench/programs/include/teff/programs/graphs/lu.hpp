@@ -14,7 +14,7 @@
 namespace teff::programs {
 
 /// LU decomposition of a full matrix by blocks, a task a block and step. A block has its last step when the
-/// step's number is that of its row or column.
+/// step's number is its row's or column's number.
 class lu {
  public:
   static constexpr description about{.name = "lu",

@@ -15,7 +15,7 @@ struct stock_option {
   double years;
 };
 
-/// What a European call is worth, by Black and Scholes.
+/// The value of a European call, by Black and Scholes.
 [[nodiscard]] double call_value(const stock_option& option);
 
 struct body {
@@ -31,7 +31,7 @@ struct acceleration {
   double z;
 };
 
-/// What all bodies do to one of them.
+/// The acceleration of one body by all bodies.
 [[nodiscard]] acceleration pull_on(const body& one, const body* all, std::int64_t count);
 /// Moves it for a short time.
 void move_body(const acceleration& pull, acceleration& velocity, body& one);

@@ -13,7 +13,7 @@ struct frontier {
   const std::int32_t* first;
   std::int64_t count;
 };
-/// Where those of the next distance are put, by several threads at once.
+/// The list of the vertices of the next distance, to which several threads add at once.
 struct reached_vertices {
   std::int32_t* first;
   std::atomic<std::int64_t>& count;

@@ -6,8 +6,8 @@
 namespace teff::programs {
 
 struct patient {
-  std::uint64_t draws;  ///< of random numbers, his own
-  std::int32_t left;    ///< steps of what is done to him
+  std::uint64_t draws;  ///< of the patient's random numbers
+  std::int32_t left;    ///< steps of the examination or treatment
   std::int32_t waited;  ///< steps
 };
 
@@ -25,16 +25,16 @@ struct hospital {
   std::int64_t steps = 0;
   std::int64_t fell_ill = 0;
   std::int64_t treated = 0;
-  std::int64_t waited = 0;  ///< steps, of those who were treated
+  std::int64_t waited = 0;  ///< steps, of the treated patients
   std::vector<patient> waiting;
   std::vector<patient> examined;
   std::vector<patient> inside;
   std::vector<patient> sent_on;  ///< to the hospital above
 };
 
-/// What happens in a step of time.
+/// Runs one step of time.
 void step(hospital& in);
-/// Takes up whom the hospital below has sent on.
+/// Takes up the patients that the hospital below has sent on.
 void take_up(hospital& above, hospital& below);
 
 }  // namespace teff::programs

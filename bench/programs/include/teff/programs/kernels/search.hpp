@@ -16,7 +16,8 @@ struct knapsack_item {
   std::int64_t weight;
 };
 
-/// A bound on what can be had with such capacity left, if the items from here on are no better than this one.
+/// A bound on the value that this capacity can still hold, if the items from here on are no better than this
+/// one.
 [[nodiscard]] double best_hope(const knapsack_item& next, std::int64_t capacity, std::int64_t value);
 
 /// A task that does next to nothing, and can be seen to have run.

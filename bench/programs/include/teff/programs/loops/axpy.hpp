@@ -41,8 +41,8 @@ class axpy {
   }
 
   std::int64_t times_;
-  /// x, then y. In memory of their own they may lie 64 bytes more than some pages apart, where a load of x
-  /// waits for a store of y with the same last twelve bits: 1.8 times the time, by chance.
+  /// x, then y. In separate memory they might lie 64 bytes more than some pages apart. Then a load of x waits
+  /// for a store of y with the same last twelve bits.
   buffer<float> both_;
 };
 

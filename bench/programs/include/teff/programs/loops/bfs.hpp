@@ -11,7 +11,7 @@
 namespace teff::programs {
 
 /// How far the vertices of a random graph are from the first one: breadth first, a loop over the vertices of
-/// each distance. Who reaches a vertex first adds it to the next distance's.
+/// each distance. The thread that reaches a vertex first adds it to the list of the next distance.
 class bfs {
  public:
   static constexpr description about{.name = "bfs",

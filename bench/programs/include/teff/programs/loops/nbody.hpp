@@ -8,8 +8,8 @@
 
 namespace teff::programs {
 
-/// Bodies that attract each other, all pairs, for some steps: a loop that computes, then a short one that
-/// moves.
+/// Bodies that attract each other, all pairs, for some steps: each step is a loop that computes, then a short
+/// loop that moves.
 class nbody {
  public:
   static constexpr description about{.name = "nbody",

@@ -12,8 +12,8 @@
 
 namespace teff::graphs {
 
-/// An adapter of several MPI ranks. Where one of them fails before the timed region, the run's record says
-/// why; a rank that fails in the region, where others wait for it, says so on stderr and ends the job.
+/// An adapter of several MPI ranks. If a rank fails before the timed region, the run's record says why. If it
+/// fails in the region, where others wait for it, it says so on stderr and ends the job.
 class mpi_adapter : public adapter {
  public:
   /// One worker a rank. MPI must have been initialised.
@@ -33,7 +33,7 @@ class mpi_adapter : public adapter {
   void run(workload& work) final;
 
  protected:
-  /// Makes ready, outside the timed region, whatever execute() needs. May throw, on some ranks only as well,
+  /// Prepares, outside the timed region, the data that execute() needs. May throw, also on some ranks only,
   /// so nothing in it may wait for other ranks.
   virtual void prepare(workload& work) = 0;
   /// Runs all tasks between start(work) and stop(work).
@@ -51,6 +51,8 @@ class mpi_adapter : public adapter {
   [[nodiscard]] std::vector<rank_columns> make_columns(const workload& work) const;
   /// The communicator of a graph: its own, so that tags need to tell points apart and nothing else.
   [[nodiscard]] MPI_Comm communicator(std::size_t graph) const { return communicators_[graph]; }
+  /// Says how many workers this rank was seen to have. All ranks call it, once; without it each rank has one.
+  void saw_workers(int here);
   /// Of a runtime on top of MPI, `release` is its own, which the version then begins with.
   [[nodiscard]] bench::identity identify(std::string system, std::string variant,
                                          const std::string& release = {}) const;
@@ -58,7 +60,8 @@ class mpi_adapter : public adapter {
  private:
   int rank_ = 0;
   int ranks_ = 1;
-  int workers_;
+  int workers_;                          ///< asked for
+  int seen_;                             ///< on all ranks
   MPI_Comm control_ = MPI_COMM_NULL;     ///< the batch's: no task's message can meet one of these
   std::vector<MPI_Comm> communicators_;  ///< kept from run to run: as many as the most graphs so far
 };

@@ -35,8 +35,8 @@ struct crossing {
   int tag;             ///< the point's place among its owner's columns: unique between two ranks in a graph
 };
 
-/// What one rank keeps of a graph: the outputs of its own columns and of the columns that it reads of other
-/// ranks, each of the last two timesteps (that of t overwrites that of t - 2), and what crosses when. Both
+/// The part of a graph on one rank: the outputs of its columns and of the columns that it reads from other
+/// ranks, and the crossings. It keeps two timesteps: the outputs of t overwrite the outputs of t - 2. Both
 /// ends of a crossing work it out alike, from the graph alone.
 class rank_columns {
  public:
@@ -49,8 +49,8 @@ class rank_columns {
   [[nodiscard]] std::size_t slots() const { return slots_; }
   [[nodiscard]] std::size_t slot(std::int64_t point) const { return slot_[static_cast<std::size_t>(point)]; }
 
-  /// A message for each column kept of other ranks, by slot: whence and with what tag its outputs come,
-  /// whatever the timestep. (Its consumers are those of one dependence set.)
+  /// A message for each column of another rank that is kept here, by slot: the source and the tag of its
+  /// outputs, for every timestep. (Its consumers are the consumers in one dependence set.)
   [[nodiscard]] std::span<const crossing> remote() const { return remote_; }
 
   /// Of an own point, or of one that another rank sends.
@@ -96,7 +96,7 @@ class rank_columns {
   [[nodiscard]] std::size_t max_receives() const { return max_receives_; }
 
  private:
-  /// What crosses where the reading timestep has a certain dependence set.
+  /// The crossings when the reading timestep has a certain dependence set.
   struct plan {
     std::vector<crossing> sends;          ///< by point
     std::vector<std::size_t> first_send;  ///< of each own point; their number at the end
@@ -107,7 +107,7 @@ class rank_columns {
   [[nodiscard]] static bool crosses(const crossing& each, interval readers) {
     return each.consumers.clipped_to(readers).size() > 0;
   }
-  /// Of the outputs of `timestep`: the set is that of the timestep that reads them.
+  /// Of the outputs of `timestep`, by the dependence set of the timestep that reads them.
   [[nodiscard]] const plan& plan_of(std::int64_t timestep) const {
     if (plans_.size() == 1) return plans_.front();
     return plans_[static_cast<std::size_t>(table_->graph().dependence_set(timestep + 1))];

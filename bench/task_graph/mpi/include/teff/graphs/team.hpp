@@ -18,7 +18,7 @@ class team {
   [[nodiscard]] int workers() const { return static_cast<int>(rank_of_.size()); }
   [[nodiscard]] int rank_of(unsigned worker) const { return rank_of_[worker]; }
   [[nodiscard]] bool is_here(unsigned worker) const { return rank_of(worker) == rank_; }
-  /// A worker of this rank among those of this rank.
+  /// A worker's index among this rank's workers.
   [[nodiscard]] unsigned here(unsigned worker) const { return worker - first_; }
 
  private:

@@ -1,0 +1,87 @@
+"""The sources that a wheel carries, because the lab builds and reads them. In a clone they stand beside the lab.
+
+`lab/hatch_build.py` writes the archive when it makes the wheel.
+"""
+
+import hashlib
+import os
+import sys
+import tarfile
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from tefflab.errors import BAD_INPUT, TeffError
+
+ARCHIVE = Path(__file__).with_name("sources.tar.gz")  # only in a wheel
+TYPED = "teff" if ARCHIVE.is_file() else "./teff"  # what the user types to start a command
+REVISION = "revision.json"  # at the top of the archive: the commit that the wheel was made from
+_IN_A_CLONE = ("teff", "lab/src/tefflab", "bench/systems", "runtime")
+_DIGITS = 12  # of the archive's digest, in the name of a folder
+
+
+def cache_folder() -> Path:
+    """Where wheels unpack their sources, a folder for each wheel, and keep what they build."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))  # only an absolute path counts, says its specification
+    return (base if base.is_absolute() else Path.home() / ".cache") / "teff"
+
+
+def is_unpacked(root: Path) -> bool:
+    """Whether this root is a wheel's sources, and no clone."""
+    return root.parent == cache_folder()
+
+
+@cache
+def unpacked() -> Path:
+    """The folder of this wheel's sources. The first call on a machine unpacks them."""
+    digest = hashlib.sha256(ARCHIVE.read_bytes()).hexdigest()[:_DIGITS]
+    folder = cache_folder() / digest
+    if not folder.is_dir():
+        try:
+            _unpack(folder)
+        except OSError as error:
+            raise TeffError(
+                f"{error.filename or folder}: {error.strerror or error}; teff unpacks its sources there:"
+                " set XDG_CACHE_HOME to a folder that you can write to"
+            ) from None
+    return folder
+
+
+def _unpack(folder: Path) -> None:
+    """Two commands may do so at the same time: the first one to end gives the folder its name, and both use it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="unpacking-", dir=folder.parent) as name:
+        part = Path(name) / folder.name
+        with tarfile.open(ARCHIVE) as archive:
+            # Early releases of Python 3.11 have no filters.
+            archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+            archive.extractall(part)
+        try:
+            part.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+
+
+def clone_around(folder: Path) -> Path | None:
+    """The clone that a folder lies in."""
+    around = (folder, *folder.parents)
+    return next((one for one in around if all((one / name).exists() for name in _IN_A_CLONE)), None)
+
+
+def expect_clone(root: Path, command: str) -> None:
+    """TeffError if the command works on a clone only, and this root is none."""
+    if is_unpacked(root):
+        raise TeffError(
+            f"teff {command} works in a clone of Teff only, and here is none: a wheel carries neither tests nor docs;"
+            " clone the repository and type ./teff there",
+            exit_code=BAD_INPUT,
+        )
+
+
+def give_way_to_a_clone() -> None:
+    """If this is a wheel's `teff` and the user stands in a clone, starts the clone's `teff` in its place: a lab only
+    measures its own sources."""
+    if ARCHIVE.is_file() and (clone := clone_around(Path.cwd())):
+        script = str(clone / "teff")
+        os.execv(script, [script, *sys.argv[1:]])
