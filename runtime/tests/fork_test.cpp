@@ -143,7 +143,7 @@ TEST(fork, without_get_runs_also_in_a_destructor_that_an_exception_calls) {
 }
 
 TEST(fork, is_dropped_if_its_block_throws_before_it_has_begun) {
-  const auto check = [] {
+  const auto check = [](int may_have_run) {
     int ran = 0;
     std::atomic<int> alive{0};
     EXPECT_THROW(
@@ -153,12 +153,12 @@ TEST(fork, is_dropped_if_its_block_throws_before_it_has_begun) {
           newer.get();
         },
         std::out_of_range);
-    EXPECT_EQ(ran, 0);
+    EXPECT_LE(ran, may_have_run);
     EXPECT_EQ(alive, 0);
   };
-  check();
+  check(1);  // a worker of the default runtime may have begun it
   runtime rt{{.workers = 1}};
-  rt.run(check);
+  rt.run([&] { check(0); });
 }
 
 TEST(fork, that_has_begun_is_waited_for_when_its_block_throws_and_its_own_exception_is_lost) {

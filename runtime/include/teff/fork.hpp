@@ -96,7 +96,7 @@ class [[nodiscard]] forked {
 
 // Makes f() a task that any worker may run, and returns at once; get() returns its value or throws its
 // exception. On a thread that is no worker, a worker of default_runtime() runs the task, or get() runs it as
-// run() does. Each such fork allocates and takes about a microsecond: for many of them, begin with run()
+// run() does. Each such fork allocates and takes some microseconds: for many of them, begin with run()
 // (runtime.hpp).
 //
 //   auto left = teff::fork([&] { return sum(tree.left); });

@@ -20,8 +20,7 @@ namespace teff {
 // - spawn() runs the task at once when 256 tasks of the scope wait already, so that a loop that spawns needs
 //   bounded memory.
 // - On a thread that is no worker, the workers of default_runtime() run the tasks. Each such spawn()
-// allocates and
-//   takes about a microsecond: for many small tasks, put the scope into run() (runtime.hpp).
+//   allocates and takes some microseconds: for many small tasks, put the scope into run() (runtime.hpp).
 // - The first exception that a task throws cancels the scope: tasks that have not begun are dropped. Then
 //   wait() throws the exception; else the destructor does, unless that runs because of another exception.
 // - Any worker may call spawn() while the scope lives; so its own tasks may, too.

@@ -94,7 +94,7 @@ int teff_parallel_for(int64_t first, int64_t last, size_t grain,
 //   status = teff_scope_end(&tasks);
 //
 // Scopes end in reverse order of their beginning, on the thread on which they began. On a thread that is no
-// worker, the tasks run on the runtime of loops there, and each takes about a microsecond: begin many small
+// worker, the tasks run on the runtime of loops there, and each takes some microseconds: begin many small
 // tasks within teff_run(). The fields are libteff's: the program neither reads nor copies them.
 typedef struct teff_scope {
   void* held[16];

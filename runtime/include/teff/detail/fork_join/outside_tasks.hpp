@@ -60,6 +60,7 @@ class outside_tasks {
 
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<outside_task>> tasks_;
+  unsigned without_room_ = 0;  // spawns that found no room, nor the middle task ended
 };
 
 }  // namespace teff::detail
