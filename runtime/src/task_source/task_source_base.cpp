@@ -165,7 +165,7 @@ std::exception_ptr task_source_base::end_of_wait(std::uint64_t ticket) {
 }
 
 std::exception_ptr task_source_base::outcome() {
-  auto left = forget_waiting();
+  auto left = forget_waiting(!cancelled());
   if (auto error = take_error()) return error;
   return left;
 }
@@ -182,7 +182,7 @@ void task_source_base::abandon_if_unfinished() noexcept {
   try {
     wait_for_rest();
     const std::lock_guard lock(ending_);
-    static_cast<void>(forget_waiting());
+    static_cast<void>(forget_waiting(false));
   } catch (const runtime_was_shut_down&) {
     // No thread looks at the source any more.
   }

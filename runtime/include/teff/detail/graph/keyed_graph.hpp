@@ -198,7 +198,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   chains& unplaced();
   [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 
-  std::exception_ptr forget_waiting() override;
+  std::exception_ptr forget_waiting(bool named) override;
   void forget_placed(worker_state& here, leftovers& all);
   void forget_unplaced(leftovers& all);
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
@@ -250,14 +250,14 @@ void keyed_graph<Key, Hash>::note_numbered(std::size_t number, std::uint32_t mis
 }
 
 template <class Key, class Hash>
-std::exception_ptr keyed_graph<Key, Hash>::forget_waiting() {
+std::exception_ptr keyed_graph<Key, Hash>::forget_waiting(bool named) {
   leftovers all;
   {
     const typename base::visit nobody_is_inside(*this);
     for (auto& each : states_.all()) forget_placed(each, all);
     forget_unplaced(all);
   }
-  return all.error();
+  return named ? all.error() : nullptr;
 }
 
 template <class Key, class Hash>

@@ -106,9 +106,9 @@ class task_source_base : public source {
     task_source_base& of_;
   };
 
-  // Forgets the tasks that wait for something, when the source is at rest. Returns an error that names some
-  // of them; null if there were none.
-  virtual std::exception_ptr forget_waiting() = 0;
+  // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
+  // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
+  virtual std::exception_ptr forget_waiting(bool named) = 0;
   // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
   [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
 
