@@ -1,3 +1,4 @@
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/error.hpp>
 #include <teff/fork.hpp>
 
@@ -15,6 +16,7 @@ slot_outside new_slot_outside() {
 void expect_outside(const task_slot* slot) {
   if (slot == nullptr) throw misuse("teff::forked: got twice");
   if (slot->state.load(std::memory_order_relaxed) == slot_state::outside) return;
+  if (was_forked_by_worker()) throw forked_process();
   throw misuse(
       "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
       "was "

@@ -17,8 +17,8 @@ namespace teff {
 
 namespace {
 
-// The one of a process. A child of fork() begins with another of these, since a thread of the parent may hold
-// the lock; the parent's stays with it, so that nobody takes it for lost memory.
+// The default runtime of a process. A child of fork() begins with another of these, since a thread of the
+// parent may hold the lock; the parent's stays with it, so that nobody takes it for lost memory.
 struct made_once {
   std::mutex making;
   std::atomic<runtime*> made{nullptr};
@@ -33,7 +33,7 @@ constinit made_once* of_parent = nullptr;  // written while a process has one th
 });
 
 made_once& once_here() {
-  // Acquire, as the failed exchange: what another thread of the child has made of it, with the release there.
+  // Acquire, as the failed exchange: pairs with the release of the thread of the child that has made it.
   if (auto* const found = of_this_process.load(std::memory_order_acquire)) return *found;
   auto mine = std::make_unique<made_once>();
   mine->of_parent = of_parent;
@@ -43,7 +43,8 @@ made_once& once_here() {
              : *found;
 }
 
-// Set before the exit shuts down the runtime: whoever finds that shut down reads whether it was the exit.
+// Set before the exit shuts down the runtime: a thread that finds that shut down reads whether it was the
+// exit.
 constinit std::atomic<bool> exits{false};
 
 runtime* made_here() noexcept {
@@ -63,7 +64,7 @@ void shut_down_at_exit() noexcept {
   if (auto* const kept = made_here()) kept->internals().shut_down_at_exit();
 }
 
-// What the calling thread, which is no worker, begins is run in order on it.
+// Whether the calling thread, which is no worker, runs its calls itself, in order.
 bool runs_in_order() noexcept {
   return detail::spare_threads::is_here() || (exits.load(std::memory_order_relaxed) && is_shut_down());
 }

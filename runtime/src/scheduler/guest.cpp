@@ -1,5 +1,6 @@
 #include "scheduler/guest.hpp"
 
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "platform/call_stack.hpp"
@@ -105,6 +106,10 @@ bool run_as(worker* mine, job& job) noexcept {
 
 void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;
+}
+
+bool was_forked_by_worker() noexcept {
+  return bound.refuses;
 }
 
 bool run_as_guest(scheduler& runtime, job& job) noexcept {

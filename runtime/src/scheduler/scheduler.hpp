@@ -28,7 +28,7 @@
 
 namespace teff::detail {
 
-// What `ended` says at the end; 0 to begin with.
+// `ended` is 0 to begin with, and this at the end.
 constexpr std::uint32_t has_ended = 1;
 // Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
 // worker: the calling thread looks for so long, then sleeps.
@@ -85,7 +85,7 @@ class scheduler {
   // is.
   void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
-  // Null: what workers do is not recorded.
+  // Null: the runtime is not traced.
   [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const options& settings() const noexcept { return settings_; }

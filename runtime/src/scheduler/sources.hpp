@@ -87,7 +87,7 @@ class sources {
       mine.store(each, std::memory_order_seq_cst);
       if (in.current.load(std::memory_order_seq_cst) == each) found = visit(*each);
       next = at;
-      // Release: what was done with the source, to remove().
+      // Release: pairs with the acquire in remove().
       mine.store(outer, std::memory_order_release);
     }
     return found;
@@ -117,7 +117,7 @@ class sources {
   struct alignas(64) looking {
     std::atomic<const source*> at{nullptr};
   };
-  std::vector<looking> looking_;  // by worker: what it looks at
+  std::vector<looking> looking_;  // by worker: the source at which it looks
   std::mutex mutex_;
   std::unique_ptr<slot[]> blocks_[48];
   std::size_t blocks_made_ = 0;

@@ -1,5 +1,5 @@
-// What a thread may wait for that is made of others: the search for waits that could never end follows these
-// (src/scheduler/blocked_activities.hpp).
+// A thing that a thread may wait for, and that is made of others: the search for waits that could never end
+// follows these (src/scheduler/blocked_activities.hpp).
 #pragma once
 
 #include <teff/detail/scheduler/spin_lock.hpp>

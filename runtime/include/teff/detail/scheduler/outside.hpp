@@ -1,4 +1,4 @@
-// What threads that are no workers call.
+// Functions that threads call which are no workers.
 #pragma once
 
 #include <teff/detail/scheduler/awaited_job.hpp>

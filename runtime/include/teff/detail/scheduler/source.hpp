@@ -1,4 +1,4 @@
-// A source: a way in that keeps ready work of its own. Here is what workers ask of it, and what it tells
+// A source: a way in that keeps its ready work itself. Here is what workers ask of it, and what it tells
 // them.
 //
 // This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
@@ -15,6 +15,7 @@
 
 namespace teff::detail {
 
+class polled_source;
 class scheduler;
 
 class source {
@@ -48,28 +49,8 @@ class source {
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
-  // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
-  // sources: never. Asked by a worker that looks for work in vain. A thread that makes the time earlier does
-  // so under a lock or by a seq_cst operation, then calls published().
-  using poll_time = std::chrono::steady_clock::time_point;
-  virtual std::optional<poll_time> next_poll() noexcept { return std::nullopt; }
-
-  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
-  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
-  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
-  // called between tasks, may look as well.
-  virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
-
-  // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
-  // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
-  // attached later says an earlier time, so that another one sleeps, on its bell too. `sleeper` is a number
-  // of the worker's own, 2 at least.
-  virtual std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
-    static_cast<void>(sleeper);
-    return std::nullopt;
-  }
-  // That worker is awake, and need not be woken by the bell any more.
-  virtual void rise(std::uint32_t sleeper) noexcept { static_cast<void>(sleeper); }
+  // Itself, if it is to be polled; null, as for most sources: a thread that brings it work says so.
+  virtual polled_source* polled() noexcept { return nullptr; }
 
   // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
   // the work is wanted. Takes no lock, which a thread of the parent may hold.
@@ -85,6 +66,35 @@ class source {
   friend class sources;
   std::atomic<bool> being_detached_{false};
   std::size_t slot_ = 0;  // while it is attached
+};
+
+// A source to which work comes that no thread publishes: by a clock, a network, another process.
+class polled_source : public source {
+ public:
+  polled_source* polled() noexcept final { return this; }
+
+  // When poll() is to be called at the latest if nobody publishes anything before; nothing: never. Asked by a
+  // worker that looks for work in vain. A thread that makes the time earlier does so under a lock or by a
+  // seq_cst operation, then calls published().
+  using poll_time = std::chrono::steady_clock::time_point;
+  virtual std::optional<poll_time> next_poll() noexcept = 0;
+
+  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
+  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
+  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
+  // called between tasks, may look as well.
+  virtual void poll(unsigned worker) noexcept = 0;
+
+  // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
+  // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
+  // attached later says an earlier time, so that another one sleeps, on its bell too. `sleeper` is a number
+  // of the worker's own, 2 at least.
+  virtual std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
+    static_cast<void>(sleeper);
+    return std::nullopt;
+  }
+  // That worker is awake, and need not be woken by the bell any more.
+  virtual void rise(std::uint32_t sleeper) noexcept { static_cast<void>(sleeper); }
 };
 
 // From now on the workers look at the source. Throws std::bad_alloc.
