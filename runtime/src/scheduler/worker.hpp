@@ -1,4 +1,4 @@
-// A worker: its deque, how it finds something to do, and the thread that mans it: its own, or a guest
+// A worker: its deque, how it finds something to do, and the thread that is the worker: its own, or a guest
 // (guests.md).
 #pragma once
 
@@ -122,7 +122,7 @@ class worker {
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
-  // In the storage of the thread that mans it: other workers use it within a `look` (guests.md).
+  // In the storage of the thread that is the worker: other workers use it within a `look` (guests.md).
   [[nodiscard]] local_deque& deque() const noexcept { return *deque_.load(std::memory_order_acquire); }
   // The calling thread's own deque becomes one for this worker's slots. Nobody else knows it.
   void open_deque() noexcept;
@@ -212,10 +212,10 @@ class worker {
 
   scheduler& all_;
   const unsigned index_;
-  unsigned word_;                // of the gate, on which the thread sleeps that mans it
+  unsigned word_;                // of the gate, on which the thread sleeps that is the worker
   const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
-  std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it
+  std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that is the worker
   local_deque* own_deque_ = nullptr;          // in that of its own thread
   std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
