@@ -70,8 +70,8 @@ class activities_here {
 };
 
 // Looks whether something can end before some activities do: a walk from it to what that needs, and so on. A
-// request that runs or waits for a worker needs nothing; what is noted to wait needs what it waits for; an
-// outcome that is made of others needs all of them, or one.
+// request that runs or waits for a worker needs nothing. An activity that is noted to wait needs the awaited
+// thing. An outcome that is made of others needs all of them, or one.
 class search {
  public:
   explicit search(const std::vector<const void*>& mine) : mine_(mine) {}

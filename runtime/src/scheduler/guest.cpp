@@ -31,8 +31,8 @@ struct binding {
 void unbind() noexcept {
   if (bound.to == nullptr) return;
   runtime_registry::visit(bound.runtime, [](scheduler& runtime) noexcept {
-    // The worker's deque has been another one since the guest left: who looks at it from the fence on sees
-    // that.
+    // The worker's deque has been another one since the guest left. A thief that looks from the fence on
+    // sees that.
     runtime.fences().everywhere();
     for (const auto& each : runtime.workers()) each->wait_until_it_looked();
   });

@@ -74,7 +74,7 @@ constexpr numeric_option trace_events_limits{
                        what.otherwise);
 }
 
-// What the program asks for, as far as the option allows it. Throws invalid_option.
+// The value that the program asks for, as far as the option allows it. Throws invalid_option.
 std::uint64_t allowed(std::uint64_t asked, const numeric_option& what) {
   if (asked < what.least || asked > what.most) refuse(what.option, std::to_string(asked), what);
   return asked;
@@ -92,7 +92,7 @@ std::optional<std::uint64_t> from_environment(const numeric_option& what) {
   return value;
 }
 
-// What the program asks for; where that is 0, what the environment does.
+// The value that the program asks for; where that is 0, the value of the environment.
 std::uint64_t chosen(std::uint64_t asked, const numeric_option& what, std::uint64_t otherwise) {
   return asked != 0 ? allowed(asked, what) : from_environment(what).value_or(otherwise);
 }

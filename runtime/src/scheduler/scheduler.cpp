@@ -172,7 +172,7 @@ void scheduler::begin_call() {
 
 bool scheduler::begin_call_unless_shut_down() {
   expect_own_process();
-  // Acquire: what was done before it was shut down, of which a caller that is refused asks.
+  // Acquire: a caller that is refused sees the steps before the shutdown.
   auto now = calls_.load(std::memory_order_acquire);
   do {
     if (now == shut_down_flag) return false;
@@ -183,7 +183,7 @@ bool scheduler::begin_call_unless_shut_down() {
 // The scheduler may be gone when this returns.
 void scheduler::end_call() noexcept {
   if (is_of_parent()) return;
-  // Release: what the call did, to the acquire in wait_for_calls().
+  // Release: pairs with the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
   if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
 }

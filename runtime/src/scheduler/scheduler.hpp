@@ -52,8 +52,8 @@ class scheduler {
   void run_and_wait(awaited_job& job);
   // The same, but false, and nothing is run, if the runtime was shut down.
   [[nodiscard]] bool run_unless_shut_down(awaited_job& job);
-  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as others
-  // are between the two: what they do may need more calls.
+  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as other
+  // calls are between the two: they may need more calls.
   void begin_call();
   [[nodiscard]] bool begin_call_unless_shut_down();
   void end_call() noexcept;

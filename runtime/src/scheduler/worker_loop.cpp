@@ -128,8 +128,8 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
       may_run_now(), {.slot = &slot});
 }
 
-// It does not count as a searcher, who would be expected to find what others publish, but for the moment
-// between its waking up and its preparing to sleep.
+// It counts as a searcher only for a moment, before it prepares to sleep and after it wakes: a searcher is
+// expected to find the work of others.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = current_or_leave();
   auto& gate = me.all_.gate();
@@ -258,8 +258,8 @@ void worker::keep_to_own_processor() const noexcept {
     all_.move_this_thread_to(index_);
 }
 
-// Whether it spins longer than others and somebody published meanwhile, who would have had to wake a worker:
-// then its patience begins again.
+// Whether it spins longer than others and a thread published meanwhile, which would have had to wake a
+// worker. Then its patience begins again.
 bool worker::is_counted_on(waiting& mine) noexcept {
   if (!patience_.is_long()) return false;
   if (mine.pace.has_lost_core() || !all_.was_searcher_counted_on()) {

@@ -151,8 +151,8 @@ bool worker::run_something(waiting& mine) noexcept {
       run_job_of(all_.requests().queue(), searching))
     return true;
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
-  // What came from outside is taken only if it was there before the look at the sources, all of which are
-  // looked at then: who brought it may have brought a source something before, and it may wait for that.
+  // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
+  // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
   if (from_outside) next_look_at_sources_ = 0;
   if (limit != may_run::awaited_thief) {

@@ -9,8 +9,8 @@ namespace teff::detail {
 // Whether this is a child process, which the calling thread has forked as a worker: its tasks can't go on.
 [[nodiscard]] bool was_forked_by_worker() noexcept;
 
-// Says on stderr that a task that has called fork() has returned in the child, and ends the process: whoever
-// waits for the task is not there.
+// Says on stderr that a task that has called fork() has returned in the child, and ends the process: the
+// thread that waits for the task is not there.
 [[noreturn, gnu::cold]] void leave_child_process() noexcept;
 
 }  // namespace teff::detail

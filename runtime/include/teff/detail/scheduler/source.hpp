@@ -26,22 +26,22 @@ class source {
   virtual ~source() = default;
 
   // Called by worker `worker` when it is free. Does some of the work that this worker may do, and returns
-  // whether there was any. What it runs may call it again.
+  // whether there was any. The work may call it again.
   virtual bool run(unsigned worker) noexcept = 0;
 
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // When sees_work() is true of a worker that searches: whether it is to call run() now. What another thread
-  // is about to do itself may be left to it for a moment.
+  // When sees_work() is true of a worker that searches: whether it is to call run() now. Work that another
+  // thread is about to do itself may be left to that thread for a moment.
   virtual bool invites(unsigned worker) noexcept {
     static_cast<void>(worker);
     return true;
   }
 
   // Whether nothing goes on of which run() might find a part soon. While this is true of all sources, a
-  // worker that searches looks at them only once in a microsecond or two: who brings a few short tasks then
-  // has their cache lines to itself.
+  // worker that searches looks at them only once in a microsecond or two: a thread that brings a few short
+  // tasks then has their cache lines to itself.
   virtual bool is_quiet() noexcept { return false; }
 
   // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
@@ -79,10 +79,10 @@ class polled_source : public source {
   using poll_time = std::chrono::steady_clock::time_point;
   virtual std::optional<poll_time> next_poll() noexcept = 0;
 
-  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
-  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
-  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
-  // called between tasks, may look as well.
+  // The time has come: looks for work that no thread publishes (a clock, a network), and returns soon.
+  // sees_work() sees the found work from then on. Called by a worker that looks for work, by several at once
+  // if they do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(),
+  // which is called between tasks, may look as well.
   virtual void poll(unsigned worker) noexcept = 0;
 
   // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
@@ -123,7 +123,7 @@ bool run_here(source&) noexcept;
 void expect_own_process(const scheduler&);
 
 // If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
-// that has called fork() has returned here, and whoever waits for it is not there.
+// that has called fork() has returned here, and the thread that waits for it is not there.
 [[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
 
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws
