@@ -199,7 +199,7 @@ TEST(forked_process, forks_again) {
   EXPECT_EQ(rt.run([] { return fib(10); }), 55);
 }
 
-TEST(forked_process, of_a_worker_goes_on_with_its_task) {
+TEST(forked_process, of_a_worker_uses_runtimes_of_its_own) {
   on_runtimes([](runtime& rt) {
     const auto child = [&]() -> std::string {
       if (fib(12) != 144) return "join";
@@ -227,78 +227,37 @@ TEST(forked_process, of_a_worker_may_use_the_cores_of_the_process) {
   EXPECT_EQ(rt.run([&] { return in_child([&] { return runtime{}.workers() == cores ? "" : "cores"; }); }), 0);
 }
 
-// The child, forked by a task, waits for a task that another worker of the parent runs meanwhile.
-template <class Wait>
-void lose_a_task(Wait wait) {
-  runtime rt{{.workers = 2}};
-  std::atomic<bool> stolen{false};
-  std::atomic<bool> ended{false};
-  const auto task = [&] {
-    stolen = true;
-    while (!ended) std::this_thread::yield();
-    return 1;
-  };
-  const auto fork_when_stolen = [&] {
-    while (!stolen) std::this_thread::yield();
-    const pid_t process = ::fork();
-    if (process == 0) ::alarm(120);
-    return process;
-  };
-  const auto end = [&](pid_t process) {
-    EXPECT_EQ(end_of(process), 0);
-    ended = true;
-  };
-  rt.run([&] { wait(task, fork_when_stolen, end); });
+TEST(forked_process, of_a_worker_gets_a_named_error_from_what_its_task_began) {
+  on_runtimes([](runtime& rt) {
+    rt.run([&] {
+      scope tasks;
+      tasks.spawn([] {});
+      auto forked = teff::fork([] { return 1; });
+      const auto child = [&]() -> std::string {
+        if (!throws<forked_process>([&] { forked.get(); })) return "get";
+        if (!throws<forked_process>([&] { tasks.wait(); })) return "wait";
+        return works_with_its_own();
+      };
+      EXPECT_EQ(in_child(child), 0);
+      EXPECT_EQ(forked.get(), 1);
+      tasks.wait();
+    });
+  });
 }
 
-TEST(forked_process, that_joins_a_task_which_the_parent_runs_gets_a_named_error) {
-  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
-    pid_t process = -1;
-    try {
+TEST(forked_process, of_a_worker_that_returns_to_a_join_ends) {
+  on_runtimes([](runtime& rt) {
+    rt.run([] {
+      pid_t process = -1;
       join(
           [&] {
-            process = fork_when_stolen();
-            if (process != 0) end(process);
+            process = ::fork();
+            if (process == 0) ::alarm(120);
           },
-          task);
-    } catch (const forked_process&) {
-      end_as([] { return fib(10) == 55 ? "" : "fib"; });
-    }
-    if (process == 0) ::_exit(2);
-  });
-}
-
-TEST(forked_process, that_gets_a_fork_which_the_parent_runs_gets_a_named_error) {
-  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
-    auto forked = teff::fork(task);
-    const pid_t process = fork_when_stolen();
-    if (process == 0) {
-      end_as([&] { return throws<forked_process>([&] { forked.get(); }) ? works_with_its_own() : "get"; });
-    }
-    end(process);
-    EXPECT_EQ(forked.get(), 1);
-  });
-}
-
-TEST(forked_process, that_waits_for_a_scope_of_which_the_parent_runs_a_task_gets_a_named_error) {
-  lose_a_task([](const auto& task, const auto& fork_when_stolen, const auto& end) {
-    int ran = 0;
-    scope tasks;
-    tasks.spawn(task);
-    const pid_t process = fork_when_stolen();
-    tasks.spawn([&] { ++ran; });
-    if (process == 0) {
-      end_as([&]() -> std::string {
-        if (!throws<forked_process>([&] { tasks.wait(); })) return "wait";
-        if (ran != 1) return "its own task";
-        tasks.spawn([&] { ++ran; });
-        tasks.wait();
-        return ran == 2 ? works_with_its_own() : "used again";
-      });
-    }
-    end(process);
-    tasks.wait();
-    EXPECT_EQ(ran, 1);
+          [] {});
+      if (process == 0) ::_exit(9);
+      EXPECT_EQ(end_of(process), EXIT_FAILURE);
+    });
   });
 }
 
@@ -439,37 +398,21 @@ TEST(forked_process, of_a_thread_that_has_been_a_guest_may_be_one_again) {
 }
 
 // The tasks below it on the stack lie in the deque of the thread, which a runtime of the child must not take.
-TEST(forked_process, of_a_guest_goes_on_with_its_task) {
+TEST(forked_process, of_a_guest_keeps_its_cores_and_uses_a_runtime_of_its_own) {
   runtime rt{{.workers = 1}};
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   run_as_guest(rt, [&] {
-    pid_t process = -1;
-    std::string wrong;
-    int ran = 0;
     scope tasks;
-    tasks.spawn([&] { ++ran; });
-    join(
-        [&] {
-          process = ::fork();
-          if (process != 0) return;
-          ::alarm(120);
-          wrong = works_with_its_own();
-          if (!throws<forked_process>([&] { rt.run([] {}); })) wrong = "run";
-          parallel_for(0, 1000, [&](int) { ++ran; });
-        },
-        [&] { ++ran; });
-    tasks.wait();
-    if (process == 0) {
-      end_as([&]() -> std::string {
-        cpu_set_t now;
-        if (::sched_getaffinity(0, sizeof now, &now) != 0 || CPU_EQUAL(&now, &before) == 0) return "affinity";
-        if (ran != 1002) return "ran " + std::to_string(ran);
-        return wrong;
-      });
-    }
-    EXPECT_EQ(end_of(process), 0);
-    EXPECT_EQ(ran, 2);
+    tasks.spawn([] {});
+    const auto child = [&]() -> std::string {
+      cpu_set_t now;
+      if (::sched_getaffinity(0, sizeof now, &now) != 0 || CPU_EQUAL(&now, &before) == 0) return "affinity";
+      if (!throws<forked_process>([&] { rt.run([] {}); })) return "run";
+      if (!throws<forked_process>([&] { tasks.wait(); })) return "wait";
+      return works_with_its_own();
+    };
+    EXPECT_EQ(in_child(child), 0);
   });
   EXPECT_EQ(rt.run([] { return fib(10); }), 55);
 }

@@ -19,10 +19,10 @@ namespace teff::test {
 namespace {
 
 using namespace std::chrono_literals;
-using clock = detail::source::poll_time::clock;
+using clock = detail::polled_source::poll_time::clock;
 
 // Calls a function at a time. The function or any thread may set the next time.
-class alarm_clock final : public detail::source {
+class alarm_clock final : public detail::polled_source {
  public:
   explicit alarm_clock(detail::scheduler& of) : of_(of) {}
 

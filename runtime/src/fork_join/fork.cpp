@@ -1,3 +1,4 @@
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/error.hpp>
 #include <teff/fork.hpp>
 
@@ -14,6 +15,7 @@ fork_outside new_fork_outside() {
 void expect_outside(const task_slot* slot) {
   if (slot == nullptr) throw misuse("teff::forked: got twice");
   if ((slot->exceptions & made_outside) != 0) return;
+  if (was_forked_by_worker()) throw forked_process();
   throw misuse(
       "teff::forked: got on another worker than the one that forked it, or before a fork, scope or join that "
       "was made later has ended; the newest comes first");

@@ -21,10 +21,10 @@ namespace {
 constexpr int looks_before_counts = 7;
 
 // Earlier than that of any source before, and later than any clock.
-source::poll_time next_time_that_never_comes() noexcept {
-  static std::atomic<source::poll_time::rep> made{0};
-  return source::poll_time::max() -
-         source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
+polled_source::poll_time next_time_that_never_comes() noexcept {
+  static std::atomic<polled_source::poll_time::rep> made{0};
+  return polled_source::poll_time::max() -
+         polled_source::poll_time::duration(made.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ void message_source::rise(std::uint32_t sleeper) noexcept {
 
 // A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
-std::optional<source::poll_time> message_source::next_poll() noexcept {
+std::optional<polled_source::poll_time> message_source::next_poll() noexcept {
   if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;
   constexpr poll_time::duration shortest = std::chrono::microseconds(20);
   constexpr poll_time::duration longest = std::chrono::milliseconds(1);

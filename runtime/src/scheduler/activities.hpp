@@ -30,8 +30,8 @@ struct enclosing_activity {
   // A request, or a task of one: on top of it runs only what belongs to the innermost activity, and work that
   // this worker alone may be able to do. Anything else might wait for the request.
   bool exclusive = false;
-  // Of a task that was stolen from within it: all on whose stack it lies, itself the innermost. None of them
-  // can end before the task has.
+  // Of a task that was stolen from within it: all on whose stack it lies, itself the innermost. No such
+  // activity can end before the task has.
   outer_activities victims{};
 };
 

@@ -19,7 +19,7 @@ struct blocked_activity {
   const blocked_activities* noted_by;
   const void* activity;
   const void* awaited;
-  made_of_others* outcome;  // the awaited one, if it is an outcome: who waits owns it
+  made_of_others* outcome;  // the awaited one, if it is an outcome: the waiting thread owns it
 };
 
 // Of all runtimes of the process.
@@ -56,7 +56,7 @@ class activities_here {
     std::size_t end;
   };
 
-  // Those that have not been added.
+  // Adds the activities that have not been added.
   void add(outer_activities those) {
     std::size_t first = 0;
     for (const auto& each : stretches_) {
@@ -70,8 +70,8 @@ class activities_here {
 };
 
 // Looks whether something can end before some activities do: a walk from it to what that needs, and so on. A
-// request that runs or waits for a worker needs nothing; what is noted to wait needs what it waits for; an
-// outcome that is made of others needs all of them, or one.
+// request that runs or waits for a worker needs nothing. An activity that is noted to wait needs the awaited
+// thing. An outcome that is made of others needs all of them, or one.
 class search {
  public:
   explicit search(const std::vector<const void*>& mine) : mine_(mine) {}
@@ -91,7 +91,7 @@ class search {
       if (nodes_.size() > most) return true;
       look_at(i, noted);
     }
-    // What only goes round in a circle does not end.
+    // A thing that only goes round in a circle does not end.
     for (bool changed = true; changed;) {
       changed = false;
       for (std::size_t i = nodes_.size(); i-- != 0;) {

@@ -42,8 +42,8 @@ class blocked_activities {
 
   // Whether the calling thread is in the middle of any activity.
   [[nodiscard]] bool any() const noexcept { return any_; }
-  // Whether what is awaited can't end before one of those activities does: through tasks of its own that wait
-  // for others, what it is made of, and so on. Then this wait is not noted.
+  // Whether the awaited thing can't end before one of those activities does: its tasks may wait for others,
+  // it may be made of others, and so on. Then this wait is not noted.
   [[nodiscard]] bool for_ever() const noexcept { return for_ever_; }
 
  private:
@@ -68,7 +68,7 @@ struct named_job : job {
               &wanted);
         }},
         of(wanted) {}
-  // What is to be run for a submitter that is blocked like that.
+  // The job that is to be run for a submitter that is blocked like that.
   [[nodiscard]] job& unless_plain(const blocked_activities& submitter) noexcept {
     return submitter.any() ? static_cast<job&>(*this) : of;
   }

@@ -1,5 +1,6 @@
 #include "scheduler/guest.hpp"
 
+#include <teff/detail/scheduler/process.hpp>
 #include <teff/detail/scheduler/requests.hpp>
 
 #include "platform/call_stack.hpp"
@@ -30,8 +31,8 @@ struct binding {
 void unbind() noexcept {
   if (bound.to == nullptr) return;
   runtime_registry::visit(bound.runtime, [](scheduler& runtime) noexcept {
-    // The worker's deque has been another one since the guest left: who looks at it from the fence on sees
-    // that.
+    // The worker's deque has been another one since the guest left. A thief that looks from the fence on
+    // sees that.
     runtime.fences().everywhere();
     for (const auto& each : runtime.workers()) each->wait_until_it_looked();
   });
@@ -105,6 +106,10 @@ bool run_as(worker* mine, job& job) noexcept {
 
 void refuse_to_be_a_guest() noexcept {
   bound.refuses = true;
+}
+
+bool was_forked_by_worker() noexcept {
+  return bound.refuses;
 }
 
 bool run_as_guest(scheduler& runtime, job& job) noexcept {

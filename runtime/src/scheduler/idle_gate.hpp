@@ -14,7 +14,7 @@
 
 namespace teff::detail {
 
-// What a sleeping worker may be woken for.
+// The reason for which a sleeping worker may be woken.
 enum class wake_for : std::uint8_t {
   work,  // anything that any worker may do
   name,  // only what another thread wakes this worker for, by its index
@@ -23,7 +23,7 @@ enum class wake_for : std::uint8_t {
 // Whether a guest has entered, and whether worker 0 had promised to wake by a time, which it has no more.
 enum class entered : std::uint8_t { no, yes, with_promise };
 
-// Workers have the words 0 to `workers` - 1. A guest, which is worker 0, has a word of its own, the last one.
+// Workers have the words 0 to `workers` - 1. A guest, which is worker 0, has the last word.
 //
 // `System` gives atomic<T>, a type `time` with its greatest value `never`, a type `bells`, wait(word,
 // expected), wait_until(word, expected, time, bells), which is false if the time has come or one of the bells

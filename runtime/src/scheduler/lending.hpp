@@ -6,9 +6,9 @@
 
 namespace teff::detail {
 
-// Two counts. Both are seq_cst, as are the counts of requests and of calls: who pushes one and sees that a
-// thread runs requests is seen by that thread's last look; who pushes one and sees no sleeper, or sees that
-// not all sleep, is seen by the look of whoever is the next to sleep.
+// Two counts. Both are seq_cst, as are the counts of requests and of calls. A thread pushes one and sees
+// that a spare thread runs requests: then the last look of the spare thread sees the push. Or it sees no
+// sleeper, or that not all sleep: then the look of the next worker that goes to sleep sees the push.
 template <template <class> class Atomic = std::atomic>
 class lending {
  public:
@@ -36,11 +36,11 @@ class lending {
     }
     return false;
   }
-  // It has ended, or it blocks; it goes on. Who leaves looks at the requests after it.
+  // It has ended, or it blocks; it goes on. A thread that leaves looks at the requests after it.
   void leave() noexcept { running_.fetch_sub(1, std::memory_order_seq_cst); }
   void come_back() noexcept { running_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // What a thread does that has entered: runs requests until there are none.
+  // A thread that has entered runs requests until there are none.
   template <class RunOne, class Empty>
   void run_all(RunOne run_one, Empty empty) noexcept {
     do {

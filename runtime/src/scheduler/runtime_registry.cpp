@@ -37,8 +37,8 @@ namespace runtime_registry {
 
 namespace {
 
-// Those of the process that this one was forked from stay: they are never destroyed here, since their threads
-// are not here to end.
+// The runtimes of the process from which this one was forked stay. They are never destroyed here, since their
+// threads are not here to end.
 struct runtimes {
   std::vector<scheduler*> all;
   std::deque<std::atomic<std::uint64_t>> places;  // 0: free

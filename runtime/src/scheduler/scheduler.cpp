@@ -20,7 +20,7 @@ namespace {
 
 std::atomic<std::uint64_t> next_number{1};
 
-// What `ended` says meanwhile: the waiter, no worker, sleeps.
+// `ended` says meanwhile: the waiter, no worker, sleeps.
 constexpr std::uint32_t awaited_asleep = 2;
 
 // About as long as oneTBB's workers do.
@@ -33,25 +33,26 @@ void wait_until_set(std::atomic<std::uint32_t>& ended, place waiter,
   if (waiter.runtime != nullptr) {
     return help_until(
         [](const void* flag) {
-          // seq_cst: the last look before sleeping, against set_and_wake(); acquire: what was done before.
+          // seq_cst: the last look before sleeping, against set_and_wake(); acquire: sees the work that was
+          // done before.
           return static_cast<const std::atomic<std::uint32_t>*>(flag)->load(std::memory_order_seq_cst) ==
                  has_ended;
         },
         &ended);
   }
-  // Acquire: pairs with the release in set_and_wake(): what was done before.
+  // Acquire: pairs with the release in set_and_wake().
   const auto is_set = [&] { return ended.load(std::memory_order_acquire) == has_ended; };
   auto now = ended.load(std::memory_order_acquire);
   if (happens_soon(is_set, patience)) return;
   const thread_blocks here;
-  // Of this and set_and_wake(), the later one sees the other's value.
+  // Of this and set_and_wake(), the later exchange sees the value of the earlier one.
   if (now == has_ended || !ended.compare_exchange_strong(now, awaited_asleep, std::memory_order_acquire))
     return;
   while (!is_set()) futex_wait(ended, awaited_asleep);
 }
 
 void set_and_wake(std::atomic<std::uint32_t>& ended, place waiter) noexcept {
-  // Release: what was done before. seq_cst: before the look whether the waiter sleeps.
+  // Release: pairs with the acquires in wait_until_set(). seq_cst: before the look whether the waiter sleeps.
   const auto before = ended.exchange(has_ended, std::memory_order_seq_cst);
   if (waiter.runtime == nullptr) {
     if (before == awaited_asleep) futex_wake(ended);  // takes its address only
@@ -111,7 +112,7 @@ scheduler::~scheduler() {
   runtime_registry::remove(*this);
 }
 
-// Those that were never started are counted as having arrived and left.
+// Workers that were never started are counted as having arrived and left.
 void scheduler::stop_workers(std::size_t started) noexcept {
   stop_.store(true, std::memory_order_seq_cst);
   const auto missing = static_cast<std::ptrdiff_t>(workers_.size() - started);
@@ -161,14 +162,14 @@ void scheduler::expect_own_process() const {
   if (is_of_parent()) throw forked_process();
 }
 
-// What runs during a shutdown may still begin something; when nothing runs any more, nobody may.
+// A call that runs during a shutdown may begin others; when no call runs any more, none may begin.
 void scheduler::begin_call() {
   if (!begin_call_unless_shut_down()) throw runtime_was_shut_down();
 }
 
 bool scheduler::begin_call_unless_shut_down() {
   expect_own_process();
-  // Acquire: what was done before it was shut down, of which a caller that is refused asks.
+  // Acquire: a caller that is refused sees the steps before the shutdown.
   auto now = calls_.load(std::memory_order_acquire);
   do {
     if (now == shut_down_flag) return false;
@@ -179,7 +180,7 @@ bool scheduler::begin_call_unless_shut_down() {
 // The scheduler may be gone when this returns.
 void scheduler::end_call() noexcept {
   if (is_of_parent()) return;
-  // Release: what the call did, to the acquire in wait_for_calls().
+  // Release: pairs with the acquire in wait_for_calls().
   const auto before = calls_.fetch_sub(one_call, std::memory_order_release);
   if (before == (one_call | shut_down_flag)) futex_wake_all(calls_);  // takes its address only
 }
@@ -237,7 +238,7 @@ void scheduler::submit(job& job) noexcept {
 }
 
 void scheduler::submit_request(job& job) noexcept {
-  if (is_of_parent()) return;  // nobody is there who would run it
+  if (is_of_parent()) return;  // no thread is there that would run it
   requests_.queue().push(job);
   // A sleeper is woken, or a worker searches, or all are busy. Which of the last two, the counters can't
   // tell: some search only for what they may run.

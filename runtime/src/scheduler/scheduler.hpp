@@ -28,7 +28,7 @@
 
 namespace teff::detail {
 
-// What `ended` says at the end; 0 to begin with.
+// `ended` is 0 to begin with, and this at the end.
 constexpr std::uint32_t has_ended = 1;
 // Returns when `ended` is set to that. `waiter`: the calling worker, which runs other work meanwhile. Not a
 // worker: the calling thread looks for so long, then sleeps.
@@ -52,8 +52,8 @@ class scheduler {
   void run_and_wait(awaited_job& job);
   // The same, but false, and nothing is run, if the runtime was shut down.
   [[nodiscard]] bool run_unless_shut_down(awaited_job& job);
-  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as others
-  // are between the two: what they do may need more calls.
+  // From the first to the second, shut_down() waits. Throws runtime_was_shut_down; but not as long as other
+  // calls are between the two: they may need more calls.
   void begin_call();
   [[nodiscard]] bool begin_call_unless_shut_down();
   void end_call() noexcept;
@@ -83,7 +83,7 @@ class scheduler {
   // is.
   void move_this_thread_to(unsigned index) const noexcept;
   [[nodiscard]] counters counted() const noexcept;
-  // Null: what workers do is not recorded.
+  // Null: the runtime is not traced.
   [[nodiscard]] trace* traced() noexcept { return trace_ ? &*trace_ : nullptr; }
   [[nodiscard]] const tick_scale& scale() const noexcept { return scale_; }
   [[nodiscard]] const runtime_options& settings() const noexcept { return settings_; }

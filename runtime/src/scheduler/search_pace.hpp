@@ -55,7 +55,8 @@ class search_pace {
     if (crowded_.load(std::memory_order_relaxed) || now_ >= gives_way_from_) std::this_thread::yield();
   }
 
-  // All of it, for who does nothing else between two looks: after a look in vain, whether to look again.
+  // All of it, for a caller that does nothing else between two looks: after a look in vain, whether to look
+  // again.
   [[nodiscard]] bool goes_on() noexcept {
     if (!is_time_to_read()) return true;
     read_clock();

@@ -13,7 +13,7 @@ class seat {
  public:
   [[nodiscard]] bool try_take() noexcept {
     auto now = free;
-    // Acquire: pairs with the release in leave(): what the last holder did as the worker.
+    // Acquire: pairs with the release in leave(), after the last holder acted as the worker.
     return word_.compare_exchange_strong(now, taken, std::memory_order_acquire, std::memory_order_relaxed);
   }
   // Called by the worker's own thread only.

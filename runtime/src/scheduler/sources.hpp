@@ -16,9 +16,9 @@
 
 namespace teff::detail {
 
-// A table of slots, which all workers read and nobody copies. A worker says which source it looks at, then
-// looks whether the source is still in its slot. Who removes a source takes it out of the slot, then waits
-// for the workers that look at it: so when remove() returns no worker uses it (README, "Sources").
+// A table of slots, which all workers read and none copies. A worker says which source it looks at, then
+// looks whether the source is still in its slot. A thread that removes a source takes it out of the slot,
+// then waits for the workers that look at it. So no worker uses it when remove() returns (README, "Sources").
 class sources {
  public:
   explicit sources(unsigned workers) : looking_(workers) {}
@@ -35,8 +35,8 @@ class sources {
     // Release: the source, to the acquire in look_at().
     slot_of(at).current.store(added.get(), std::memory_order_release);
     slot_of(at).owner = std::move(added);
-    // seq_cst: before the look at sleepers of whoever brings the source something. A worker that found the
-    // table empty after it had said that it sleeps is seen by that look.
+    // seq_cst: before the look at sleepers of a thread that brings the source something. A worker that found
+    // the table empty after it had said that it sleeps is seen by that look.
     if (at >= end_.load(std::memory_order_relaxed)) end_.store(at + 1, std::memory_order_seq_cst);
   }
 
@@ -75,8 +75,8 @@ class sources {
     auto& mine = looking_[worker].at;
     const source* const outer = mine.load(std::memory_order_relaxed);
     bool found = false;
-    // Acquire: the slots. The number may be out of date: who adds a source and brings it something wakes the
-    // worker by the gate, or is seen by its last look.
+    // Acquire: the slots. The number may be out of date: a thread that adds a source and brings it something
+    // wakes the worker by the gate, or is seen by its last look.
     const auto end = end_.load(std::memory_order_acquire);
     for (std::size_t i = 0, at = next; i < end && !found; ++i) {
       if (at >= end) at = 0;
@@ -87,7 +87,7 @@ class sources {
       mine.store(each, std::memory_order_seq_cst);
       if (in.current.load(std::memory_order_seq_cst) == each) found = visit(*each);
       next = at;
-      // Release: what was done with the source, to remove().
+      // Release: pairs with the acquire in remove().
       mine.store(outer, std::memory_order_release);
     }
     return found;
@@ -117,7 +117,7 @@ class sources {
   struct alignas(64) looking {
     std::atomic<const source*> at{nullptr};
   };
-  std::vector<looking> looking_;  // by worker: what it looks at
+  std::vector<looking> looking_;  // by worker: the source at which it looks
   std::mutex mutex_;
   std::unique_ptr<slot[]> blocks_[48];
   std::size_t blocks_made_ = 0;

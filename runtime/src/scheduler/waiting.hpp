@@ -1,4 +1,4 @@
-// A wait of a worker: what it waits for, what it may run meanwhile, and how far its search for that has come.
+// A wait of a worker: its condition, its limits, and how far its search has come.
 #pragma once
 
 #include "scheduler/search_pace.hpp"

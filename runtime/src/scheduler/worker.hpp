@@ -1,4 +1,4 @@
-// A worker: its deque, how it finds something to do, and the thread that mans it: its own, or a guest
+// A worker: its deque, how it finds something to do, and the thread that is the worker: its own, or a guest
 // (guests.md).
 #pragma once
 
@@ -32,7 +32,7 @@ namespace teff::detail {
 
 class scheduler;
 
-// What a waiting worker may run (README, "Waiting within an activity").
+// The work that a waiting worker may run (README, "Waiting within an activity").
 enum class may_run : std::uint8_t {
   awaited_thief,  // what the thief of the awaited slot has in its deque
   own_work,       // work of the awaited source; of others, and of jobs, what no other worker may do
@@ -40,7 +40,7 @@ enum class may_run : std::uint8_t {
   everything,     // besides, jobs for any worker, and any tasks
 };
 
-// What a waiting worker looks at first.
+// The place at which a waiting worker looks first.
 struct awaited_work {
   const task_slot* slot = nullptr;  // the stolen slot that it waits for
   source* from = nullptr;           // the source whose work it waits for
@@ -121,7 +121,7 @@ class worker {
   [[nodiscard]] scheduler& all() const noexcept { return all_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] bool owns(const task_slot* slot) const noexcept { return slots_.owns(slot); }
-  // In the storage of the thread that mans it: other workers use it within a `look` (guests.md).
+  // In the storage of the thread that is the worker: other workers use it within a `look` (guests.md).
   [[nodiscard]] local_deque& deque() const noexcept { return *deque_.load(std::memory_order_acquire); }
   // The calling thread's own deque becomes one for this worker's slots. Nobody else knows it.
   void open_deque() noexcept;
@@ -155,7 +155,7 @@ class worker {
   enum class waits : bool { within_task, at_top };
   struct waiting;
 
-  // What the calling thread's deque says of this worker, while the thread mans it; and nothing any more.
+  // The calling thread's deque is told of this worker, while the thread is that worker; and is told no more.
   void man_deque() noexcept;
   static void leave_deque() noexcept;
   void main() noexcept;
@@ -167,7 +167,7 @@ class worker {
   void leave_shared_core() noexcept;
   [[nodiscard]] bool is_counted_on(waiting& mine) noexcept;
   void look_around(waiting& mine) noexcept;
-  void lend_requests(waiting& mine, source::poll_time now) noexcept;
+  void lend_requests(waiting& mine, polled_source::poll_time now) noexcept;
   void park(waiting& mine) noexcept;
   [[nodiscard]] bool finds_reason_to_stay_awake(const waiting& mine) noexcept;
   [[nodiscard]] may_run may_run_now() const noexcept;
@@ -182,7 +182,8 @@ class worker {
   void start_search(bool& searching) noexcept;
   void stop_search(bool& searching) noexcept;
   enum class woken_by : bool { another, time_or_bell };
-  woken_by sleep(wake_for what, source::poll_time deadline, waits where, const doorbells& also = {}) noexcept;
+  woken_by sleep(wake_for what, polled_source::poll_time deadline, waits where,
+                 const doorbells& also = {}) noexcept;
   void record_instant(event_kind what, const worker* other = nullptr) noexcept;
   void woke_one() noexcept;
   void hand_over() noexcept;
@@ -193,12 +194,14 @@ class worker {
   [[nodiscard]] bool sees_source_work(may_run limit) noexcept;
   [[nodiscard]] bool sees_work_of(source& each, may_run limit) noexcept;
   [[nodiscard]] bool sees_work() noexcept;
-  [[nodiscard]] source::poll_time next_poll() noexcept;
+  // Calls visit(source) for each that is to be polled, until it says true; returns whether it did.
+  bool any_polled(auto visit) noexcept;
+  [[nodiscard]] polled_source::poll_time next_poll() noexcept;
   // To the bells of all sources. False: they are too many to sleep on.
   bool listen(doorbells& bells) noexcept;
   // It is awake: a bell would wake its own thread in vain.
   void rise() noexcept;
-  void poll_sources(source::poll_time now) noexcept;
+  void poll_sources(polled_source::poll_time now) noexcept;
   bool run_awaited(source& awaited, bool& searching) noexcept;
   enum class found : std::uint8_t { nothing, left_alone, work };
   found run_sources(may_run limit, bool& searching) noexcept;
@@ -207,10 +210,10 @@ class worker {
 
   scheduler& all_;
   const unsigned index_;
-  unsigned word_;                // of the gate, on which the thread sleeps that mans it
+  unsigned word_;                // of the gate, on which the thread sleeps that is the worker
   const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
-  std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that mans it
+  std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that is the worker
   local_deque* own_deque_ = nullptr;          // in that of its own thread
   std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
@@ -218,7 +221,7 @@ class worker {
   std::int64_t next_look_at_sources_ = 0;  // while it searches, by the processor's clock
   const std::byte* stack_middle_ = nullptr;
   const std::byte* own_stack_middle_ = nullptr;
-  // What a guest runs on, and what it says if that overflows.
+  // The stack of a guest, and the line that is printed if it overflows.
   struct guest_stack {
     guest_stack(std::size_t size, unsigned worker);
     call_stack calls;

@@ -1,4 +1,4 @@
-// What a worker counts of itself, and others read at any time.
+// Counts of a worker, which it alone writes and any thread reads.
 #pragma once
 
 #include "platform/ticks.hpp"

@@ -61,7 +61,7 @@ void worker::work_until_stopped() noexcept {
 
 void worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {
   const traced_span span(event_kind::waiting, nullptr);
-  // seq_cst: the last look before sleeping, against complete(); acquire: what the tasks did.
+  // seq_cst: the last look before sleeping, against complete(); acquire: sees the work of the tasks.
   work_until([&pending] { return pending.load(std::memory_order_seq_cst) == 0; }, may_run_now(), {});
 }
 
@@ -69,7 +69,7 @@ void worker::help_until(bool (*done)(const void*), const void* what, source* awa
   auto& me = current_or_leave();
   const bool deep =
       me.activities_.depth() >= most_activities_to_run_anything || !me.has_room_for_foreign_tasks();
-  // What it waits for may be work that only this worker can do.
+  // It may wait for work that only this worker can do.
   const auto limit =
       deep && awaited != nullptr ? may_run::own_work : std::max(me.may_run_now(), may_run::sources);
   me.work_until([=] { return done(what); }, limit, {.from = awaited});
@@ -106,7 +106,7 @@ void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noe
   do {
     while (me.run_job_of(me.inbox_, searching)) continue;
     me.stolen_.tell();
-    // Where threads share cores, whoever is to bring a job needs this one.
+    // Where threads share cores, the thread that is to bring a job needs this one.
     if (me.all_.crowded().load(std::memory_order_relaxed)) continue;
     me.spin_until(
         [](const void* given) {
@@ -128,8 +128,8 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
       may_run_now(), {.slot = &slot});
 }
 
-// It does not count as a searcher, who would be expected to find what others publish, but for the moment
-// between its waking up and its preparing to sleep.
+// It counts as a searcher only for a moment, before it prepares to sleep and after it wakes: a searcher is
+// expected to find the work of others.
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = current_or_leave();
   auto& gate = me.all_.gate();
@@ -139,7 +139,7 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
     if (done(what)) return;
     gate.start_search();
     if (gate.prepare_sleep(me.word_, wake_for::name)) me.hand_over();
-    // From here on, whoever makes it true sees that this worker sleeps, or is seen by this look.
+    // From here on, a thread that makes it true sees that this worker sleeps, or is seen by this look.
     me.all_.fences().everywhere();
     if (done(what)) {
       gate.cancel_sleep(me.word_, wake_for::name);
@@ -215,7 +215,7 @@ void worker::leave_shared_core() noexcept {
   constexpr unsigned tasks_between_looks = 8;
   if (++tasks_at_top_ % tasks_between_looks != 0 && !this_core.is_shared()) return;
   if (!this_core.is_time_to_leave()) return;
-  stolen_.tell();  // or who waits for these would wait for its return
+  stolen_.tell();  // or a thread that waits for these would wait for its return
   this_core.leave();
 }
 
@@ -258,8 +258,8 @@ void worker::keep_to_own_processor() const noexcept {
     all_.move_this_thread_to(index_);
 }
 
-// Whether it spins longer than others and somebody published meanwhile, who would have had to wake a worker:
-// then its patience begins again.
+// Whether it spins longer than others and a thread published meanwhile, which would have had to wake a
+// worker. Then its patience begins again.
 bool worker::is_counted_on(waiting& mine) noexcept {
   if (!patience_.is_long()) return false;
   if (mine.pace.has_lost_core() || !all_.was_searcher_counted_on()) {
@@ -270,7 +270,7 @@ bool worker::is_counted_on(waiting& mine) noexcept {
   return true;
 }
 
-// What a searcher does whenever it reads the clock.
+// A searcher does this whenever it reads the clock.
 void worker::look_around(waiting& mine) noexcept {
   ask_everyone();
   const auto now = mine.pace.read_clock();

@@ -41,7 +41,7 @@ void worker::park(waiting& mine) noexcept {
 // The last look before it sleeps.
 bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
   const auto limit = mine.limit;
-  // A worker that pushes from now on shares at once; what was shared before is seen by this look.
+  // A worker that pushes from now on shares at once. This look sees the tasks that were shared before.
   if (limit == may_run::everything) ask_everyone();
   // One fence for both. From here on, a thread that brings a source something sees that this worker sleeps,
   // or is seen by this look. So is a worker that has pushed and did not see that it is asked.
@@ -56,7 +56,7 @@ bool worker::finds_reason_to_stay_awake(const waiting& mine) noexcept {
          (limit != may_run::awaited_thief && sees_source_work(limit));
 }
 
-worker::woken_by worker::sleep(wake_for what, source::poll_time deadline, waits where,
+worker::woken_by worker::sleep(wake_for what, polled_source::poll_time deadline, waits where,
                                const doorbells& also) noexcept {
   auto& gate = all_.gate();
   ++parks_;
@@ -106,7 +106,7 @@ bool worker::sees_private_work() noexcept {
 }
 
 // The last look of a guest, as finds_reason_to_stay_awake(): whether the worker's own thread has to get up.
-// What any worker may do is announced as by a thread that has just published it.
+// Work that any worker may do is announced as by a thread that has just published it.
 bool worker::finds_reason_to_call_home(bool others_idle) noexcept {
   auto& gate = all_.gate();
   ask_everyone();

@@ -15,7 +15,7 @@ namespace teff::detail {
 
 namespace {
 
-// What the worker runs is another's: who observes the task that waits below is not told what it releases.
+// The worker runs a task of another: the observer of the task that waits below is not told its releases.
 class unobserved {
  public:
   unobserved() noexcept = default;
@@ -45,10 +45,17 @@ worker* worker::thief_of(const task_slot* awaited) const noexcept {
   return state < slot_state::first_thief ? nullptr : all_.workers()[state - slot_state::first_thief].get();
 }
 
+bool worker::any_polled(auto visit) noexcept {
+  return all_.sources().any_of(index_, next_source_, [&](source& each) {
+    auto* const polled = each.polled();
+    return polled != nullptr && visit(*polled);
+  });
+}
+
 // The earliest time for which a source asks; `never` if none does.
-source::poll_time worker::next_poll() noexcept {
+polled_source::poll_time worker::next_poll() noexcept {
   auto earliest = futex::never;
-  all_.sources().any_of(index_, next_source_, [&](source& each) {
+  any_polled([&](polled_source& each) {
     if (const auto at = each.next_poll()) earliest = std::min(earliest, *at);
     return false;
   });
@@ -56,21 +63,21 @@ source::poll_time worker::next_poll() noexcept {
 }
 
 bool worker::listen(doorbells& bells) noexcept {
-  return !all_.sources().any_of(index_, next_source_, [&](source& each) {
+  return !any_polled([&](polled_source& each) {
     const auto bell = each.listen(sleeper_);
     return bell && !bells.add(*bell);
   });
 }
 
 void worker::rise() noexcept {
-  all_.sources().any_of(index_, next_source_, [&](source& each) {
+  any_polled([&](polled_source& each) {
     each.rise(sleeper_);
     return false;
   });
 }
 
-void worker::poll_sources(source::poll_time now) noexcept {
-  all_.sources().any_of(index_, next_source_, [&](source& each) {
+void worker::poll_sources(polled_source::poll_time now) noexcept {
+  any_polled([&](polled_source& each) {
     if (const auto at = each.next_poll(); at && *at <= now) {
       const on_its_own here;
       each.poll(index_);
@@ -86,7 +93,7 @@ bool worker::run_source(source& each, may_run limit) noexcept {
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
 }
 
-// Who waits for the source keeps it alive.
+// The thread that waits for the source keeps it alive.
 bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   if (searching) {
     if (!awaited.sees_work(index_)) return false;
@@ -95,7 +102,7 @@ bool worker::run_awaited(source& awaited, bool& searching) noexcept {
   return run_source(awaited, may_run::sources);
 }
 
-// What they run may call this again.
+// The work that they run may call this again.
 worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   auto result = found::nothing;
   bool found_while_searching = false;
@@ -127,7 +134,8 @@ worker::found worker::run_sources(may_run limit, bool& searching) noexcept {
   constexpr std::int64_t while_quiet = 1500;  // nanoseconds
   next_look_at_sources_ = all_quiet ? processor_clock::now() + processor_clock::in(while_quiet) : 0;
   if (!found_while_searching) return result;
-  // Not within a look: who leaves the search may look at all sources, and this one may be removed meanwhile.
+  // Not within a look: a worker that leaves the search may look at all sources, and this one may be removed
+  // meanwhile.
   const std::size_t place = next_source_ - 1;
   stop_search(searching);
   next_source_ = place;
@@ -143,8 +151,8 @@ bool worker::run_something(waiting& mine) noexcept {
       run_job_of(all_.requests().queue(), searching))
     return true;
   if (awaited.from != nullptr && run_awaited(*awaited.from, searching)) return true;
-  // What came from outside is taken only if it was there before the look at the sources, all of which are
-  // looked at then: who brought it may have brought a source something before, and it may wait for that.
+  // The worker takes a request only if it was queued before the worker looked at all sources. The thread that
+  // submitted it may have brought a source work before, for which the request may wait.
   const bool from_outside = limit == may_run::everything && all_.has_work_from_outside();
   if (from_outside) next_look_at_sources_ = 0;
   if (limit != may_run::awaited_thief) {
@@ -176,11 +184,11 @@ bool worker::run_job_of(job_queue& queue, bool& searching) noexcept {
   return true;
 }
 
-// Who has just run something looks at all others. While it searches, it looks at a few at a time: each look
-// takes a copy of the line that the victim writes when it shares or takes back, and fifteen searchers that
-// looked at everybody kept the one that spawned from it. (16 cores, time by that of full looks: a million
-// empty tasks of one spawner 0.13, a tree of tasks of 0.2 us 0.84, batches of 16 requests 0.52. Without the
-// first look at all, large tasks of one spawner took 1.3.)
+// A worker that has just run something looks at all others. While it searches, it looks at a few at a time:
+// each look takes a copy of the line that the victim writes when it shares or takes back, and fifteen
+// searchers that looked at everybody kept the one that spawned from it. (16 cores, time by that of full
+// looks: a million empty tasks of one spawner 0.13, a tree of tasks of 0.2 us 0.84, batches of 16 requests
+// 0.52. Without the first look at all, large tasks of one spawner took 1.3.)
 task_slot* worker::steal_from_anyone(const waiting& mine, worker*& victim) noexcept {
   task_slot* slot = nullptr;
   if (victims.empty()) return slot;
@@ -199,8 +207,8 @@ task_slot* worker::steal_from_anyone(const waiting& mine, worker*& victim) noexc
   return slot;
 }
 
-// Who waits for something that it did not spawn may have tasks of the frames below in its own deque. It runs
-// the oldest as a thief would; the frame that pushed it finds it stolen.
+// A worker that waits for something that it did not spawn may have tasks of the frames below in its own
+// deque. It runs the oldest as a thief would; the frame that pushed it finds it stolen.
 task_slot* worker::take_oldest_of_own() noexcept {
   if (!self.has_public()) {
     if (!self.share()) return nullptr;

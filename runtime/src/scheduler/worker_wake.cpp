@@ -24,8 +24,8 @@ void worker::stop_search(bool& searching) noexcept {
   if (all_.gate().stop_search()) hand_over();
 }
 
-// Nobody searches any more, and others sleep: what becomes public from now on wakes one of them, what has
-// become public before is looked for here; and one of them has to wake when a source is to be polled.
+// No worker searches any more, and others sleep. Work that becomes public from now on wakes a sleeper; this
+// looks for work that has become public before. And a sleeper has to wake when a source is to be polled.
 void worker::hand_over() noexcept {
   ask_everyone();
   if ((sees_work() || !all_.gate().somebody_wakes_by(next_poll())) && all_.gate().wake_any(index_))

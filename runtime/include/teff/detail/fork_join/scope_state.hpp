@@ -69,14 +69,6 @@ class basic_scope : public scope_tasks<Worker> {
         [this] { fail(std::current_exception()); });
   }
 
-  // In a child process of fork(), while the scope waits for its last tasks: the threads that ran them are not
-  // there. `error`: the scope fails with it, unless the scope has failed already.
-  void lose_tasks(std::exception_ptr error) noexcept {
-    fail(nullptr);
-    if (!error_) error_ = std::move(error);
-    this->pending_.store(0, std::memory_order_relaxed);
-  }
-
  protected:
   basic_scope() noexcept
       : outer_(std::exchange(Worker::own().innermost, static_cast<scope*>(this))),

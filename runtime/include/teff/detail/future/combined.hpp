@@ -98,7 +98,7 @@ class all_outcomes final : public outcome<Values>, input_counter {
 
  private:
   void arrived(std::size_t) noexcept override {
-    // Release, acquire: what the others brought.
+    // Release, acquire: the values that the others brought.
     if (missing_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     this->store([this]() -> Values {
       for (auto* const each : inputs_.states) {
@@ -132,7 +132,7 @@ class any_outcome final : public outcome<Value>, input_counter {
     step();
   }
 
-  // No help(): an input that waits for who waits for this would lie on top of that, and keep it from going on
+  // No help(): an input that waits for the waiting thread would lie on top of that, and keep it from going on
   // when another input comes.
   [[nodiscard]] causes made_of() override {
     const std::lock_guard lock(giving_away_);
@@ -179,7 +179,7 @@ auto started(Arguments&&... arguments) {
   return future_of(std::move(owner));
 }
 
-// What holds the values of a range of futures.
+// Holds the values of a range of futures.
 template <class T>
 struct vector_of {
   using type = std::vector<T>;

@@ -1,5 +1,5 @@
-// What is to happen when an outcome is there. tests/request_model_test.cpp checks this code on its
-// interleavings.
+// The continuations of an outcome: called when it is there. tests/request_model_test.cpp checks this code on
+// its interleavings.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ class continuation_stack {
   }
 
  private:
-  // Never dereferenced: what `first_` is when the outcome is there.
+  // Never dereferenced: the value of `first_` when the outcome is there.
   static continuation* over() noexcept { return reinterpret_cast<continuation*>(1); }
 
   Atomic<continuation*> first_{nullptr};

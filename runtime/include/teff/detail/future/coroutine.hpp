@@ -84,7 +84,7 @@ class awaited_outcome : continuation, job {
   only_cause* suspended_for_ = nullptr;  // of a coroutine that makes an outcome
 };
 
-// What a coroutine returns goes to its future.
+// The value that a coroutine returns goes to its future.
 template <class T>
 class coroutine_value : public outcome<T> {
  public:
@@ -135,7 +135,7 @@ class coroutine_outcome final : public coroutine_value<T> {
   }
   void unhandled_exception() noexcept { this->fail(std::current_exception()); }
 
-  // What the coroutine awaits, while it is suspended.
+  // The future that the coroutine awaits, while it is suspended.
   [[nodiscard]] only_cause& suspended_for() noexcept { return suspended_for_; }
   [[nodiscard]] causes made_of() override { return suspended_for_.get(); }
 

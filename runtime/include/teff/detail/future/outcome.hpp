@@ -1,4 +1,5 @@
-// What a future refers to: the value or the exception, once it is there, and what is to happen then.
+// The object that a future refers to: the value or the exception, once it is there, and what is to happen
+// then.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -19,7 +20,7 @@
 
 namespace teff::detail {
 
-// What does not depend on the type of the value. Owned by its future and by what makes the value.
+// The part that does not depend on the type of the value. Owned by its future and by what makes the value.
 class shared_outcome : public made_of_others {
  public:
   shared_outcome(const shared_outcome&) = delete;
@@ -53,8 +54,8 @@ class shared_outcome : public made_of_others {
   }
   // An owner lets go of it.
   void release() noexcept {
-    // Release, acquire: what the owners did, before the last of them destroys it. A sole owner stays it: only
-    // an owner makes another.
+    // Release, acquire: the last accesses of the owners, before the last of them destroys it. A sole owner
+    // stays it: only an owner makes another.
     if (owners_.load(std::memory_order_acquire) == 1 || owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)
       dispose();
   }
@@ -76,14 +77,14 @@ class shared_outcome : public made_of_others {
   }
   void fail(std::exception_ptr error) noexcept { error_ = std::move(error); }
   [[nodiscard]] bool failed() const noexcept { return error_ != nullptr; }
-  // Once. Who takes it destroys it: the maker may let go of the outcome later, and a user's ThreadSanitizer
+  // Once. The taker destroys it: the maker may let go of the outcome later, and a user's ThreadSanitizer
   // does not see how owners of an exception count themselves.
   [[nodiscard]] std::exception_ptr take_error() noexcept { return std::exchange(error_, nullptr); }
 
  protected:
   shared_outcome(scheduler* runtime, unsigned owners) noexcept
       : owners_(owners), brought_in_(this_process()), runtime_(runtime) {}
-  // What it is made of is lost, and so is this.
+  // The outcomes that it is made of are lost, and so is this.
   void be_lost() noexcept { brought_in_ = this_process() - 1; }
   virtual ~shared_outcome() = default;
   virtual void dispose() noexcept { delete this; }
@@ -96,7 +97,7 @@ class shared_outcome : public made_of_others {
   std::exception_ptr error_;  // written before end()
 };
 
-// What a type T that a closure returns is kept as.
+// The type as which a T that a closure returns is kept.
 template <class T>
 using kept_outcome_t = std::conditional_t<std::is_void_v<T>, std::monostate, kept_t<T>>;
 

@@ -144,7 +144,7 @@ struct stoppable {
   F function;
 };
 
-// What a closure returns that is called with a value of type T, or with nothing for void.
+// The result of a closure that is called with a value of type T, or with nothing for void.
 template <class F, class T>
 struct result_of_then : std::invoke_result<F, T> {};
 template <class F>
@@ -174,7 +174,7 @@ class chained final : public outcome<U>, continuation, job {
     if (!previous_->when_ended(*this)) follow();
   }
 
-  // After start() has thrown: what it was to follow.
+  // After start() has thrown: the outcome that it was to follow.
   [[nodiscard]] outcome_owner<T> give_back() noexcept {
     made_of_.end();
     return std::move(previous_);

@@ -50,7 +50,7 @@ class kept_rounds {
 
 class replay_ranks;  // makes a communicator under another name
 
-class message_source final : public source, private message_host {
+class message_source final : public polled_source, private message_host {
  public:
   // `kind`: whose messages these are.
   message_source(runtime& rt, transport& through, std::size_t window, std::string kind,

@@ -34,7 +34,7 @@ class core_share {
   }
   [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
 
-  // Gives the core to whoever waits for it, and returns when it has it back.
+  // Gives the core to a thread that waits for it, and returns when it has it back.
   [[gnu::cold]] void leave() noexcept {
     Thread::give_way();
     begin_turn(Thread::now(), was_taken());

@@ -6,9 +6,9 @@
 
 namespace teff::detail {
 
-// Who has found the word to be `quiet`, and has then looked for what it waits for in vain, may sleep as long
-// as it is `quiet`: whoever brings something changes it and wakes all that sleep on it by its futex, which is
-// not private to a process (src/platform/bell.hpp).
+// A thread that has found the word to be `quiet`, and has then looked in vain, may sleep as long as the word
+// is `quiet`. A thread that brings something changes the word and wakes all that sleep on it by its futex,
+// which is not private to a process (src/platform/bell.hpp).
 struct doorbell {
   const std::atomic<std::uint32_t>* word;
   std::uint32_t quiet;

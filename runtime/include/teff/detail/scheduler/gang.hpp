@@ -18,8 +18,8 @@ void submit(scheduler&, gang&) noexcept;
 // The gang at work has ended: starts the next one. Only then may the submitter learn of the end.
 void end_gang(scheduler&) noexcept;
 
-// On a worker: returns when `done(what)`, and runs nothing else meanwhile; it spins, then sleeps. Whoever
-// makes `done` true calls published_to() afterwards.
+// On a worker: returns when `done(what)`, and runs nothing else meanwhile; it spins, then sleeps. The thread
+// that makes `done` true calls published_to() afterwards.
 void block_until(bool (*done)(const void*), const void* what) noexcept;
 // On a worker: calls wait(what), which has the thread sleep by a means of its own: for what another process
 // brings, say. Nothing else runs on the worker meanwhile.

@@ -13,7 +13,7 @@ namespace teff::detail {
 class scope_state;
 class trace_ring;
 
-// A task in place. `run` is told who runs it: the scope whose end does so, or `thief`. Small closures live in
+// A task in place. `run` is told the runner: the scope whose end does so, or `thief`. Small closures live in
 // `data`; the state is 0 whenever the slot is not stolen, so that a push need not write it.
 struct alignas(64) task_slot {
   void (*run)(task_slot&, const scope_state* by);
@@ -87,7 +87,7 @@ inline unsigned exceptions_in_flight() noexcept {
 // waits, running other tasks, until its thief has ended, and says false; `state` then tells how it ended.
 [[gnu::cold]] bool settle(task_slot* slot) noexcept;
 
-// What a thief left in the slot has been read: it is free again.
+// The result that a thief left in the slot has been read: the slot is free again.
 [[gnu::cold]] void reclaim(task_slot* slot) noexcept;
 
 // On a thief: something that the owner of this slot may wait for has ended. Wakes the owner if it sleeps.

@@ -1,5 +1,5 @@
-// What a thread may wait for that is made of others: the search for waits that could never end follows these
-// (src/scheduler/blocked_activities.hpp).
+// A thing that a thread may wait for, and that is made of others: the search for waits that could never end
+// follows these (src/scheduler/blocked_activities.hpp).
 #pragma once
 
 #include <teff/detail/scheduler/spin_lock.hpp>
@@ -30,8 +30,8 @@ class made_of_others {
   ~made_of_others() = default;
 };
 
-// The one other that something is made of for a time. Who has that other keeps it alive from begin() to
-// end(), while any thread may ask.
+// The one other that something is made of for a time. The owner of that other keeps it alive from begin()
+// to end(), while any thread may ask.
 class only_cause {
  public:
   void begin(made_of_others& other) noexcept { set(&other); }

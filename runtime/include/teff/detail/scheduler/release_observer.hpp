@@ -18,7 +18,7 @@ class release_observer {
 };
 
 // The task that runs on the calling thread, if it is observed: its source, and that source's
-// release_observer<Name>. What a worker runs on top of the task, while that waits, is not observed: the
+// release_observer<Name>. A task that a worker runs on top of it, while it waits, is not observed: the
 // scheduler sees to that.
 struct observed_task {
   const source* of = nullptr;

@@ -1,4 +1,4 @@
-// A source: a way in that keeps ready work of its own. Here is what workers ask of it, and what it tells
+// A source: a way in that keeps its ready work itself. Here is what workers ask of it, and what it tells
 // them.
 //
 // This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
@@ -15,6 +15,7 @@
 
 namespace teff::detail {
 
+class polled_source;
 class scheduler;
 
 class source {
@@ -25,22 +26,22 @@ class source {
   virtual ~source() = default;
 
   // Called by worker `worker` when it is free. Does some of the work that this worker may do, and returns
-  // whether there was any. What it runs may call it again.
+  // whether there was any. The work may call it again.
   virtual bool run(unsigned worker) noexcept = 0;
 
   // Whether run() would find something. The worker's last look before it sleeps, among others.
   virtual bool sees_work(unsigned worker) noexcept = 0;
 
-  // When sees_work() is true of a worker that searches: whether it is to call run() now. What another thread
-  // is about to do itself may be left to it for a moment.
+  // When sees_work() is true of a worker that searches: whether it is to call run() now. Work that another
+  // thread is about to do itself may be left to that thread for a moment.
   virtual bool invites(unsigned worker) noexcept {
     static_cast<void>(worker);
     return true;
   }
 
   // Whether nothing goes on of which run() might find a part soon. While this is true of all sources, a
-  // worker that searches looks at them only once in a microsecond or two: who brings a few short tasks then
-  // has their cache lines to itself.
+  // worker that searches looks at them only once in a microsecond or two: a thread that brings a few short
+  // tasks then has their cache lines to itself.
   virtual bool is_quiet() noexcept { return false; }
 
   // The same as run() and sees_work() for the work that no other worker may do. Only this is asked of a
@@ -48,28 +49,8 @@ class source {
   virtual bool run_own(unsigned worker) noexcept { return run(worker); }
   virtual bool sees_own_work(unsigned worker) noexcept { return sees_work(worker); }
 
-  // When poll() is to be called at the latest if nobody publishes anything before; nothing, as for most
-  // sources: never. Asked by a worker that looks for work in vain. A thread that makes the time earlier does
-  // so under a lock or by a seq_cst operation, then calls published().
-  using poll_time = std::chrono::steady_clock::time_point;
-  virtual std::optional<poll_time> next_poll() noexcept { return std::nullopt; }
-
-  // The time has come: looks for what nobody publishes (a clock, a network), and returns soon. What it finds
-  // is seen by sees_work() from then on. Called by a worker that looks for work, by several at once if they
-  // do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(), which is
-  // called between tasks, may look as well.
-  virtual void poll(unsigned worker) noexcept { static_cast<void>(worker); }
-
-  // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
-  // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
-  // attached later says an earlier time, so that another one sleeps, on its bell too. `sleeper` is a number
-  // of the worker's own, 2 at least.
-  virtual std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
-    static_cast<void>(sleeper);
-    return std::nullopt;
-  }
-  // That worker is awake, and need not be woken by the bell any more.
-  virtual void rise(std::uint32_t sleeper) noexcept { static_cast<void>(sleeper); }
+  // Itself, if it is to be polled; null, as for most sources: a thread that brings it work says so.
+  virtual polled_source* polled() noexcept { return nullptr; }
 
   // This is a child process of fork(), which what run() runs on the calling thread has called: no more of
   // the work is wanted. Takes no lock, which a thread of the parent may hold.
@@ -85,6 +66,35 @@ class source {
   friend class sources;
   std::atomic<bool> being_detached_{false};
   std::size_t slot_ = 0;  // while it is attached
+};
+
+// A source to which work comes that no thread publishes: by a clock, a network, another process.
+class polled_source : public source {
+ public:
+  polled_source* polled() noexcept final { return this; }
+
+  // When poll() is to be called at the latest if nobody publishes anything before; nothing: never. Asked by a
+  // worker that looks for work in vain. A thread that makes the time earlier does so under a lock or by a
+  // seq_cst operation, then calls published().
+  using poll_time = std::chrono::steady_clock::time_point;
+  virtual std::optional<poll_time> next_poll() noexcept = 0;
+
+  // The time has come: looks for work that no thread publishes (a clock, a network), and returns soon.
+  // sees_work() sees the found work from then on. Called by a worker that looks for work, by several at once
+  // if they do; if all sleep, one of them wakes for it. While all workers are busy it is not called: run(),
+  // which is called between tasks, may look as well.
+  virtual void poll(unsigned worker) noexcept = 0;
+
+  // For what another process brings: a worker is about to call sees_work() a last time, and then to sleep.
+  // If the source says next_poll(), one of the sleepers sleeps on this doorbell as well. A source that is
+  // attached later says an earlier time, so that another one sleeps, on its bell too. `sleeper` is a number
+  // of the worker's own, 2 at least.
+  virtual std::optional<doorbell> listen(std::uint32_t sleeper) noexcept {
+    static_cast<void>(sleeper);
+    return std::nullopt;
+  }
+  // That worker is awake, and need not be woken by the bell any more.
+  virtual void rise(std::uint32_t sleeper) noexcept { static_cast<void>(sleeper); }
 };
 
 // From now on the workers look at the source. Throws std::bad_alloc.
@@ -113,7 +123,7 @@ bool run_here(source&) noexcept;
 void expect_own_process(const scheduler&);
 
 // If this is a child process of the one that made the runtime, says so on stderr and ends the process: a task
-// that has called fork() has returned here, and whoever waits for it is not there.
+// that has called fork() has returned here, and the thread that waits for it is not there.
 [[gnu::cold]] void leave_if_child(const scheduler&) noexcept;
 
 // Between begin_call() and end_call(), which any thread may call, the runtime does not shut down. Throws

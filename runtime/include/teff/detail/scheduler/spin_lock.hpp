@@ -5,8 +5,9 @@
 
 namespace teff::detail {
 
-// To take it and give it back is one locked instruction; a std::mutex needs two, and two calls. Who finds it
-// taken looks again and again, and soon lets others have the core: the holder may have been switched out.
+// To take it and give it back is one locked instruction; a std::mutex needs two, and two calls. A thread that
+// finds it taken looks again and again, and soon lets others have the core: the holder may have been switched
+// out.
 class spin_lock {
  public:
   void lock() noexcept {
@@ -14,8 +15,8 @@ class spin_lock {
       wait();
   }
   [[nodiscard]] bool try_lock() noexcept {
-    // Relaxed: a look, since an exchange in vain takes the line from the holder. Acquire: what the one before
-    // has done, who has given it back.
+    // Relaxed: a look, since an exchange in vain takes the line from the holder. Acquire: pairs with the
+    // release of the last holder.
     return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
   }
   void unlock() noexcept { taken_.store(false, std::memory_order_release); }

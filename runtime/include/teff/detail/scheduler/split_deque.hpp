@@ -91,7 +91,7 @@ class split_deque {
       const auto tail = tail_of(bounds);
       if (tail > index) {
         set_head(slot + 1);
-        // Not lowered without a new version: what is pushed next may be in an exposure's sight already.
+        // Not lowered without a new version: the next pushed slot may be in an exposure's sight already.
         guard_.store(top(), std::memory_order_relaxed);
         return false;
       }
@@ -145,15 +145,11 @@ class split_deque {
                  std::memory_order_relaxed);  // all was stolen: thieves are about, the next push shares
   }
 
-  // In a child process of fork(), which has no thieves: what lies below `end`, and what `bounds` says, was
-  // stolen; all else is private. Returns the end of what was stolen.
-  Slot* disown(Slot* end) noexcept {
-    const auto bounds = bounds_.load(std::memory_order_relaxed);
-    const auto tail = tail_of(bounds) > index_of(end) ? tail_of(bounds) : index_of(end);
-    bounds_.store(pack(tail, tail, version_of(bounds) + 1), std::memory_order_relaxed);
-    guard_.store(slots_ + tail, std::memory_order_relaxed);
+  // In a child process of fork(), whose thread is no worker: the next take() of a frame below says no.
+  void abandon() noexcept {
+    suspend();
+    guard_.store(top(), std::memory_order_relaxed);
     asked_.store(unasked_, std::memory_order_relaxed);
-    return slots_ + tail;
   }
 
   // Whether everything pushed has been stolen.
@@ -203,7 +199,7 @@ class split_deque {
     }
   }
 
-  // Makes the older half of the private slots public, whatever the owner does meanwhile. `barrier()` must
+  // Makes the older half of the private slots public, at any step of the owner. `barrier()` must
   // have every running thread of the process execute a full fence (membarrier). Returns whether there is
   // public work now. Costs the owner a miss or two, so it is for thieves that found nothing for a while.
   //
@@ -224,7 +220,7 @@ class split_deque {
       const auto head = newest == nullptr ? 0 : index_of(newest);
       if (head <= split_of(bounds)) return has_public();
       const auto split = split_of(bounds) + (head - split_of(bounds) + 1) / 2;
-      // Release: passes the slots' contents on to whoever steals them.
+      // Release: passes the slots' contents on to the thieves.
       if (bounds_.compare_exchange_strong(bounds, pack(tail_of(bounds), split, version_of(bounds)),
                                           std::memory_order_release, std::memory_order_relaxed)) {
         return true;

@@ -1,4 +1,4 @@
-// What a task is called in a trace.
+// The name of a task in a trace.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ const char* spelling_of() noexcept {
   return __PRETTY_FUNCTION__;
 }
 
-// What a closure of this type is called: its own name, or the spelling of its type, which says in which
+// The name of a closure of this type: its own name, or the spelling of its type, which says in which
 // function or line it stands. Taken in cold code only; costs a string constant a type.
 template <class F>
 const char* name_of() noexcept {

@@ -1,4 +1,4 @@
-// What ways in call so that a trace (TEFF_TRACE) records them. What that costs without a trace:
+// Functions that ways in call so that a trace (TEFF_TRACE) records them. Costs without a trace:
 // src/trace/README.md.
 #pragma once
 
