@@ -22,6 +22,7 @@ SOUND = {
     "cmake/TeffSystems.cmake": "# every system, by a glob\n",
     "runtime/include/teff/detail/replay/plan.hpp": "#include <teff/detail/scheduler/source.hpp>\n",
     "runtime/include/teff/detail/scheduler/source.hpp": "#pragma once\n",
+    "runtime/src/graph/core.cpp": '#include <teff/detail/scheduler/source.hpp>\n#include "platform/futex.hpp"\n',
     "runtime/src/scheduler/worker.cpp": "// Polls its sources: a paragraph, a replayer's neighbour.\n",
     f"{LAB}/__init__.py": '__version__ = "1"\n',
     f"{LAB}/errors.py": "class TeffError(Exception): ...\n",
@@ -37,7 +38,7 @@ CASES = [
     {"name": "fib_both", "flags": "-pattern fibonacci -n 30 -spawn both", "group": "fibonacci"},
     {"name": "sweep", "flags": "-type sweep", "group": ""},
 ]
-NAMES, LAYERS, TOOLS, PRIVATE, WAYS_IN, BENCH_BELOW, LAB_BELOW, CASE, WORKERS = (law.says for law in LAWS)
+NAMES, LAYERS, TOOLS, PRIVATE, WAYS_IN, PARTS, BENCH_BELOW, LAB_BELOW, CASE, WORKERS = (law.says for law in LAWS)
 
 
 @pytest.fixture
@@ -88,8 +89,11 @@ def test_nothing_is_said_of_what_is_not_there(tmp_path: Path, house: Path) -> No
         (PRIVATE, f"{LAB}/cli/main.py", "from tefflab.host.spin import _OWN\n", "main.py:1: tefflab.host.spin._OWN"),
         (PRIVATE, f"{LAB}/records/store.py", "from tefflab.host import spin\nspin._OWN\n", "store.py:2: spin._OWN"),
         (PRIVATE, "lab/tools/site.py", "from tefflab.host import _hidden\n", "site.py:1: tefflab.host._hidden"),
-        (WAYS_IN, f"{SCHEDULER}/worker.cpp", "#include <teff/detail/replay/plan.hpp>\n", "worker.cpp:1: replay"),
+        (WAYS_IN, f"{SCHEDULER}/worker.cpp", "// asks the replay\n", "worker.cpp:1: replay"),
         (WAYS_IN, "runtime/include/teff/detail/scheduler/source.hpp", "class keyed_graph;\n", "source.hpp:1: graph"),
+        (PARTS, f"{SCHEDULER}/worker.cpp", "#include <teff/detail/fork_join/scope.hpp>\n", "worker.cpp:1: #include"),
+        (PARTS, "runtime/src/platform/futex.hpp", '\n#include "trace/trace.hpp"\n', "futex.hpp:2: #include"),
+        (PARTS, "runtime/src/attic/a.cpp", "int a;\n", "a.cpp:1: attic is no part"),
         (BENCH_BELOW, f"{SCHEDULER}/worker.cpp", '#include "teff/bench/driver.hpp"\n', "worker.cpp:1: #include"),
         (BENCH_BELOW, "runtime/CMakeLists.txt", "target_link_libraries(teff teff::bench)\n", "txt:1: teff::bench"),
         (LAB_BELOW, "bench/systems/weaver/graph.py", "import tefflab\n", "graph.py:1: tefflab"),

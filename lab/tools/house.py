@@ -41,6 +41,25 @@ WORDS_OF_CASES = {
     "trivial": ((_OF_GRAPHS,), "no dependences: what the ceiling runs"),
     "stencil_1d": ((_OF_GRAPHS,), "the default graph of METG"),
 }
+# A part of libteff includes itself and those before it.
+PARTS = (
+    "platform",
+    "trace",
+    "scheduler",
+    "fork_join",
+    "loops",
+    "ready",
+    "task_source",
+    "graph",
+    "replay",
+    "flow",
+    "future",
+    "pipeline",
+    "message",
+    "distributed",
+    "mpi",
+    "c_api",
+)
 # The words of a way in, besides the folder of its mechanics.
 WAYS_IN = {"graph", "replay"}
 # Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
@@ -206,6 +225,32 @@ def _is_private(name: str) -> bool:
 # --- includes
 
 
+def _included_upwards(root: Path) -> Iterator[str] | None:
+    homes = ("runtime/src", "runtime/include/teff/detail")
+    files = [file for file in _files(root, *homes) if file.suffix in _CODE]
+    parts = {file: part for file in files if (part := _part(file.relative_to(root).as_posix(), homes))}
+    return _upwards_in_libteff(root, parts) if parts else None
+
+
+def _part(place: str, homes: tuple[str, ...]) -> str | None:
+    """The part of libteff that a file belongs to; None of a file beside the parts."""
+    below = next(place.removeprefix(f"{home}/") for home in homes if place.startswith(f"{home}/"))
+    return below.split("/")[0] if "/" in below else None
+
+
+def _upwards_in_libteff(root: Path, parts: dict[Path, str]) -> Iterator[str]:
+    include = re.compile(r"""\s*#\s*include\s*["<](?:teff/detail/)?(\w+)/\S+[">]""")
+    for file, part in parts.items():
+        place = file.relative_to(root)
+        if part not in PARTS:
+            yield f"{place}:1: {part} is no part of libteff"
+            continue
+        for number, line in enumerate(_text(file).splitlines(), 1):
+            other = hit[1] if (hit := include.match(line)) else ""
+            if other in PARTS and PARTS.index(other) > PARTS.index(part):
+                yield f"{place}:{number}: {line.strip()}"
+
+
 def _ways_into_the_scheduler(root: Path) -> Iterator[str] | None:
     files = _files(root, "runtime/src/scheduler", "runtime/include/teff/detail/scheduler")
     folders = {place.name for place in (root / "runtime/include/teff/detail").glob("*") if place.is_dir()}
@@ -324,6 +369,7 @@ LAWS = (
     Law("only `teff test` and `teff docs` import lab/tools", _tools_imported),
     Law("a name with an underscore is its module's own", _private_names_used),
     Law("the scheduler knows sources, and no way in", _ways_into_the_scheduler),
+    Law("a part of libteff includes those before it", _included_upwards),
     Law("the runtime knows no bench", _bench_in_the_runtime),
     Law("the bench knows no lab", _lab_in_the_bench),
     Law("the lab names no case: programs list theirs", _cases_named),

@@ -50,7 +50,7 @@ template <class Index>
 concept counts_loops = requires(Index i) {
   parallel_for(i, i, [](Index) {});
   parallel_for(i, i, i, [](Index) {});
-  static_cast<void>(parallel_reduce(i, i, 0, [](Index) { return 1; }, std::plus<>{}));
+  static_cast<void>(parallel_reduce(i, i, 0, std::plus<>{}, [](Index) { return 1; }));
   static_cast<void>(parallel_find_if(i, i, [](Index) { return true; }));
   static_cast<void>(parallel_any_of(i, i, [](Index) { return true; }));
   static_cast<void>(parallel_none_of(i, i, [](Index) { return true; }));
@@ -64,7 +64,7 @@ concept counts_some_loop =
     requires(Index i) { parallel_for(0, i, [](int) {}); } ||
     requires(Index i) { parallel_for(0, 9, i, [](int) {}); } ||
     requires(Index i) {
-      static_cast<void>(parallel_reduce(i, i, 0, [](Index) { return 1; }, std::plus<>{}));
+      static_cast<void>(parallel_reduce(i, i, 0, std::plus<>{}, [](Index) { return 1; }));
     } || requires(Index i) { static_cast<void>(parallel_find_if(i, i, [](Index) { return true; })); } ||
     requires(Index i) { static_cast<void>(parallel_any_of(i, i, [](Index) { return true; })); } ||
     requires(Index i) { static_cast<void>(parallel_none_of(i, i, [](Index) { return true; })); } ||

@@ -94,7 +94,7 @@ void checked_worker::wake_owner(const task_slot*) {
 }
 
 void checked_worker::ended_on_thief(scope_state& of) {
-  world::now().stolen.at(world::me()).ended(of);
+  world::now().stolen_by(world::me()).ended(of);
 }
 
 void checked_worker::wait_for_tasks(const atomic<std::int64_t>& pending) {
@@ -121,7 +121,7 @@ bool world::steal_from(int victim) {
   auto* const at = deques[static_cast<std::size_t>(victim)].steal();
   if (at == nullptr) return false;
   at->state.store(slot_state::first_thief, std::memory_order_relaxed);
-  stolen[me()].run(*at);
+  stolen_by(me()).run(*at);
   return true;
 }
 
@@ -130,12 +130,12 @@ void world::look_for_work(const std::vector<int>& at, int often) {
     auto& deque = deques[static_cast<std::size_t>(victim)];
     for (int look = 0; look < often; ++look) {
       if (steal_from(victim)) continue;
-      if (seeded != fault::does_not_tell) stolen[me()].tell();
+      if (seeded != fault::does_not_tell) stolen_by(me()).tell();
       deque.ask();
       if (deque.expose(checked::barrier_everywhere)) steal_from(victim);
     }
   }
-  if (seeded != fault::does_not_tell) stolen[me()].tell();
+  if (seeded != fault::does_not_tell) stolen_by(me()).tell();
 }
 
 // ---- Tasks ----

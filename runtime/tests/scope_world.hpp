@@ -3,9 +3,9 @@
 
 #include <teff/detail/fork_join/scope_state.hpp>
 
+#include "fork_join/stolen_tasks.hpp"
 #include "interleavings.hpp"
 #include "scheduler/idle_gate.hpp"
-#include "scheduler/stolen_tasks.hpp"
 
 #include <array>
 #include <cstddef>
@@ -220,7 +220,10 @@ struct world {
 
   std::array<std::array<task_slot, 4>, most_workers> slots;
   std::array<local_deque, most_workers> deques;
-  std::array<detail::stolen_tasks<checked_worker>, most_workers> stolen;
+  std::array<detail::stolen_record<checked_worker::slot, checked_worker::scope>, most_workers> stolen;
+  detail::stolen_tasks<checked_worker> stolen_by(std::size_t worker) {
+    return detail::stolen_tasks<checked_worker>(stolen.at(worker));
+  }
   std::vector<task> tasks;
   std::array<plain, most_tasks> over;
   std::array<int, most_tasks> begun{};

@@ -7,7 +7,7 @@
 
 #include <teff/detail/access.hpp>
 #include <teff/detail/message/packet.hpp>
-#include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/platform/doorbell.hpp>
 #include <teff/detail/standard_library.hpp>
 
 #include <cstddef>

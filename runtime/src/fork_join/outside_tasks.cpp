@@ -42,8 +42,8 @@ void outside_task::wait() {
 
 bool outside_tasks::has_room() {
   tasks_.reserve(scope_window);
-  // A look at all tasks is dear. Requests begin in their order, so it frees about half of them when the middle
-  // one has ended. If that task takes long, each 256th spawn looks.
+  // A look at all tasks is dear. Requests begin in their order, so it frees about half of them when the
+  // middle one has ended. If that task takes long, each 256th spawn looks.
   const auto is_time_to_look = [this] {
     return tasks_[scope_window / 2]->has_ended() || ++without_room_ % scope_window == 0;
   };

@@ -1,7 +1,7 @@
 // The rings between the ranks of one node (rings.md).
 #pragma once
 
-#include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/platform/doorbell.hpp>
 #include <teff/detail/scheduler/spin_lock.hpp>
 #include <teff/transport.hpp>
 

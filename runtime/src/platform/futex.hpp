@@ -1,7 +1,7 @@
 // Sleeping on a word of memory (Linux futexes, private to the process unless it is said).
 #pragma once
 
-#include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/platform/doorbell.hpp>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
 // fork() the runtimes of the parent are none of the child's (forks.md).
 #pragma once
 
-#include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/scheduler/local_deque.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -22,6 +22,8 @@
 
 namespace teff::detail {
 
+constinit thread_local local_deque self;
+
 constinit thread_local worker* worker::current_ = nullptr;
 
 namespace {
@@ -129,7 +131,7 @@ bool worker::run_as_guest(job& job) noexcept {
       [](void* argument) noexcept {
         const auto& mine = *static_cast<struct call*>(argument);
         mine.me.run_job(mine.job);
-        current_or_leave().stolen_.tell();
+        current_or_leave().tell_scope_of_ended_tasks();
       },
       &call);
   stack_middle_ = own_stack_middle_;

@@ -2,8 +2,8 @@
 // (guests.md).
 #pragma once
 
-#include <teff/detail/fork_join/scope_state.hpp>
 #include <teff/detail/scheduler/job.hpp>
+#include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/runtime.hpp>
 
@@ -18,7 +18,6 @@
 #include "scheduler/slot_array.hpp"
 #include "scheduler/sources.hpp"
 #include "scheduler/spin_patience.hpp"
-#include "scheduler/stolen_tasks.hpp"
 #include "scheduler/worker_counters.hpp"
 #include "trace/trace.hpp"
 
@@ -45,6 +44,13 @@ struct awaited_work {
   const task_slot* slot = nullptr;  // the stolen slot that it waits for
   source* from = nullptr;           // the source whose work it waits for
 };
+
+// Defined by fork_join. Runs a slot that the calling worker stole; then the tasks that it left in the
+// worker's deque.
+void run_stolen_slot(stolen_record<task_slot, scope_state>& kept, task_slot& stolen) noexcept;
+// The same: the worker is about to begin something else than a stolen task. Tells the scope whose stolen
+// tasks have ended.
+void tell_scope(stolen_record<task_slot, scope_state>& kept) noexcept;
 
 class worker {
  public:
@@ -104,7 +110,7 @@ class worker {
   void published() noexcept;
   void wake_owner(const task_slot* slot) noexcept;
   [[nodiscard]] bool shares_without_wake() noexcept;
-  void ended(scope_state& scope) noexcept { stolen_.ended(scope); }
+  [[nodiscard]] stolen_record<task_slot, scope_state>& stolen() noexcept { return stolen_; }
   // The worker is between two steps of its task: if something came from outside that nobody else has taken
   // up, runs it on top of the task, or has a spare thread run it.
   void look_outside() noexcept;
@@ -137,6 +143,9 @@ class worker {
   nearest_first<worker*> victims;
 
  private:
+  void tell_scope_of_ended_tasks() noexcept {
+    if (stolen_.ended != 0) tell_scope(stolen_);
+  }
   // Initial-exec, as `self`.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local worker* current_;
 
@@ -233,7 +242,7 @@ class worker {
   unsigned kept_blocks_ = 0;  // how often shares_without_wake() has said no since it said yes
   class activities activities_;
   std::atomic<bool> sleeps_for_sources_{false};
-  stolen_tasks<calling_worker> stolen_;
+  stolen_record<task_slot, scope_state> stolen_;
   spin_patience patience_;
   unsigned tasks_at_top_ = 0;
   bool request_is_due_ = false;

@@ -90,7 +90,7 @@ void worker::help_while_there_is_work(bool (*done)(const void*), const void* wha
       break;
     }
   }
-  me.stolen_.tell();
+  me.tell_scope_of_ended_tasks();
 }
 
 void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noexcept {
@@ -105,7 +105,7 @@ void worker::run_own_jobs_until(bool (*done)(const void*), const void* what) noe
   bool searching = false;
   do {
     while (me.run_job_of(me.inbox_, searching)) continue;
-    me.stolen_.tell();
+    me.tell_scope_of_ended_tasks();
     // Where threads share cores, the thread that is to bring a job needs this one.
     if (me.all_.crowded().load(std::memory_order_relaxed)) continue;
     me.spin_until(
@@ -133,7 +133,7 @@ void worker::wait_for_thief(task_slot& slot) noexcept {
 void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
   auto& me = current_or_leave();
   auto& gate = me.all_.gate();
-  me.stolen_.tell();
+  me.tell_scope_of_ended_tasks();
   for (;;) {
     me.spin_until(done, what);
     if (done(what)) return;
@@ -154,7 +154,7 @@ void worker::block_until(bool (*done)(const void*), const void* what) noexcept {
 
 void worker::sleep_by(void (*wait)(void*) noexcept, void* what) noexcept {
   auto& me = current_or_leave();
-  me.stolen_.tell();
+  me.tell_scope_of_ended_tasks();
   me.all_.requests().begin_sleep();
   ++me.parks_;
   me.parked_.start();
@@ -201,11 +201,11 @@ void worker::work_until(Done done, may_run limit, awaited_work awaited, waits wh
       mine.fruitless = 0;
       if (where == waits::at_top) leave_shared_core();
     } else {
-      stolen_.tell();
+      tell_scope_of_ended_tasks();
       look_further(mine);
     }
   }
-  stolen_.tell();
+  tell_scope_of_ended_tasks();
   stop_search(mine.searching);
 }
 
@@ -215,7 +215,7 @@ void worker::leave_shared_core() noexcept {
   constexpr unsigned tasks_between_looks = 8;
   if (++tasks_at_top_ % tasks_between_looks != 0 && !this_core.is_shared()) return;
   if (!this_core.is_time_to_leave()) return;
-  stolen_.tell();  // or a thread that waits for these would wait for its return
+  tell_scope_of_ended_tasks();  // or a thread that waits for these would wait for its return
   this_core.leave();
 }
 

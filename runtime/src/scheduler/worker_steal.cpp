@@ -87,7 +87,7 @@ void worker::poll_sources(polled_source::poll_time now) noexcept {
 }
 
 bool worker::run_source(source& each, may_run limit) noexcept {
-  stolen_.tell();
+  tell_scope_of_ended_tasks();
   const on_its_own here;
   const within_activity enclosing(*this, {.of = &each, .of_source = true});
   return limit == may_run::own_work ? each.run_own(index_) : each.run(index_);
@@ -241,14 +241,14 @@ void worker::run_stolen(worker& victim, task_slot& slot) noexcept {
   const unobserved here;
   if (const auto of = victim.activities().of_slot(&slot); of.of != nullptr) {
     const within_activity enclosing(*this, of);
-    stolen_.run(slot);
+    run_stolen_slot(stolen_, slot);
   } else {
-    stolen_.run(slot);
+    run_stolen_slot(stolen_, slot);
   }
 }
 
 void worker::run_as_activity(const void* of, void (*body)(void*) noexcept, void* what) noexcept {
-  stolen_.tell();
+  tell_scope_of_ended_tasks();
   const on_its_own here;
   const within_activity enclosing(*this, {.of = of, .exclusive = true});
   body(what);
@@ -284,7 +284,7 @@ bool makes_way_for_request() noexcept {
 
 void worker::run_job(job& job) noexcept {
   ++jobs_;
-  stolen_.tell();
+  tell_scope_of_ended_tasks();
   const on_its_own here;
   job.run(job);
 }

@@ -1,7 +1,7 @@
 // The trace of one runtime's workers, for Perfetto. The ranks of a job write one file (README.md).
 #pragma once
 
-#include <teff/detail/scheduler/tracing.hpp>
+#include <teff/detail/trace/recording.hpp>
 #include <teff/transport.hpp>
 
 #include "platform/ticks.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
+#include <teff/detail/results.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 
@@ -10,30 +11,8 @@
 #include <new>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace teff::detail {
-
-template <class F>
-inline constexpr bool yields_void = std::is_void_v<std::invoke_result_t<F&&>>;
-
-// A fold with a name: GCC 14 refuses one inside an alias that a lambda uses.
-template <class... F>
-inline constexpr bool all_yield_void = (yields_void<F> && ...);
-
-// The result of a closure: its value, or monostate for void.
-template <class F>
-using value_t = std::conditional_t<yields_void<F>, std::monostate, std::invoke_result_t<F&&>>;
-
-template <class F>
-value_t<F> value_of(std::remove_reference_t<F>& f) {
-  if constexpr (yields_void<F>) {
-    std::forward<F>(f)();
-    return {};
-  } else {
-    return std::forward<F>(f)();
-  }
-}
 
 template <class T>
 concept fits_a_slot = sizeof(T) <= sizeof(task_slot::data) && alignof(T) <= 16 &&
@@ -49,20 +28,6 @@ T move_out(T& stored) noexcept {
   T value = std::move(stored);
   std::destroy_at(&stored);
   return value;
-}
-
-// A reference is kept as a pointer, anything else as itself.
-template <class R>
-using kept_t = std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, R>;
-
-template <class F>
-kept_t<value_t<F>> kept_value_of(std::remove_reference_t<F>& f) {
-  if constexpr (std::is_reference_v<value_t<F>>) {
-    auto&& value = value_of<F>(f);
-    return &value;
-  } else {
-    return value_of<F>(f);
-  }
 }
 
 // Runs `G` by `evaluate` on the thief: leaves what it throws in the slot, else says that it ended well.

@@ -38,6 +38,15 @@ inline constexpr std::uint32_t moved_out = 3;    // a scope's task left the slot
 inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that runs it
 }  // namespace slot_state
 
+// What a thief keeps of the stolen slots that it has run, for fork_join (src/fork_join/stolen_tasks.hpp).
+template <class Slot, class Scope>
+struct stolen_record {
+  // Tasks that have ended, all of one scope, which has not been told.
+  Scope* ended_of = nullptr;
+  std::int64_t ended = 0;
+  void (*last_run)(Slot&, const Scope*) = nullptr;  // by which the last stolen slot was run
+};
+
 // A worker's deque. Joins may use all of the array, which is longer than their frames would fit the stack;
 // scopes leave them the part above `scope_limit`.
 struct local_deque : split_deque<task_slot> {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
-#include <teff/detail/fork_join/join_task.hpp>
+#include <teff/detail/results.hpp>
 #include <teff/detail/scheduler/awaited_job.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
 

@@ -4,7 +4,7 @@
 // This is an internal interface beside job.hpp, for many small tasks (src/scheduler/README.md, "Sources").
 #pragma once
 
-#include <teff/detail/scheduler/doorbell.hpp>
+#include <teff/detail/platform/doorbell.hpp>
 
 #include <atomic>
 #include <chrono>

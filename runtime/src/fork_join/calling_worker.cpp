@@ -1,7 +1,8 @@
-// Functions that the headers call on a worker.
+// Functions of a worker that joins, forks, scopes and loops call.
 #include <teff/detail/fork_join/scope_state.hpp>
 #include <teff/detail/scheduler/local_deque.hpp>
 
+#include "fork_join/stolen_tasks.hpp"
 #include "scheduler/scheduler.hpp"
 #include "scheduler/worker.hpp"
 
@@ -10,8 +11,6 @@
 #include <thread>
 
 namespace teff::detail {
-
-constinit thread_local local_deque self;
 
 namespace {
 
@@ -83,7 +82,15 @@ void wake_owner(const task_slot* slot) noexcept {
 }
 
 void calling_worker::ended_on_thief(scope_state& scope) noexcept {
-  worker::current_or_leave().ended(scope);
+  stolen_tasks<calling_worker>(worker::current_or_leave().stolen()).ended(scope);
+}
+
+void run_stolen_slot(stolen_record<task_slot, scope_state>& kept, task_slot& stolen) noexcept {
+  stolen_tasks<calling_worker>(kept).run(stolen);
+}
+
+void tell_scope(stolen_record<task_slot, scope_state>& kept) noexcept {
+  stolen_tasks<calling_worker>(kept).tell();
 }
 
 void calling_worker::wait_for_tasks(const std::atomic<std::int64_t>& pending) noexcept {

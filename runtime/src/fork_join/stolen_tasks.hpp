@@ -18,6 +18,8 @@ class stolen_tasks {
   using scope = typename Worker::scope;
 
  public:
+  explicit stolen_tasks(stolen_record<slot, scope>& kept) noexcept : kept_(kept) {}
+
   // The slot, which the calling worker stole; then what that left in the worker's deque.
   void run(slot& stolen) noexcept {
     struct host : scope {};
@@ -25,34 +27,31 @@ class stolen_tasks {
     if (!is_alike(stolen)) tell();
     const auto run = stolen.run;  // a scope's task leaves the slot
     run(stolen, thief<scope>);
-    last_run_ = run;
+    kept_.last_run = run;
     if (spawned_by_it.hosts_tasks()) tell();
     spawned_by_it.end_as_host();
   }
 
   // A stolen task of this scope has ended. If others have that were not told, run() found it to be alike.
   void ended(scope& of) noexcept {
-    ended_of_ = &of;
-    ++ended_;
+    kept_.ended_of = &of;
+    ++kept_.ended;
   }
 
   // The worker is about to begin something else.
   void tell() noexcept {
-    if (ended_ == 0) return;
-    ended_of_->complete(std::exchange(ended_, 0));
+    if (kept_.ended == 0) return;
+    kept_.ended_of->complete(std::exchange(kept_.ended, 0));
   }
 
  private:
   // Whether it is a task of the scope that has not been told of others. (Only a scope's task begins with a
   // scope, and it is one if it is run as the last of those was.)
   [[nodiscard]] bool is_alike(slot& stolen) const noexcept {
-    return ended_ != 0 && stolen.run == last_run_ && Worker::scope_of(stolen) == ended_of_;
+    return kept_.ended != 0 && stolen.run == kept_.last_run && Worker::scope_of(stolen) == kept_.ended_of;
   }
 
-  // Tasks that have ended, all of one scope, which has not been told.
-  scope* ended_of_ = nullptr;
-  std::int64_t ended_ = 0;
-  decltype(slot::run) last_run_ = nullptr;  // by which the last stolen slot was run
+  stolen_record<slot, scope>& kept_;
 };
 
 }  // namespace teff::detail
