@@ -71,7 +71,7 @@ struct written_and_read {
   group readers;  // tasks 0 and 1
   std::array<waiting_task, 3> tasks{{{nullptr, 0}, {nullptr, 1}, {nullptr, 2}}};
   std::array<detail::open_count<Atomic>, 3> missing;
-  plain value;
+  std::array<plain, 2> value;  // for each reader: to the checker, two reads are a race
   std::array<plain, 2> reads;
   int last_ran = 0;
 
@@ -86,13 +86,13 @@ struct written_and_read {
   }
   void run(int task) {
     if (task < 2) {
-      if (value.read() != 1) checker::fail("a reader began before the writer had ended");
+      if (value[static_cast<std::size_t>(task)].read() != 1) checker::fail("a reader began before the writer had ended");
       reads[static_cast<std::size_t>(task)].write(1);
       return end_reader();
     }
     for (auto& each : reads)
       if (each.read() != 1) checker::fail("a writer began before the readers had ended");
-    value.write(2);
+    for (auto& each : value) each.write(2);
     ++last_ran;
   }
   void add(int task, group& after) {
@@ -108,7 +108,7 @@ checker::outcome check_groups(int preemptions, bool counts_wrongly = false) {
   return checked::check_threads<world>(
       [] { return std::make_shared<world>(); },
       {[](world& all) {  // a worker, which runs the first writer
-         all.value.write(1);
+         for (auto& each : all.value) each.write(1);
          all.tell(all.first.waiting.release());
        },
        [counts_wrongly](world& all) {  // the creator

@@ -5,9 +5,12 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -234,6 +237,142 @@ TEST(flow, a_section_outside_its_range_is_refused) {
             std::string::npos);
   EXPECT_NE(text_of<misuse>([&] { static_cast<void>(section(x, 0, 3, 3, 4)); }).find("ends at element 11"),
             std::string::npos);
+}
+
+// ---- More kinds of access ----
+
+TEST(flow, a_reduction_has_the_bits_of_the_order_of_making_on_any_number_of_workers) {
+  double expected = 1;
+  for (int i = 1; i <= 300; ++i) expected += 1.0 / i;
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    double sum = 0;
+    f.task(out(sum), [&] { sum = 1; });
+    for (int i = 1; i <= 300; ++i) f.task(reduction(sum), [i](double& mine) { mine += 1.0 / i; });
+    double seen = 0;
+    f.task(in(sum), out(seen), [&] { seen = sum; });
+    f.wait();
+    EXPECT_EQ(seen, expected);
+  });
+}
+
+TEST(flow, arrays_are_reduced_and_other_operations_have_their_identity) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::vector<long> histogram(16);
+    long product = 1;
+    int largest = 0;
+    for (int i = 0; i < 64; ++i)
+      f.task(reduction(histogram), reduction(largest, [](int a, int b) { return a > b ? a : b; }, -1),
+             [i](std::span<long> mine, int& most) {
+               mine[static_cast<std::size_t>(i) % 16] += i;
+               most = i;
+             });
+    for (int i = 0; i < 20; ++i) f.task(reduction(product, std::multiplies<>()), [](long& mine) { mine *= 2; });
+    f.wait();
+    EXPECT_EQ(product, 1 << 20);
+    EXPECT_EQ(largest, 63);
+    for (long i = 0; i < 16; ++i) EXPECT_EQ(histogram[static_cast<std::size_t>(i)], 4 * i + 96);
+  });
+}
+
+TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  double sum = 0;
+  EXPECT_NE(text_of<misuse>([&] { f.task(in(sum), reduction(sum), [](double&) {}); }).find("names in a reduction"),
+            std::string::npos);
+  f.wait();
+}
+
+TEST(flow, commutative_tasks_exclude_each_other_and_concurrent_ones_do_not_wait) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    long a = 0;
+    long b = 0;
+    std::atomic<long> c{0};
+    for (int i = 0; i < 300; ++i) {
+      f.task(commutative(a), commutative(b), [&] { ++a, ++b; });
+      f.task(commutative(b), [&] { ++b; });
+      f.task(concurrent(c), [&] { ++c; });
+    }
+    long sum = 0;
+    f.task(in(a), in(b), in(c), out(sum), [&] { sum = a + b + c; });
+    f.wait();
+    EXPECT_EQ(sum, 300 + 600 + 300);
+  });
+}
+
+TEST(flow, inner_tasks_release_what_a_weak_access_names) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::array<int, 4> x{};
+    std::vector<int> seen;
+    for (int round = 1; round <= 20; ++round) {
+      f.task(inout(x), [&] {
+        for (auto& each : x) ++each;
+      });
+      f.task(weak(inout(x)), [&] {
+        for (auto& each : x) f.task(inout(each), [&each] { each *= 2; });
+      });
+      f.task(weak(inout(x)), [] {});
+      int& into = seen.emplace_back();
+      f.task(in(x), out(into), [&x, &into] { into = x[0] + x[3]; });
+      f.wait();
+    }
+    int value = 0;
+    for (const int each : seen) {
+      value = (value + 1) * 2;
+      ASSERT_EQ(each, 2 * value);
+    }
+  });
+}
+
+// ---- Recordings ----
+
+TEST(flow, a_replay_runs_the_tasks_again_as_if_they_were_made_again) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::array<std::uint64_t, 10> x{};
+    std::array<std::uint64_t, 10> expected{};
+    std::uint64_t sum = 0;
+    std::uint64_t expected_sum = 0;
+    const auto relax = [](auto& at, std::size_t i) { at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i; };
+    auto step = f.record([&] {
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]), in(x[(i + 9) % 10]),
+               [&, i] { relax(x, i); });
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(in(x[i]), reduction(sum), [&, i](std::uint64_t& mine) { mine += x[i]; });
+    });
+    step.replay(20);
+    step.replay(3);
+    for (int n = 0; n < 24; ++n) {
+      for (std::size_t i = 0; i < 10; ++i) relax(expected, i);
+      for (const auto each : expected) expected_sum += each;
+    }
+    EXPECT_EQ(x, expected);
+    EXPECT_EQ(sum, expected_sum);
+    EXPECT_EQ(step.tasks(), 20U);
+  });
+}
+
+TEST(flow, tasks_within_recorded_tasks_are_refused) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  EXPECT_NE(text_of<not_replayable>([&] {
+              static_cast<void>(f.record([&] { f.task(inout(x), [&] { f.task(inout(x), [&] { ++x; }); }); }));
+            }).find("made tasks in its body"),
+            std::string::npos);
+  bool again = false;
+  auto step = f.record([&] {
+    f.task(inout(x), [&] {
+      if (again) f.task(inout(x), [] {});
+    });
+  });
+  again = true;
+  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"), std::string::npos);
 }
 
 }  // namespace

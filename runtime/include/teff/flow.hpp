@@ -5,13 +5,17 @@
 #include <teff/detail/flow/access.hpp>
 #include <teff/detail/flow/flow_body.hpp>
 #include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/flow/flow_recording.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/error.hpp>
 #include <teff/runtime.hpp>
 
+#include <array>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +32,28 @@ struct task_options {
   int priority = 0;
   // The only worker that runs the task, modulo the number of workers. Nothing: any worker.
   std::optional<unsigned> place{};
+};
+
+// Tasks of a flow that have run once, and can be run again at hardly any cost a task: what each waits for was
+// found when they were recorded.
+//
+// - A replay calls the same bodies again, on the workers that ran them, as if the tasks were made again in the
+//   same order, so often. Iterations overlap as far as the accesses allow. A body that counts its calls knows
+//   the iteration.
+// - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.
+// - What the tasks named outlives the recording. The runtime does, too; the flow need not.
+class flow_recording {
+ public:
+  // Returns when all iterations have ended. Throws the first exception of a body: no further body is called
+  // then. Throws not_replayable if a body makes a task, runtime_was_shut_down.
+  void replay(std::uint64_t times = 1) { all_->replay(times); }
+  // How many tasks an iteration has.
+  [[nodiscard]] std::size_t tasks() const noexcept { return all_->tasks(); }
+
+ private:
+  friend class flow;
+  explicit flow_recording(std::unique_ptr<detail::flow_recording> all) : all_(std::move(all)) {}
+  std::unique_ptr<detail::flow_recording> all_;
 };
 
 // Tasks that run as the accesses to memory which they name allow: a task begins when the tasks made before it,
@@ -96,6 +122,9 @@ class flow {
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
     expect_outside("teff::flow::wait");
+    if (core_->recorded != nullptr) [[unlikely]]
+      detail::throw_error(not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
+                                         "replay has tasks only; wait after record() has returned"));
     std::atomic<bool> begun{false};
     auto* const core = core_.get();
     struct telling {
@@ -113,6 +142,27 @@ class flow {
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
     core->help_until(
         [](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); }, &begun);
+  }
+
+  // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
+  // not_replayable if one of their bodies makes tasks; what make() and wait() throw.
+  //
+  //   auto step = f.record([&] { for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); }); });
+  //   step.replay(99);
+  template <class Make>
+    requires std::is_invocable_v<Make&>
+  [[nodiscard]] flow_recording record(Make&& make) {
+    wait();
+    auto all = std::make_unique<detail::flow_recording>(core_);
+    std::exception_ptr error;
+    const auto keep_first = [&error] {
+      if (!error) error = std::current_exception();
+    };
+    detail::catch_all([&] { make(); }, keep_first);
+    detail::catch_all([&] { wait(); }, keep_first);
+    all->finish(error != nullptr);
+    if (error) std::rethrow_exception(std::move(error));
+    return flow_recording(std::move(all));
   }
 
   // Drops the tasks that have not begun, until wait() has returned.

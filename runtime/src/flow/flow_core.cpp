@@ -13,6 +13,8 @@
 
 namespace teff::detail {
 
+constinit thread_local const flow_core* flow_core::replayed = nullptr;
+
 ready_node* flow_inbox::take_all() noexcept {
   // Acquire: pairs with push().
   ready_node* each = newest_.exchange(nullptr, std::memory_order_acquire);

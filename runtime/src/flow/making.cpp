@@ -1,5 +1,6 @@
 // A task is made: each of its accesses joins the last group of its range, or begins one after it.
 #include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/flow/flow_recording.hpp>
 #include <teff/error.hpp>
 
 #include "flow/releasing.hpp"
@@ -282,6 +283,13 @@ constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullp
 
 void flow_core::submit(const maker& by, flow_task& task, std::span<const access> accesses) {
   if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
+  if (replayed == this) [[unlikely]] {
+    task.body->destroy(task);
+    drop(by, task);
+    throw not_replayable(
+        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: make "
+        "all tasks outside, or record anew");
+  }
   flow_domain& domain = domain_of(by);
   addition to{by, task, domain, accesses};
   std::exception_ptr error;
@@ -293,7 +301,13 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
               task.body = &nothing;
             });
   task.references.store(to.references, std::memory_order_relaxed);
-  if (by.parent != nullptr) ++by.parent->awaited;
+  if (by.parent != nullptr) {
+    ++by.parent->awaited;
+  } else if (recorded != nullptr) [[unlikely]] {
+    recorded->push_back({&task, {accesses.begin(), accesses.end()}});
+    task.is_kept = true;
+    task.references.fetch_add(1, std::memory_order_relaxed);
+  }
   const auto made = flow_counts::raise(by.counts.made);
   if (to.pushed == 0 || task.missing.close(to.pushed)) {
     if (by.on != nullptr && !task.has_locks && (by.on->alone || (by.on->crowded && by.parent != nullptr))) {

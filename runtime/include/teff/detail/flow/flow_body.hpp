@@ -37,7 +37,10 @@ struct reduction_copy : reduction_part {
   std::vector<T> values;
 
   explicit reduction_copy(const reduction_access<T, Op, Array>& access)
-      : of(access.of), op(access.op), identity(access.identity) {
+      : reduction_copy(access.of, access.op, access.identity) {}
+  // Before its task is made.
+  reduction_copy(reduction_copy&& other) : reduction_copy(other.of, other.op, other.identity) {}
+  reduction_copy(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {
     combine = [](reduction_part& part) {
       auto& me = static_cast<reduction_copy&>(part);
       for (std::size_t i = 0; i < me.values.size(); ++i) me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));

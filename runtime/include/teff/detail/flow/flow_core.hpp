@@ -18,6 +18,8 @@
 
 namespace teff::detail {
 
+struct flow_record;
+
 // Tasks on their way to a worker: a stack.
 class flow_inbox {
  public:
@@ -88,7 +90,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void submit(const maker& by, flow_task& task, std::span<const access> accesses);
 
   // A task of the flow is running on the calling thread.
-  [[nodiscard]] bool is_within() const noexcept { return running_on.of == this && running_on.state->running; }
+  [[nodiscard]] bool is_within() const noexcept { 
+    return (running_on.of == this && running_on.state->running != nullptr) || replayed == this;
+  }
   // Returns when what(this) is true, which tasks of the flow bring about; the calling thread may run some.
   void help_until(bool (*what)(const void*), const void* of) { wait_for_tasks_.wait_until(what, of, *this); }
   void wake_helpers() noexcept {
@@ -101,7 +105,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void let_go(const maker& by, flow_task& task) noexcept;
 
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
-  std::vector<flow_task*>* made_log = nullptr;
+  std::vector<flow_record>* recorded = nullptr;
+  // The flow of which the calling thread replays a part, or null.
+  static thread_local const flow_core* replayed;
 
  private:
   friend base;
