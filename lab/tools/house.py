@@ -42,7 +42,7 @@ WORDS_OF_CASES = {
     "stencil_1d": ((_OF_GRAPHS,), "what METG is asked of where nobody says"),
 }
 # What a way in is known by, besides the folder of its mechanics.
-WAYS_IN = {"graph", "replay"}
+WAYS_IN = {"flow", "graph", "replay"}
 # Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
 FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
 

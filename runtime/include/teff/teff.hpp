@@ -2,6 +2,7 @@
 #pragma once
 
 #include <teff/blocking.hpp>
+#include <teff/flow.hpp>
 #include <teff/fork_join.hpp>
 #include <teff/future.hpp>
 #include <teff/parallel_graph.hpp>

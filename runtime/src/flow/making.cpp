@@ -34,7 +34,7 @@ struct flow_core::addition {
 
   // A member that lies in the task while there is room, or beside it. Throws std::bad_alloc.
   flow_member& member() {
-    if (task.count < task.room) return *std::construct_at(&task.members()[task.count++]);
+    if (task.count < task.room) return *::new (&task.members()[task.count++]) flow_member;  // not all of it zeroed
     return extra(task);
   }
   static flow_member& extra(flow_task& of) {
