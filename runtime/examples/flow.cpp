@@ -17,7 +17,6 @@ int main() {
   teff::runtime rt;
   teff::flow f{rt};
 
-  // [begin]
   const auto relax = [](const std::vector<double>& from, std::vector<double>& to, std::size_t first,
                         std::size_t end) {
     for (std::size_t i = first; i < end; ++i) to[i] = (from[i - 1] + 2 * from[i] + from[i + 1]) / 4;
@@ -38,7 +37,6 @@ int main() {
       for (std::size_t i = b * size; i < (b + 1) * size; ++i) mine += now[i];
     });
   f.wait();
-  // [end]
 
   std::printf("heat %.6f after %d steps\n", heat, steps);
   return std::isfinite(heat) && heat > 1 ? 0 : 1;

@@ -13,7 +13,6 @@ int main() {
   teff::runtime rt;
   teff::flow f{rt};
 
-  // [begin]
   auto step = f.record([&] {
     for (std::size_t i = 0; i < cells; ++i) {
       auto& mine = x[i];
@@ -25,7 +24,6 @@ int main() {
     });
   });
   step.replay(99);  // a hundred steps in all
-  // [end]
 
   std::printf("sum %ld after 100 steps\n", sum);
   std::array<long, cells> y{};

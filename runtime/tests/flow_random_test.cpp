@@ -34,7 +34,8 @@ struct step {
 
 class random_program {
  public:
-  random_program(std::uint64_t seed, std::size_t size) : random_(seed), size_(size) {}
+  random_program(std::uint64_t seed, std::size_t size, bool nested = true)
+      : random_(seed), size_(size), nested_(nested) {}
 
   std::vector<step> make(std::size_t tasks) {
     std::vector<step> all;
@@ -47,7 +48,7 @@ class random_program {
   step make_step() {
     step made;
     made.number = random_();
-    if (below(6) == 0) return make_nested(std::move(made));
+    if (below(6) == 0 && nested_) return make_nested(std::move(made));
     if (below(6) == 0) {
       // What adds touches nothing else.
       made.accesses.push_back(make_access(0, size_));
@@ -99,6 +100,7 @@ class random_program {
 
   std::mt19937_64 random_;
   std::size_t size_;
+  bool nested_;
 };
 
 // Reads all that the task reads, then writes all that it writes.
@@ -141,16 +143,18 @@ void make_tasks(flow& f, const std::vector<step>& all, words& memory) {
     }
     const auto& first = each.accesses.front();
     const auto range = std::span(memory).subspan(first.first, first.count);
+    task_options how;
+    if (each.number % 3 != 0) how.place = static_cast<unsigned>(each.number % 16);
     if (!each.inner.empty()) {
-      f.task(accesses, [&] { make_tasks(f, each.inner, memory); });
+      f.task(how, accesses, [&] { make_tasks(f, each.inner, memory); });
     } else if (first.mode == touched::adds) {
-      f.task(reduction(range), [&](std::span<std::uint64_t> mine) { add_to(mine, each.number); });
+      f.task(how, reduction(range), [&](std::span<std::uint64_t> mine) { add_to(mine, each.number); });
     } else if (first.mode == touched::updates) {
-      f.task(accesses, [&each, range] { add_to(range, each.number); });
+      f.task(how, accesses, [&each, range] { add_to(range, each.number); });
     } else if (each.weak) {
-      f.task(accesses, [] {});
+      f.task(how, accesses, [] {});
     } else {
-      f.task(accesses, [&] { run_body(each, memory); });
+      f.task(how, accesses, [&] { run_body(each, memory); });
     }
   }
 }
@@ -182,6 +186,27 @@ TEST(flow_random, programs_end_as_in_order_on_any_number_of_workers) {
       } else {
         rt.run(run);
       }
+      ASSERT_EQ(memory, expected);
+    }
+  });
+}
+
+TEST(flow_random, a_replay_ends_as_the_program_in_order_so_often) {
+  const std::uint64_t seed = fresh_seed();
+  std::mt19937_64 random(seed);
+  on_runtimes([&](runtime& rt) {
+    for (std::size_t i = 0; i < programs() / std::size(worker_counts) / 4 + 1; ++i) {
+      const std::uint64_t own = i == 0 ? seed : random();
+      SCOPED_TRACE("TEFF_TEST_SEED=" + std::to_string(own));
+      const std::size_t size = 1 + own % 40;
+      const auto program = random_program(own, size, false).make(1 + own / 64 % 40);
+      words expected(size, 1);
+      for (int n = 0; n < 31; ++n) run_in_order(program, expected);
+      words memory(size, 1);
+      flow f{rt};
+      auto all = f.record([&] { make_tasks(f, program, memory); });
+      all.replay(10);
+      all.replay(20);
       ASSERT_EQ(memory, expected);
     }
   });

@@ -1,6 +1,7 @@
 // Flows: tasks begin in the order that their accesses ask for.
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
+#include <teff/named.hpp>
 
 #include <array>
 #include <atomic>
@@ -373,6 +374,25 @@ TEST(flow, tasks_within_recorded_tasks_are_refused) {
   });
   again = true;
   EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"), std::string::npos);
+}
+
+TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.check(true);
+  int a = 0;
+  int b = 0;
+  f.task(out(a), [&] { a = 1; });
+  f.task(in(a), out(b), [&] { b = a; });
+  f.wait();
+  EXPECT_EQ(b, 1);
+  f.task(out(a), [&] { a = 2; });
+  f.task(in(a), inout(b), named<"careless">([&] { a = b = 3; }));
+  const auto text = text_of<misuse>([&] { f.wait(); });
+  EXPECT_NE(text.find("careless"), std::string::npos);
+  EXPECT_NE(text.find("has written memory at"), std::string::npos);
+  f.task(in(a), [&] { f.task(inout(b), [&] { ++b; }); });
+  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("does not name"), std::string::npos);
 }
 
 }  // namespace

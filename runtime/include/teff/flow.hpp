@@ -114,6 +114,7 @@ class flow {
   // again.
   void wait() {
     expect_outside("teff::flow::wait");
+    if (core_->checker != nullptr) core_->checker->forget();
     core_->wait();
   }
   // Returns when the accesses could begin: when what the tasks so far do to that memory is done. Tasks that
@@ -165,6 +166,17 @@ class flow {
     return flow_recording(std::move(all));
   }
 
+  // From now on each task runs where it is made, in order, and is checked: it may write only what it names as
+  // written, of all that tasks have named since the last wait(), and a task made in it may name only what it
+  // names. wait() throws misuse, which names the task, the address and the way out. Slow: contents are copied
+  // and compared before and after each body, which sees each byte, where page protection would see whole pages
+  // and make system calls fail. A read of what a task does not name is not found. Waits as wait(), and throws
+  // as that.
+  void check(bool on) {
+    wait();
+    core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
+  }
+
   // Drops the tasks that have not begun, until wait() has returned.
   void cancel() noexcept { core_->fail(nullptr); }
 
@@ -199,6 +211,8 @@ class flow {
     task.body = &Closure::body;
     task.priority = how.priority;
     if (how.place) task.place = *how.place;
+    if (core_->checker != nullptr) [[unlikely]]
+      return core_->run_checked(by, task, accesses);
     core_->submit(by, task, accesses);
   }
 

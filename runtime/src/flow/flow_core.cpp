@@ -224,17 +224,13 @@ void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
   }
 }
 
-namespace {
-
 // A name that named() gave, or where the closure stands.
-std::string task_text(std::string name) {
+std::string flow_core::task_text(std::string name) {
   const auto from = name.find("with T = ");
   if (from == std::string::npos) return "'" + name + "'";
   const auto end = name.find_first_of(";]", from);
   return name.substr(from + 9, end - from - 9);
 }
-
-}  // namespace
 
 std::string flow_core::running_task_on(unsigned worker) const {
   const auto* const running = states_[worker]->running;

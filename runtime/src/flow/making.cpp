@@ -323,6 +323,18 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   if (error) std::rethrow_exception(std::move(error));
 }
 
+void flow_core::run_checked(const maker& by, flow_task& task, std::span<const access> accesses) {
+  if (!this->cancelled())
+    catch_all(
+        [&] {
+          if (const auto wrong = checker->run(task, accesses))
+            throw_error(misuse("teff::flow: the task " + task_text(task.body->name()) + " " + *wrong));
+        },
+        [this] { this->fail(std::current_exception()); });
+  task.body->destroy(task);
+  drop(by, task);
+}
+
 // Forgets the ranges on which nothing goes on.
 void flow_core::sweep(flow_domain& domain, const maker& by) {
   domain.sweep([&](flow_range& range) {

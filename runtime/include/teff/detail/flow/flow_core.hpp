@@ -1,6 +1,7 @@
 // A flow's tasks, from their making until they have ended (src/flow/README.md).
 #pragma once
 
+#include <teff/detail/flow/flow_checker.hpp>
 #include <teff/detail/flow/flow_domain.hpp>
 #include <teff/detail/flow/flow_memory.hpp>
 #include <teff/detail/flow/flow_task.hpp>
@@ -91,7 +92,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
 
   // A task of the flow is running on the calling thread.
   [[nodiscard]] bool is_within() const noexcept { 
-    return (running_on.of == this && running_on.state->running != nullptr) || replayed == this;
+    return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
+           (checker != nullptr && checker->is_within());
   }
   // Returns when what(this) is true, which tasks of the flow bring about; the calling thread may run some.
   void help_until(bool (*what)(const void*), const void* of) { wait_for_tasks_.wait_until(what, of, *this); }
@@ -100,10 +102,14 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   }
   // The names of a task and of what it touches.
   [[nodiscard]] static std::string text_of(flow_task& task);
+  [[nodiscard]] static std::string task_text(std::string name);
   [[nodiscard]] flow_worker& worker(unsigned index) noexcept { return *states_[index]; }
   // A recording lets go of a task.
   void let_go(const maker& by, flow_task& task) noexcept;
 
+  // Runs the task now, in order, and fails where it does what it has not named.
+  void run_checked(const maker& by, flow_task& task, std::span<const access> accesses);
+  std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
   std::vector<flow_record>* recorded = nullptr;
   // The flow of which the calling thread replays a part, or null.
