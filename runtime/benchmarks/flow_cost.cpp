@@ -1,4 +1,5 @@
-// What it costs to make, run and retire a task of a flow: nanoseconds a task. Arguments: workers (2), tasks (10^6).
+// What it costs to make, run and retire a task of a flow: nanoseconds a task. Arguments: workers (2), tasks
+// (10^6).
 #include <teff/flow.hpp>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ void measure_all(unsigned workers, long tasks) {
     measure(rt, "1 in, one object read by all", some,
             [&](teff::flow& f, std::size_t) { f.task(teff::in(x[0].value), [] {}); });
     measure(rt, "2 in, 1 inout, 64 objects", some, [&](teff::flow& f, std::size_t i) {
-      f.task(teff::in(x[(i + 1) % 64].value), teff::in(x[(i + 63) % 64].value), teff::inout(x[i % 64].value), [] {});
+      f.task(teff::in(x[(i + 1) % 64].value), teff::in(x[(i + 63) % 64].value), teff::inout(x[i % 64].value),
+             [] {});
     });
   }
 }

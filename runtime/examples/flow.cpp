@@ -29,7 +29,8 @@ int main() {
       const std::size_t first = b == 0 ? 1 : b * size;  // the ends stay as they are
       const std::size_t end = b + 1 == blocks ? b * size + size - 1 : (b + 1) * size;
       f.task(teff::in(teff::section(from, first - 1, end - first + 2)),  // the block and its two neighbours
-             teff::out(teff::section(to, first, end - first)), [=, &from, &to] { relax(from, to, first, end); });
+             teff::out(teff::section(to, first, end - first)),
+             [=, &from, &to] { relax(from, to, first, end); });
     }
   }
   for (std::size_t b = 0; b < blocks; ++b)

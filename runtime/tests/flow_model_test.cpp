@@ -1,5 +1,5 @@
-// The pieces of the dependence system on their interleavings: a task begins once, when all that it waits for has
-// ended and not before; a lock has one holder; turns come in order.
+// The pieces of the dependence system on their interleavings: a task begins once, when all that it waits for
+// has ended and not before; a lock has one holder; turns come in order.
 #include <gtest/gtest.h>
 #include <teff/detail/flow/access_group.hpp>
 
@@ -44,7 +44,8 @@ struct not_atomic : checked::atomic<T> {
   using checked::atomic<T>::atomic;
   T fetch_sub(T value, std::memory_order order) {
     const T old = this->load(std::memory_order_acquire);
-    checked::atomic<T>::store(old - value, order == std::memory_order_relaxed ? order : std::memory_order_seq_cst);
+    checked::atomic<T>::store(old - value,
+                              order == std::memory_order_relaxed ? order : std::memory_order_seq_cst);
     return old;
   }
   T exchange(T value, std::memory_order) {
@@ -86,7 +87,8 @@ struct written_and_read {
   }
   void run(int task) {
     if (task < 2) {
-      if (value[static_cast<std::size_t>(task)].read() != 1) checker::fail("a reader began before the writer had ended");
+      if (value[static_cast<std::size_t>(task)].read() != 1)
+        checker::fail("a reader began before the writer had ended");
       reads[static_cast<std::size_t>(task)].write(1);
       return end_reader();
     }
@@ -118,7 +120,8 @@ checker::outcome check_groups(int preemptions, bool counts_wrongly = false) {
          all.add(2, all.readers);
        }},
       [](world& all) {
-        if (all.last_ran != 1) checker::fail("the last writer ran " + std::to_string(all.last_ran) + " times");
+        if (all.last_ran != 1)
+          checker::fail("the last writer ran " + std::to_string(all.last_ran) + " times");
       },
       preemptions);
 }
@@ -205,22 +208,22 @@ checker::outcome check_turns(int preemptions) {
       if (row[next - 1].follow(row[next]) && row[next].reach()) take(row[next]);
     }
   };
-  return checked::check_threads<world>(
-      [] { return std::make_shared<world>(); },
-      {[](world& all) {
-         all.done(1);
-         all.done(0);
-       },
-       [](world& all) { all.done(2); },
-       [](world& all) {
-         all.follow(1);
-         if (all.row[0].reach()) all.take(all.row[0]);
-         all.follow(2);
-       }},
-      [](world& all) {
-        if (all.turns != 3) checker::fail(std::to_string(all.turns) + " turns");
-      },
-      preemptions);
+  return checked::check_threads<world>([] { return std::make_shared<world>(); },
+                                       {[](world& all) {
+                                          all.done(1);
+                                          all.done(0);
+                                        },
+                                        [](world& all) { all.done(2); },
+                                        [](world& all) {
+                                          all.follow(1);
+                                          if (all.row[0].reach()) all.take(all.row[0]);
+                                          all.follow(2);
+                                        }},
+                                       [](world& all) {
+                                         if (all.turns != 3)
+                                           checker::fail(std::to_string(all.turns) + " turns");
+                                       },
+                                       preemptions);
 }
 
 TEST(flow_model, turns_come_once_and_in_order) {

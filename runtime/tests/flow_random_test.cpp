@@ -119,14 +119,17 @@ void run_body(const step& what, words& memory) {
 void add_to(std::span<std::uint64_t> to, std::uint64_t number) {
   for (auto& word : to) word += number;
 }
-bool commutes(const step& what) { return what.accesses.front().mode >= touched::updates; }
+bool commutes(const step& what) {
+  return what.accesses.front().mode >= touched::updates;
+}
 
 void run_in_order(const std::vector<step>& all, words& memory) {
   for (const auto& each : all) {
     if (!each.inner.empty()) {
       run_in_order(each.inner, memory);
     } else if (commutes(each)) {
-      add_to(std::span(memory).subspan(each.accesses.front().first, each.accesses.front().count), each.number);
+      add_to(std::span(memory).subspan(each.accesses.front().first, each.accesses.front().count),
+             each.number);
     } else if (!each.weak) {
       run_body(each, memory);
     }
@@ -138,7 +141,9 @@ void make_tasks(flow& f, const std::vector<step>& all, words& memory) {
     std::vector<access> accesses;
     for (const auto& part : each.accesses) {
       const auto at = section(memory, part.first, part.count, part.rows, part.stride);
-      accesses.push_back(part.mode == touched::reads ? in(at) : part.mode == touched::writes ? inout(at) : commutative(at));
+      accesses.push_back(part.mode == touched::reads    ? in(at)
+                         : part.mode == touched::writes ? inout(at)
+                                                        : commutative(at));
       if (each.weak) accesses.back() = weak(accesses.back());
     }
     const auto& first = each.accesses.front();

@@ -10,8 +10,8 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -264,12 +264,15 @@ TEST(flow, arrays_are_reduced_and_other_operations_have_their_identity) {
     long product = 1;
     int largest = 0;
     for (int i = 0; i < 64; ++i)
-      f.task(reduction(histogram), reduction(largest, [](int a, int b) { return a > b ? a : b; }, -1),
+      f.task(reduction(histogram),
+             reduction(
+                 largest, [](int a, int b) { return a > b ? a : b; }, -1),
              [i](std::span<long> mine, int& most) {
                mine[static_cast<std::size_t>(i) % 16] += i;
                most = i;
              });
-    for (int i = 0; i < 20; ++i) f.task(reduction(product, std::multiplies<>()), [](long& mine) { mine *= 2; });
+    for (int i = 0; i < 20; ++i)
+      f.task(reduction(product, std::multiplies<>()), [](long& mine) { mine *= 2; });
     f.wait();
     EXPECT_EQ(product, 1 << 20);
     EXPECT_EQ(largest, 63);
@@ -281,8 +284,9 @@ TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {
   runtime rt{{.workers = 2}};
   flow f{rt};
   double sum = 0;
-  EXPECT_NE(text_of<misuse>([&] { f.task(in(sum), reduction(sum), [](double&) {}); }).find("names in a reduction"),
-            std::string::npos);
+  EXPECT_NE(
+      text_of<misuse>([&] { f.task(in(sum), reduction(sum), [](double&) {}); }).find("names in a reduction"),
+      std::string::npos);
   f.wait();
 }
 
@@ -338,11 +342,13 @@ TEST(flow, a_replay_runs_the_tasks_again_as_if_they_were_made_again) {
     std::array<std::uint64_t, 10> expected{};
     std::uint64_t sum = 0;
     std::uint64_t expected_sum = 0;
-    const auto relax = [](auto& at, std::size_t i) { at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i; };
+    const auto relax = [](auto& at, std::size_t i) {
+      at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i;
+    };
     auto step = f.record([&] {
       for (std::size_t i = 0; i < 10; ++i)
-        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]), in(x[(i + 9) % 10]),
-               [&, i] { relax(x, i); });
+        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]),
+               in(x[(i + 9) % 10]), [&, i] { relax(x, i); });
       for (std::size_t i = 0; i < 10; ++i)
         f.task(in(x[i]), reduction(sum), [&, i](std::uint64_t& mine) { mine += x[i]; });
     });
@@ -373,7 +379,8 @@ TEST(flow, tasks_within_recorded_tasks_are_refused) {
     });
   });
   again = true;
-  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"), std::string::npos);
+  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"),
+            std::string::npos);
 }
 
 TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {

@@ -20,8 +20,8 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-// A task that overwrites an output waits for those that read it: with eight timesteps kept, they have ended. The
-// tasks of a period name the same outputs each time, so a replay keeps two.
+// A task that overwrites an output waits for those that read it: with eight timesteps kept, they have ended.
+// The tasks of a period name the same outputs each time, so a replay keeps two.
 constexpr std::int64_t kept = 8;
 constexpr std::int64_t kept_replayed = 2;
 
@@ -30,7 +30,7 @@ class execution {
   execution(teff::runtime& rt, workload& work, bool replayed)
       : work_(work),
         workers_(rt.workers()),
-        period_(replayed ? find_period(work) : period{}),
+        period_(replayed ? with_inputs(find_period(work)) : period{}),
         outputs_(keep_outputs(work, replayed ? kept_replayed : kept)),
         flow_(rt) {
     if (!replayed) return;
@@ -43,7 +43,8 @@ class execution {
     wake_all();
     if (period_.repeats > 0) {
       make(0, period_.first, 0);
-      auto one_period = flow_.record([this] { make(period_.first, period_.first + period_.length, period_.length); });
+      auto one_period =
+          flow_.record([this] { make(period_.first, period_.first + period_.length, period_.length); });
       one_period.replay(static_cast<std::uint64_t>(period_.repeats - 1));
     }
     make(period_.end(), work_.steps(), 0);
@@ -52,6 +53,11 @@ class execution {
   }
 
  private:
+  /// The tasks of timestep 0 name no inputs, as those later in the stretch do.
+  static period with_inputs(period all) {
+    if (all.repeats > 0 && all.first == 0) all = {all.length, all.length, all.repeats - 1};
+    return all;
+  }
   struct started {
     workload& work;
     void operator()() noexcept { work.start(); }

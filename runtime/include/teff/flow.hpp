@@ -37,7 +37,8 @@ struct task_options {
 // Tasks of a flow that have run once, and can be run again at hardly any cost a task: what each waits for was
 // found when they were recorded.
 //
-// - A replay calls the same bodies again, on the workers that ran them, as if the tasks were made again in the
+// - A replay calls the same bodies again, on the workers that ran them, as if the tasks were made again in
+// the
 //   same order, so often. Iterations overlap as far as the accesses allow. A body that counts its calls knows
 //   the iteration.
 // - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.
@@ -56,9 +57,9 @@ class flow_recording {
   std::unique_ptr<detail::flow_recording> all_;
 };
 
-// Tasks that run as the accesses to memory which they name allow: a task begins when the tasks made before it,
-// with which it shares memory that one of them writes, have ended. So the result is that of the same program
-// in which each task runs where it is made.
+// Tasks that run as the accesses to memory which they name allow: a task begins when the tasks made before
+// it, with which it shares memory that one of them writes, have ended. So the result is that of the same
+// program in which each task runs where it is made.
 //
 //   teff::flow f{rt};
 //   for (int step = 0; step < steps; ++step)
@@ -67,9 +68,10 @@ class flow_recording {
 //   f.wait();
 //
 // - One thread at a time makes the tasks of a flow, and waits. Within the body of a task, the thread of that
-//   body makes tasks that run inside it: their accesses are compared with each other's, and the task ends when
-//   they all have. They may touch what the task has named, and what belongs to it alone.
-// - task() may run this or other tasks before it returns: on a runtime of one worker as soon as they are ready,
+//   body makes tasks that run inside it: their accesses are compared with each other's, and the task ends
+//   when they all have. They may touch what the task has named, and what belongs to it alone.
+// - task() may run this or other tasks before it returns: on a runtime of one worker as soon as they are
+// ready,
 //   else when some thousands are outstanding. So a program may make any number of tasks in bounded memory.
 // - A runtime outlives its flows, and the memory that a task names outlives the task.
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
@@ -94,10 +96,11 @@ class flow {
   //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
-  // Throws misuse if an access overlaps a reduction of the same task, runtime_was_shut_down, std::bad_alloc, and
-  // what copying the body throws.
+  // Throws misuse if an access overlaps a reduction of the same task, runtime_was_shut_down, std::bad_alloc,
+  // and what copying the body throws.
   template <class... What>
-    requires(sizeof...(What) != 0 && !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
+    requires(sizeof...(What) != 0 &&
+             !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
   void task(What&&... what) {
     task(task_options{}, std::forward<What>(what)...);
   }
@@ -108,10 +111,10 @@ class flow {
          std::make_index_sequence<sizeof...(What) - 1>());
   }
 
-  // Returns when all tasks have ended. A worker runs tasks meanwhile, those of this flow first; a thread that is
-  // no worker takes part as one if it can. Throws the first exception of a body; misuse within a task of the
-  // flow; graph_waits_for_itself where it could never return; runtime_was_shut_down. Then the flow can be used
-  // again.
+  // Returns when all tasks have ended. A worker runs tasks meanwhile, those of this flow first; a thread that
+  // is no worker takes part as one if it can. Throws the first exception of a body; misuse within a task of
+  // the flow; graph_waits_for_itself where it could never return; runtime_was_shut_down. Then the flow can be
+  // used again.
   void wait() {
     expect_outside("teff::flow::wait");
     if (core_->checker != nullptr) core_->checker->forget();
@@ -124,8 +127,9 @@ class flow {
   void wait(Accesses&&... accesses) {
     expect_outside("teff::flow::wait");
     if (core_->recorded != nullptr) [[unlikely]]
-      detail::throw_error(not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
-                                         "replay has tasks only; wait after record() has returned"));
+      detail::throw_error(
+          not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
+                         "replay has tasks only; wait after record() has returned"));
     std::atomic<bool> begun{false};
     auto* const core = core_.get();
     struct telling {
@@ -141,15 +145,15 @@ class flow {
       void operator()() const noexcept {}  // the end tells, which comes if the task is dropped, too
     };
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
-    core->help_until(
-        [](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); }, &begun);
+    core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
+                     &begun);
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
   // not_replayable if one of their bodies makes tasks; what make() and wait() throw.
   //
-  //   auto step = f.record([&] { for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); }); });
-  //   step.replay(99);
+  //   auto step = f.record([&] { for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); });
+  //   }); step.replay(99);
   template <class Make>
     requires std::is_invocable_v<Make&>
   [[nodiscard]] flow_recording record(Make&& make) {
@@ -169,9 +173,9 @@ class flow {
   // From now on each task runs where it is made, in order, and is checked: it may write only what it names as
   // written, of all that tasks have named since the last wait(), and a task made in it may name only what it
   // names. wait() throws misuse, which names the task, the address and the way out. Slow: contents are copied
-  // and compared before and after each body, which sees each byte, where page protection would see whole pages
-  // and make system calls fail. A read of what a task does not name is not found. Waits as wait(), and throws
-  // as that.
+  // and compared before and after each body, which sees each byte, where page protection would see whole
+  // pages and make system calls fail. A read of what a task does not name is not found. Waits as wait(), and
+  // throws as that.
   void check(bool on) {
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
@@ -188,8 +192,10 @@ class flow {
 
   template <class Tuple, std::size_t... Index>
   void make(const task_options& how, Tuple&& what, std::index_sequence<Index...> /*accesses*/) {
-    auto closure = detail::kept_body(std::get<sizeof...(Index)>(std::forward<Tuple>(what)), std::get<Index>(what)...);
-    if constexpr ((std::same_as<std::remove_cvref_t<std::tuple_element_t<Index, std::remove_cvref_t<Tuple>>>, access> &&
+    auto closure =
+        detail::kept_body(std::get<sizeof...(Index)>(std::forward<Tuple>(what)), std::get<Index>(what)...);
+    if constexpr ((std::same_as<std::remove_cvref_t<std::tuple_element_t<Index, std::remove_cvref_t<Tuple>>>,
+                                access> &&
                    ...)) {
       const std::array<access, sizeof...(Index)> all{std::get<Index>(what)...};
       submit(how, std::span<const access>(all), std::move(closure));
@@ -206,8 +212,9 @@ class flow {
     for (const auto& each : accesses) ranges += each.rows;
     const auto by = core_->here();
     auto& task = core_->make(by, ranges, sizeof(Closure), alignof(Closure));
-    detail::undo_if_thrown([&] { std::construct_at(static_cast<Closure*>(task.closure), std::move(closure)); },
-                           [&] { detail::flow_core::drop(by, task); });
+    detail::undo_if_thrown(
+        [&] { std::construct_at(static_cast<Closure*>(task.closure), std::move(closure)); },
+        [&] { detail::flow_core::drop(by, task); });
     task.body = &Closure::body;
     task.priority = how.priority;
     if (how.place) task.place = *how.place;

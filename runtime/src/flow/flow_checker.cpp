@@ -38,7 +38,8 @@ std::optional<std::string> flow_checker::run(flow_task& task, std::span<const ac
   if (!running_.empty()) {
     if (const auto outside = without(named, *running_.back()); !outside.empty())
       return "names " + text(outside.front().begin, outside.front().end) +
-             ", which the task in which it is made does not name: name them there, too, as weak if only inner tasks "
+             ", which the task in which it is made does not name: name them there, too, as weak if only "
+             "inner tasks "
              "touch them";
   }
   const std::size_t known = known_.size();

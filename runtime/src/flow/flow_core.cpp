@@ -67,8 +67,8 @@ flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t byt
 }
 
 void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
-  // Acquire: what others did with the task. Release: what the caller did. The last reference is the caller's, so
-  // nobody else can take it: no read-modify-write then.
+  // Acquire: what others did with the task. Release: what the caller did. The last reference is the caller's,
+  // so nobody else can take it: no read-modify-write then.
   if (task.references.load(std::memory_order_acquire) != 1 &&
       task.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;

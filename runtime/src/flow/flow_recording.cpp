@@ -54,7 +54,8 @@ class dependences {
 
 }  // namespace
 
-flow_recording::flow_recording(std::shared_ptr<flow_core> of) : flow_(std::move(of)), logs_(flow_->workers()) {
+flow_recording::flow_recording(std::shared_ptr<flow_core> of)
+    : flow_(std::move(of)), logs_(flow_->workers()) {
   if (flow_->recorded != nullptr)
     throw misuse("teff::flow::record: called while the flow is recorded: call it when that has returned");
   flow_->recorded = &made_;
@@ -79,15 +80,16 @@ void flow_recording::finish(bool failed) {
 
   std::unordered_map<const flow_task*, std::size_t> number;
   for (std::size_t i = 0; i < made_.size(); ++i) number.emplace(made_[i].task, i);
-  // Each worker's tasks in the order in which they were made, as all dependences go: so the lists and they have
-  // no cycle.
+  // Each worker's tasks in the order in which they were made, as all dependences go: so the lists and they
+  // have no cycle.
   std::vector<std::uint32_t> counts;
   std::vector<replay_task> places(made_.size());
   for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
     auto& log = logs_[worker];
     if (std::ranges::any_of(log, [&](const flow_task* each) { return !number.contains(each); }))
-      throw not_replayable("teff::flow::record: a task made tasks in its body, which a replay does not repeat: "
-                           "make them outside, or run this part without a recording");
+      throw not_replayable(
+          "teff::flow::record: a task made tasks in its body, which a replay does not repeat: "
+          "make them outside, or run this part without a recording");
     std::ranges::sort(log, {}, [&](const flow_task* each) { return number[each]; });
     for (std::uint32_t i = 0; i < log.size(); ++i) places[number[log[i]]] = {worker, i};
     counts.push_back(static_cast<std::uint32_t>(log.size()));

@@ -18,9 +18,10 @@ void refuse_section(std::size_t end, std::size_t size) {
 }
 
 void refuse_within_task(const char* call) {
-  throw misuse(std::string(call) +
-               ": called within a task of the same flow, whose end it would wait for: let the task end, which "
-               "waits for the tasks made in it, and do the rest in a task that follows");
+  throw misuse(
+      std::string(call) +
+      ": called within a task of the same flow, whose end it would wait for: let the task end, which "
+      "waits for the tasks made in it, and do the rest in a task that follows");
 }
 
 // A task while it is made.
@@ -34,7 +35,8 @@ struct flow_core::addition {
 
   // A member that lies in the task while there is room, or beside it. Throws std::bad_alloc.
   flow_member& member() {
-    if (task.count < task.room) return *::new (&task.members()[task.count++]) flow_member;  // not all of it zeroed
+    if (task.count < task.room)
+      return *::new (&task.members()[task.count++]) flow_member;  // not all of it zeroed
     return extra(task);
   }
   static flow_member& extra(flow_task& of) {
@@ -137,9 +139,8 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
 void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end) {
   // Which of the task's reductions it is, if it is one.
   const auto reduction = [&] {
-    return static_cast<std::size_t>(std::count_if(to.accesses.data(), &what, [](const access& each) {
-      return each.mode == access_mode::reduction;
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        to.accesses.data(), &what, [](const access& each) { return each.mode == access_mode::reduction; }));
   };
   const auto place = [&](flow_range& range, bool whole) {
     flow_member& member = to.member();
@@ -213,10 +214,12 @@ void flow_core::add_overlapping(addition& to) {
     access all = *active.front().of;
     for (const auto& each : active) {
       const bool same = each.of->mode == all.mode;
-      if ((each.of->mode == access_mode::reduction || all.mode == access_mode::reduction) && active.size() > 1)
-        throw_error(misuse(
-            "teff::flow: a task touches memory that it also names in a reduction, whose value is there only when "
-            "the reduction has ended: read it in a task that follows, by in()"));
+      if ((each.of->mode == access_mode::reduction || all.mode == access_mode::reduction) &&
+          active.size() > 1)
+        throw_error(
+            misuse("teff::flow: a task touches memory that it also names in a reduction, whose value is "
+                   "there only when "
+                   "the reduction has ended: read it in a task that follows, by in()"));
       if (!same) all.mode = access_mode::write;
       all.weak = all.weak && each.of->weak;
     }
@@ -277,7 +280,8 @@ void flow_core::place_after(addition& to) {
 namespace {
 
 // Of a task that could not be made.
-constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr, []() noexcept { return ""; }};
+constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
+                            []() noexcept { return ""; }};
 
 }  // namespace
 
@@ -287,7 +291,8 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
     task.body->destroy(task);
     drop(by, task);
     throw not_replayable(
-        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: make "
+        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
+        "make "
         "all tasks outside, or record anew");
   }
   flow_domain& domain = domain_of(by);

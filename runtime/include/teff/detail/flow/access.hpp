@@ -96,8 +96,8 @@ inline constexpr char operation_tag = 0;
 
 }  // namespace detail
 
-// The task reads it. `what`: an object; a contiguous range, such as a vector or a span, for its elements; or a
-// section(). What a task names must outlive the task.
+// The task reads it. `what`: an object; a contiguous range, such as a vector or a span, for its elements; or
+// a section(). What a task names must outlive the task.
 template <class What>
 [[nodiscard]] access in(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::in);
@@ -117,16 +117,16 @@ template <class What>
 [[nodiscard]] access commutative(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::commutative);
 }
-// The task updates it, and sees to it that this is safe beside the others in a row that do so: they run at the
-// same time.
+// The task updates it, and sees to it that this is safe beside the others in a row that do so: they run at
+// the same time.
 template <class What>
 [[nodiscard]] access concurrent(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::concurrent);
 }
 
 // The task adds to it: `op` combines what the tasks in a row have computed, in the order of their making, so
-// the result has the same bits on any number of workers. The body is given, for each reduction, a private copy
-// that starts as `identity`: a T& for an object, a std::span<T> for a range.
+// the result has the same bits on any number of workers. The body is given, for each reduction, a private
+// copy that starts as `identity`: a T& for an object, a std::span<T> for a range.
 //
 //   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
 //

@@ -10,8 +10,8 @@
 
 namespace teff::detail {
 
-// Counts down events whose number is known only when it is closed. The thread that closes it counts the events
-// for itself meanwhile, so it does not touch this.
+// Counts down events whose number is known only when it is closed. The thread that closes it counts the
+// events for itself meanwhile, so it does not touch this.
 template <template <class> class Atomic = std::atomic>
 class open_count {
  public:
@@ -102,21 +102,26 @@ class handed_lock {
   Waiter* queue_ = nullptr;  // the holder's: those that have waited for longest
 };
 
-// A member of a row whose turns come in order, when the member is done and the one before it has had its turn.
+// A member of a row whose turns come in order, when the member is done and the one before it has had its
+// turn.
 template <template <class> class Atomic = std::atomic>
 class turn_taker {
  public:
   // The member is done. True: it is its turn.
-  [[nodiscard]] bool done() noexcept { return state_.exchange(is_done, std::memory_order_acq_rel) == its_turn; }
+  [[nodiscard]] bool done() noexcept {
+    return state_.exchange(is_done, std::memory_order_acq_rel) == its_turn;
+  }
   // Those before it have had their turns. True: the member is done, so it takes its turn now.
-  [[nodiscard]] bool reach() noexcept { return state_.exchange(its_turn, std::memory_order_acq_rel) == is_done; }
+  [[nodiscard]] bool reach() noexcept {
+    return state_.exchange(its_turn, std::memory_order_acq_rel) == is_done;
+  }
   // After its turn: the member that follows; null: it has none yet, and follow() will say that it was late.
   [[nodiscard]] turn_taker* pass() noexcept {
     auto* const next = next_.exchange(passed(), std::memory_order_acq_rel);
     return next == passed() ? nullptr : next;
   }
-  // The thread that makes the row: `next` follows this member. True: this one has had its turn, and the caller
-  // calls next.reach().
+  // The thread that makes the row: `next` follows this member. True: this one has had its turn, and the
+  // caller calls next.reach().
   [[nodiscard]] bool follow(turn_taker& next) noexcept {
     return next_.exchange(&next, std::memory_order_acq_rel) == passed();
   }

@@ -43,7 +43,8 @@ struct reduction_copy : reduction_part {
   reduction_copy(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {
     combine = [](reduction_part& part) {
       auto& me = static_cast<reduction_copy&>(part);
-      for (std::size_t i = 0; i < me.values.size(); ++i) me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
+      for (std::size_t i = 0; i < me.values.size(); ++i)
+        me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
     };
   }
   // What the body is given: made when that begins.
@@ -68,7 +69,9 @@ struct copies_of<reduction_access<T, Op, Array>> {
   }
 };
 
-inline void append_access(std::vector<access>& to, const access& one) { to.push_back(one); }
+inline void append_access(std::vector<access>& to, const access& one) {
+  to.push_back(one);
+}
 template <std::ranges::input_range List>
   requires std::convertible_to<std::ranges::range_reference_t<List>, access>
 void append_access(std::vector<access>& to, List&& list) {
@@ -104,7 +107,8 @@ struct flow_closure {
         },
         of(task).copies);
   }
-  static constexpr flow_body body{&run, &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction, &name_of<Body>};
+  static constexpr flow_body body{&run, &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
+                                  &name_of<Body>};
 };
 
 template <class Body, class... Copies>

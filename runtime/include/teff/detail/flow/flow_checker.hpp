@@ -15,7 +15,8 @@ namespace teff::detail {
 // Used by one thread at a time: the one that makes the tasks.
 class flow_checker {
  public:
-  // Runs the body now. Returns what the task did that it had not named, if anything. Throws what the body throws.
+  // Runs the body now. Returns what the task did that it had not named, if anything. Throws what the body
+  // throws.
   [[nodiscard]] std::optional<std::string> run(flow_task& task, std::span<const access> accesses);
   // A task is running.
   [[nodiscard]] bool is_within() const noexcept { return !running_.empty(); }
@@ -31,8 +32,8 @@ class flow_checker {
   [[nodiscard]] static ranges ranges_of(std::span<const access> accesses, bool written_only);
   [[nodiscard]] static ranges without(ranges all, const ranges& removed);
 
-  ranges known_;                            // of tasks so far
-  std::vector<const ranges*> running_;      // what each running task may touch, the innermost last
+  ranges known_;                        // of tasks so far
+  std::vector<const ranges*> running_;  // what each running task may touch, the innermost last
 };
 
 }  // namespace teff::detail

@@ -28,8 +28,8 @@ class flow_inbox {
     auto* newest = newest_.load(std::memory_order_relaxed);
     do {
       task.next_in_line = newest;
-      // seq_cst: before the look whether a worker sleeps, against the worker's last look. Release: the task, to
-      // take_all().
+      // seq_cst: before the look whether a worker sleeps, against the worker's last look. Release: the task,
+      // to take_all().
     } while (
         !newest_.compare_exchange_weak(newest, &task, std::memory_order_seq_cst, std::memory_order_relaxed));
   }
@@ -83,7 +83,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] maker here() noexcept;
 
   // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
-  [[nodiscard]] flow_task& make(const maker& by, std::size_t members, std::size_t bytes, std::size_t alignment);
+  [[nodiscard]] flow_task& make(const maker& by, std::size_t members, std::size_t bytes,
+                                std::size_t alignment);
   // Of a task whose closure could not be made.
   static void drop(const maker& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
   // Puts the task after those that touched the same before, and runs it when it may: maybe before this
@@ -91,7 +92,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   void submit(const maker& by, flow_task& task, std::span<const access> accesses);
 
   // A task of the flow is running on the calling thread.
-  [[nodiscard]] bool is_within() const noexcept { 
+  [[nodiscard]] bool is_within() const noexcept {
     return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
            (checker != nullptr && checker->is_within());
   }
@@ -123,7 +124,9 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   // ---- For task_source ----
 
   [[nodiscard]] flow_worker& state(unsigned worker) noexcept { return *states_[worker]; }
-  [[nodiscard]] bool has_priorities() const noexcept { return has_priorities_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool has_priorities() const noexcept {
+    return has_priorities_.load(std::memory_order_relaxed);
+  }
   bool receive(flow_worker& here) noexcept;
   bool receive_outside(flow_worker& here) noexcept;
   [[nodiscard]] static bool sees_messages(const flow_worker& here) noexcept { return !here.inbox.empty(); }

@@ -18,7 +18,7 @@ struct flow_range {
   flow_member* before = nullptr;  // of the group that the members of the last one wait for; null: for none
   std::uint32_t joined = 0;       // members of the last group, and links to it
   access_mode mode = access_mode::in;
-  bool open = false;              // the last group takes members
+  bool open = false;  // the last group takes members
   const void* operation = nullptr;
   flow_member* newest = nullptr;  // of a reduction: its last member
   weak_part* weak = nullptr;      // the weak access of the parent that it is a part of
@@ -36,8 +36,8 @@ class flow_domain {
       if (slots_[at].begin == begin) return found->end == end ? found : nullptr;
     }
   }
-  // The ranges that together are [begin, end), in `to`: where it cuts one in two, split(left, right) is called
-  // for the copies. Throws std::bad_alloc.
+  // The ranges that together are [begin, end), in `to`: where it cuts one in two, split(left, right) is
+  // called for the copies. Throws std::bad_alloc.
   template <class Split>
   void cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& to, Split split);
   // A range that overlaps no other. Throws std::bad_alloc.

@@ -33,7 +33,8 @@ struct flow_exchange {
 // One thread's at a time. A block may be given to another pool of the same exchange.
 class flow_pool {
  public:
-  explicit flow_pool(flow_exchange& others) : small_(others.small), middle_(others.middle), large_(others.large) {}
+  explicit flow_pool(flow_exchange& others)
+      : small_(others.small), middle_(others.middle), large_(others.large) {}
 
   // Of at least so many bytes, which it sets to the block's size. Throws std::bad_alloc.
   [[nodiscard]] void* take(std::uint32_t& bytes) {

@@ -53,10 +53,10 @@ struct flow_member : flow_waiter {
   bool leads = false;    // a group lies here
   bool is_link = false;  // no access: it only waits
   flow_task* task;
-  flow_member* leader = nullptr;      // of its group
-  flow_member* more = nullptr;        // of the task, beyond those that lie in it
-  reduction_part* turn = nullptr;     // of a reduction
-  weak_part* weak = nullptr;          // of a weak access
+  flow_member* leader = nullptr;             // of its group
+  flow_member* more = nullptr;               // of the task, beyond those that lie in it
+  reduction_part* turn = nullptr;            // of a reduction
+  weak_part* weak = nullptr;                 // of a weak access
   handed_lock<flow_waiter>* lock = nullptr;  // the group's, of a commutative one; the leader owns it
   // The group.
   release_list<flow_waiter> waiting;
@@ -73,21 +73,21 @@ struct flow_body {
 };
 
 struct flow_task : ready_node {
-  std::uint32_t count;    // of members that lie in it
-  std::uint32_t room;     // for so many
-  open_count<> missing;   // what it waits for
-  open_count<> unended;   // what its end waits for: tasks made in it, reductions, weak accesses
+  std::uint32_t count;   // of members that lie in it
+  std::uint32_t room;    // for so many
+  open_count<> missing;  // what it waits for
+  open_count<> unended;  // what its end waits for: tasks made in it, reductions, weak accesses
   // What keeps its memory: the task, until it has ended, and its groups, until they have ended and its
   // domain's table has let go of them.
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;
-  std::uint32_t block;         // bytes of its memory
+  std::uint32_t block;              // bytes of its memory
   const void* last_lock = nullptr;  // of its commutative accesses: it holds the locks up to this address
-  bool counted = false;        // as one whose body has run
+  bool counted = false;             // as one whose body has run
   bool has_locks = false;
-  bool has_more = false;       // members beyond those that lie in it, locks, weak accesses or reductions
-  bool is_kept = false;        // by a recording
+  bool has_more = false;  // members beyond those that lie in it, locks, weak accesses or reductions
+  bool is_kept = false;   // by a recording
   const flow_body* body;
   void* closure;
   flow_task* parent;

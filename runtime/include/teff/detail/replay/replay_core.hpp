@@ -76,8 +76,8 @@ class replay_core {
   std::atomic<std::uint32_t> ended_{0};
 };
 
-// On the worker of a part: calls step(task, i) for each of its tasks in each iteration i, when what the task waits
-// for has ended.
+// On the worker of a part: calls step(task, i) for each of its tasks in each iteration i, when what the task
+// waits for has ended.
 template <class Step>
 void run_replay_part(replay_core& core, std::size_t index, std::uint64_t times, Step step) {
   const replay_part& part = core.parts()[index];
@@ -91,7 +91,8 @@ void run_replay_part(replay_core& core, std::size_t index, std::uint64_t times, 
       if (core.failed()) [[unlikely]]
         return;
       step(task, i);
-      for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end; ++signal)
+      for (const auto* const end = part.signals.data() + part.tasks[task].signals_end; signal != end;
+           ++signal)
         core.raise(*signal);
     }
   }
