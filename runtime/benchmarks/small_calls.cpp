@@ -104,7 +104,7 @@ void measure_replay(teff::runtime& rt, const char* what, int width, bool from_wo
   std::atomic<int> ran{0};
   teff::task_graph<int> graph{rt};
   set_up(graph, ran);
-  graph.place([](int i) { return static_cast<unsigned>(i); });
+  graph.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
   auto kept = teff::record(graph, [&] {
     for (int i = 0; i < width; ++i) graph.fulfill(i);
   });

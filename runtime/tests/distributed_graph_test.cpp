@@ -7,10 +7,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "ranks.hpp"
@@ -345,6 +348,76 @@ TEST(distributed_graph, a_task_that_waits_for_its_own_graph_is_refused) {
   g.indegree([](int) { return 1; }).body([&](int) { g.wait(); });
   g.fulfill(1);
   EXPECT_THROW(g.wait(), graph_waits_for_itself);
+}
+
+TEST(distributed_graph, counts_numbered_keys_of_each_rank_in_an_array) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    constexpr int length = 100;
+    std::atomic<int> ran{0};
+    distributed_graph<int> g(comm);
+    g.rank([&](int k) { return k % comm.ranks(); })
+        .dense(length)
+        .indegree([](int k) { return k == 0 ? 1 : 2; })
+        .body([&](int k) {
+          ++ran;
+          for (const int next : {k + 1, k + 1})
+            if (next < length) g.fulfill(next);
+        });
+    if (comm.rank() == 0) g.fulfill(0);
+    g.wait();
+    EXPECT_EQ(ran, (length - comm.rank() + comm.ranks() - 1) / comm.ranks());
+  });
+}
+
+// The second rank handles nothing before the first one waits for room, as it does with this small a window.
+TEST(distributed_graph, keeps_to_the_window_of_its_communicator) {
+  loopback job(2);
+  std::atomic<bool> waited{false};
+  on_ranks(job, 1, [&](transport& through, runtime& rt) {
+    communicator comm(rt, through, {.window = 64});
+    distributed_graph<int> g(comm);
+    g.rank([](int) { return 1; })
+        .indegree([](int) { return 1; })
+        .arrived([&](int) { waited.wait(false); })
+        .body([](int) {});
+    if (comm.rank() == 0) {
+      std::thread looks([&] {
+        while (g.counters().waits == 0) std::this_thread::yield();
+        waited = true;
+        waited.notify_all();
+      });
+      rt.run([&] {
+        for (int i = 0; i < 100; ++i) g.fulfill(i);
+      });
+      looks.join();
+    }
+    g.wait();
+  });
+}
+
+TEST(distributed_graph, waits_for_a_task_whose_end_is_held) {
+  on_jobs([](transport& through, runtime& rt) {
+    communicator comm(rt, through);
+    constexpr int length = 20;
+    std::atomic<int> ended{0};
+    std::mutex mutex;
+    std::vector<std::thread> others;
+    distributed_graph<int> g(comm);
+    g.rank([&](int k) { return k % comm.ranks(); }).indegree([](int) { return 1; }).body([&](int k) {
+      std::thread other([&, k, held = g.hold_end()]() mutable {
+        ++ended;
+        if (k + 1 < length) g.fulfill(k + 1);
+        held.release();
+      });
+      const std::lock_guard lock(mutex);
+      others.push_back(std::move(other));
+    });
+    if (comm.rank() == 0) g.fulfill(0);
+    g.wait();
+    EXPECT_EQ(ended, (length - comm.rank() + comm.ranks() - 1) / comm.ranks());
+    for (auto& each : others) each.join();
+  });
 }
 
 }  // namespace

@@ -337,15 +337,15 @@ TEST(distributed_replay, tasks_that_wait_for_each_other_in_one_iteration_are_nam
     for (const unsigned before : {1U, 0U}) {
       distributed_replay<key> g(comm);
       g.rank([](key k) { return k[0]; });
-      g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, before}});
+      g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, before}}, 0);
       g.add({comm.rank(), 1}, 8, {}, comm.rank() == 0 ? 1 : 0);
       g.add({comm.rank(), 2}, 8, {{{comm.rank(), 0}, 0}}, comm.rank() == 0 ? 1 : 0);
       g.plan();
     }
     distributed_replay<key> g(comm);
     g.rank([](key k) { return k[0]; });
-    g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, 0}});
-    g.add({comm.rank(), 1}, 8, {{{comm.rank(), 0}, 0}});
+    g.add({comm.rank(), 0}, 8, {{{(comm.rank() + 1) % ranks, 1}, 0}}, 0);
+    g.add({comm.rank(), 1}, 8, {{{comm.rank(), 0}, 0}}, 0);
     try {
       g.plan();
       ADD_FAILURE() << "nothing was thrown";
@@ -427,6 +427,18 @@ TEST(distributed_replay, that_one_rank_has_destroyed_fails_on_the_others) {
   }
 }
 
+TEST(distributed_replay, tasks_without_a_worker_are_spread_over_the_workers) {
+  loopback job(1);
+  runtime rt{{.workers = 3}};
+  communicator comm(rt, job.rank(0));
+  distributed_replay<int> g(comm);
+  g.add(100, 8, {}, 1);
+  for (int i = 0; i < 8; ++i) g.add(i, 8, {});
+  std::array<std::atomic<int>, 3> ran{};
+  g.replay(1, [&](int, const replayed_task&) { ++ran[worker_index()]; });
+  for (const auto& each : ran) EXPECT_EQ(each, 3);
+}
+
 TEST(distributed_replay, what_can_not_be_planned_is_refused) {
   loopback job(1);
   runtime rt{{.workers = 2}};
@@ -435,14 +447,16 @@ TEST(distributed_replay, what_can_not_be_planned_is_refused) {
     distributed_replay<int> g(comm);
     g.add(1, 8, {});
     EXPECT_THROW(g.add(1, 8, {}), misuse);
-    EXPECT_THROW(g.add(2, 8, {}, 2), misuse);
+    EXPECT_EQ(text_of<misuse>([&] { g.add(2, 8, {}, 2); }),
+              "teff::distributed_replay::add: worker 2, and the workers are 0 to 1: give one of these, or "
+              "teff::anywhere");
     g.plan();
     EXPECT_THROW(g.add(3, 8, {}), misuse);
   }
   {
     distributed_replay<int> g(comm);
-    g.add(1, 8, {{2, 0}});
-    g.add(2, 8, {});
+    g.add(1, 8, {{2, 0}}, 0);
+    g.add(2, 8, {}, 0);
     EXPECT_EQ(text_of<misuse>([&] { g.plan(); }),
               "teff::distributed_replay: task 1 (rank 0, worker 0, place 0) reads the output of task 2 (rank "
               "0, worker 0, place 1), which its worker makes later");

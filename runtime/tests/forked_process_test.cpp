@@ -346,7 +346,8 @@ TEST(forked_process, that_returns_from_its_task_in_a_graph_takes_no_lock_of_it) 
       process = ::fork();
       if (process == 0) ::alarm(120);
     });
-    if (round % 2 == 0) graph.place([](int i) { return static_cast<unsigned>(i); });
+    if (round % 2 == 0)
+      graph.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
     if (round % 4 == 1) graph.priority([](int i) { return i % 3; });
     for (int i = 0; i < 5000; ++i) graph.fulfill(i);
     graph.wait();

@@ -50,7 +50,9 @@ TEST(dense_graph, placed_columns_run_in_order_again_and_again) {
     std::atomic<int> wrong{0};
     task_graph<key> g{rt};
     g.dense(steps * columns, [](key k) { return static_cast<std::size_t>(k[1] * steps + k[0]); })
-        .place([](key k) { return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]); })
+        .place([workers = rt.workers()](key k) {
+          return k[1] % 4 == 3 ? anywhere : static_cast<unsigned>(k[1]) % workers;
+        })
         .indegree([](key k) { return k[0] == 0                          ? 0
                                      : k[1] == 0 || k[1] + 1 == columns ? 2
                                                                         : 3; })
@@ -148,7 +150,7 @@ TEST(dense_graph, keys_that_own_memory_are_dropped_with_a_graph_that_failed) {
 
 TEST(dense_graph, keys_that_are_never_satisfied_are_named) {
   on_runtimes([](runtime& rt) {
-    for (const unsigned place : {anywhere, 1U}) {
+    for (const unsigned place : {anywhere, rt.workers() - 1}) {
       task_graph<int> g{rt};
       g.dense(10).place([=](int) { return place; }).indegree([](int) { return 3; }).body([](int) {});
       g.fulfill(7);
@@ -179,7 +181,7 @@ TEST(dense_graph, keys_that_are_never_satisfied_are_named) {
 
 TEST(dense_graph, a_key_that_is_fulfilled_too_often_is_named) {
   on_runtimes([](runtime& rt) {
-    for (const unsigned place : {anywhere, 1U}) {
+    for (const unsigned place : {anywhere, rt.workers() - 1}) {
       task_graph<int> g{rt};
       g.dense(10).place([=](int) { return place; });
       g.indegree([](int k) { return k == 0 ? 0 : 1; }).body([&](int k) {

@@ -43,7 +43,7 @@ TEST(task_graph, keys_that_are_never_satisfied_are_named_and_counted) {
     for (const bool placed : {false, true}) {
       task_graph<std::array<int, 2>> g{rt};
       g.indegree([](auto k) { return k[0]; }).body([](auto) {});
-      if (placed) g.place([](auto k) { return static_cast<unsigned>(k[1]); });
+      if (placed) g.place([workers = rt.workers()](auto k) { return static_cast<unsigned>(k[1]) % workers; });
       for (int i = 0; i < 20; ++i) g.fulfill({3, i});
       g.fulfill({3, 7});
       try {
@@ -222,7 +222,7 @@ TEST(task_graph, a_body_that_throws_ends_the_graph_and_drops_the_rest) {
         if (i == 100) throw std::out_of_range("100");
         g.fulfill(i + 1);
       });
-      if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+      if (placed) g.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
       g.fulfill(0);
       EXPECT_THROW(g.wait(), std::out_of_range);
       EXPECT_EQ(ran, 101);
@@ -249,7 +249,7 @@ TEST(task_graph, exceptions_at_random_reach_the_waiter) {
         g.fulfill({k[0] + 1, k[1]});
         g.fulfill({k[0] + 1, (k[1] + 1) % 8});
       });
-      if (placed) g.place([](auto k) { return static_cast<unsigned>(k[1]); });
+      if (placed) g.place([workers = rt.workers()](auto k) { return static_cast<unsigned>(k[1]) % workers; });
       if (with_priorities) g.priority([](auto k) { return k[1] % 3; });
       for (int i = 0; i < 8; ++i) g.fulfill({0, i});
       EXPECT_EQ(error_of(g), "fatal");
@@ -288,7 +288,7 @@ void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const K
 
 template <class Key>
 void survives_any_failed_allocation(Key (*key_of)(int), int (*number_of)(const Key&)) {
-  const auto place = [=](const Key& key) { return static_cast<unsigned>(number_of(key)); };
+  const auto place = [=](const Key& key) { return static_cast<unsigned>(number_of(key)) % 2; };
   survives_any_failed_allocation<Key>(key_of, number_of, [](auto&) {});
   survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.place(place); });
   survives_any_failed_allocation<Key>(key_of, number_of, [&](auto& g) { g.priority(number_of); });
@@ -311,10 +311,30 @@ TEST(task_graph, a_function_that_throws_reaches_the_waiter) {
     g.indegree([](int i) { return i == 5 ? throw std::domain_error("indegree") : 1; }).body([&](int i) {
       g.fulfill(i + 1);
     });
-    if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+    if (placed) g.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
     g.fulfill(0);
     EXPECT_EQ(error_of(g), "indegree");
   }
+}
+
+TEST(task_graph, a_place_that_is_no_worker_is_refused) {
+  runtime rt{{.workers = 2}};
+  task_graph<int> g{rt};
+  g.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); }).body([&](int i) {
+    g.fulfill(i + 1);
+  });
+  const std::string refused =
+      "teff::task_graph: the place of the task 2 is worker 2, and the workers are 0 to 1: return one of "
+      "these, "
+      "or teff::anywhere";
+  try {
+    g.fulfill(2);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const misuse& e) {
+    EXPECT_EQ(e.what(), refused);
+  }
+  g.fulfill(0);
+  EXPECT_EQ(error_of(g), refused);
 }
 
 TEST(task_graph, a_priority_that_throws_reaches_the_waiter) {
@@ -324,7 +344,7 @@ TEST(task_graph, a_priority_that_throws_reaches_the_waiter) {
       g.indegree([](int) { return 1; })
           .priority([](int i) { return i == 5 ? throw std::domain_error("priority") : i; })
           .body([&](int i) { g.fulfill(i + 1); });
-      if (placed) g.place([](int i) { return static_cast<unsigned>(i); });
+      if (placed) g.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
       for (const int first : {0, 5}) {
         g.fulfill(first);
         EXPECT_EQ(error_of(g), "priority");
@@ -458,7 +478,10 @@ TEST(task_graph, destroyed_with_unfinished_work_says_so) {
         begun = true;
         for (int i = 0; i < 1000; ++i) std::this_thread::yield();
       });
-      if (placed) g.place([](const std::string& key) { return static_cast<unsigned>(key.size()); });
+      if (placed)
+        g.place([workers = rt.workers()](const std::string& key) {
+          return static_cast<unsigned>(key.size()) % workers;
+        });
       g.fulfill("runs");
       g.fulfill("waits");
       while (!begun) std::this_thread::yield();

@@ -119,7 +119,8 @@ TEST(nested_waits, a_task_can_wait_for_another_graph_on_any_number_of_workers) {
           ++inner_ran;
           if (i < 20) inner.fulfill(i + 1);
         });
-        if (placed) inner.place([](int i) { return static_cast<unsigned>(i); });
+        if (placed)
+          inner.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
         inner.fulfill(0);
         inner.wait();
       };
@@ -216,7 +217,8 @@ TEST(nested_waits, errors_of_a_graph_do_not_wait_for_workers_that_are_busy_with_
           return 2;
         })
         .body([](int) {});
-    if (placed) unsatisfied.place([](int i) { return static_cast<unsigned>(i); });
+    if (placed)
+      unsatisfied.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
     fill(failing, [] { throw std::out_of_range("7"); });
     for (int i = 0; i < 2; ++i) unsatisfied.fulfill(i);
     while (counted < 2) std::this_thread::yield();

@@ -81,13 +81,13 @@ TEST(replay, a_key_that_arrives_without_counting_is_not_recorded) {
   runtime rt{{.workers = 2}};
   task_graph<int> g{rt};
   g.indegree([](int) { return 1; })
-      .place([](int k) { return static_cast<unsigned>(k); })
-      .arrived([](int k) { return k != 3; })
+      .place([workers = rt.workers()](int k) { return static_cast<unsigned>(k) % workers; })
+      .received([](int k) { return k != 3; })
       .body([&](int k) {
         if (k == 0) g.fulfill(3);
       });
   EXPECT_EQ(text_of<not_replayable>([&] { static_cast<void>(record(g, [&] { g.fulfill(0); })); }),
-            "teff::record: the key 3 was fulfilled, but arrived() did not have it count");
+            "teff::record: the key 3 was fulfilled, but received() did not have it count");
 }
 
 TEST(replay, a_dependence_that_another_thread_fulfils_is_not_recorded) {

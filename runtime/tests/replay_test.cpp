@@ -319,7 +319,9 @@ TEST(replay, a_recording_may_end_while_other_threads_replay_theirs) {
     for (int round = 0; round < 100; ++round) {
       task_graph<int> g{rt};
       std::atomic<int> ran{0};
-      g.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
+      g.indegree([](int) { return 1; }).place([workers = rt.workers()](int i) {
+        return static_cast<unsigned>(i) % workers;
+      });
       g.body([&ran](int) { ++ran; });
       auto recorded = record(g, [&] {
         for (int i = 0; i < tasks; ++i) g.fulfill(i);

@@ -116,10 +116,12 @@ TEST(small_graphs, with_places_are_served_however_deep_their_worker_waits) {
     std::atomic<int> ran{0};
     task_graph<int> outer{rt};
     outer.indegree([](int) { return 1; })
-        .place([](int i) { return static_cast<unsigned>(i); })
+        .place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; })
         .body([&](int) {
           task_graph<int> inner{rt};
-          inner.indegree([](int) { return 1; }).place([](int i) { return static_cast<unsigned>(i); });
+          inner.indegree([](int) { return 1; }).place([workers = rt.workers()](int i) {
+            return static_cast<unsigned>(i) % workers;
+          });
           inner.body([&](int i) {
             ++ran;
             if (i < 10) inner.fulfill(i + 1);
@@ -140,7 +142,7 @@ TEST(small_graphs, refuse_a_negative_indegree) {
       graph.indegree([](int i) { return i == 7 ? -1 : 0; }).body([&](int i) {
         if (i == 1) graph.fulfill(7);
       });
-      if (placed) graph.place([](int i) { return static_cast<unsigned>(i); });
+      if (placed) graph.place([workers = rt.workers()](int i) { return static_cast<unsigned>(i) % workers; });
       graph.fulfill(1);
       try {
         graph.wait();

@@ -251,8 +251,8 @@ TEST_F(watchdog, says_which_task_of_a_replay_waits_for_which) {
     communicator comm(rt, through);
     distributed_replay<int> g{comm};
     g.rank([](int key) { return key % 10; });
-    if (comm.rank() == 0) g.add(10, 8, {});
-    if (comm.rank() == 0) g.add(20, 8, {{11, 0}});
+    if (comm.rank() == 0) g.add(10, 8, {}, 0);
+    if (comm.rank() == 0) g.add(20, 8, {{11, 0}}, 0);
     if (comm.rank() == 1) g.add(11, 8, {}, 1);
     g.replay(5, [&](int key, const replayed_task& task) {
       if (key == 11 && task.iteration == 3) seen.acquire();

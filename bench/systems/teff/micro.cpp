@@ -61,7 +61,7 @@ class execution {
         .place(
             [this](const key& k) { return static_cast<unsigned>(k.to == key::nobody ? owner(k.row) : k.to); })
         .indegree([this](const key& k) { return k.row == no_row ? 0 : tasks_.indegree(k.column); })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_end = k.to != key::nobody && k.row != no_row;
           if (is_end) arrive(k);
           return !is_end;

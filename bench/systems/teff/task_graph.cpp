@@ -74,7 +74,7 @@ class execution {
           return k.graph == start ? 0 : static_cast<int>(of(k.graph).tasks.predecessors(k.timestep, k.point));
         })
         .place([placed](const key& k) { return placed || k.graph == start ? k.worker : teff::anywhere; })
-        .arrived([this](const key& k) {
+        .received([this](const key& k) {
           const bool is_task = k.graph >= start;
           if (!is_task) arrive(k, end_in(k.graph));
           return is_task;

@@ -45,13 +45,15 @@ namespace teff {
 // - If it is destroyed on one rank while others still wait(), say by an exception, wait() throws rank_failed
 //   on these. The destructor waits until the graph is destroyed on all ranks.
 // - `Key` can be the argument of a message; `Data` are what a message's handler may take (message_parts.hpp).
-// - For the rest as task_graph: a graph that runs on one rank runs on many.
+// - The window of `comm` bounds the graph's messages, too.
+// - For the rest as task_graph, whose functions it has: a graph that runs on one rank runs on many. Only
+//   received() has no counterpart here, and record() takes graphs of one rank; distributed_replay
+//   (distributed_replay.hpp) is for many.
 template <std::copyable Key, class... Data>
 class distributed_graph {
  public:
   explicit distributed_graph(communicator& comm)
-      : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())),
-        part_(comm.workers(), comm.network()) {
+      : tasks_(std::make_shared<tasks>(comm.workers().internals(), comm.workers().workers())), part_(comm) {
     tasks_->looks_elsewhere = true;
     part_.tie(tasks_);
     number_ = part_.add(
@@ -68,7 +70,7 @@ class distributed_graph {
     rank_.set(std::forward<F>(f));
     return *this;
   }
-  // These four as for task_graph, for the tasks of this rank. If a body throws, tasks that have not begun
+  // These five as for task_graph, for the tasks of this rank. If a body throws, tasks that have not begun
   // are dropped on all ranks.
   template <class F>
     requires std::is_invocable_r_v<int, F&, const Key&>
@@ -102,14 +104,28 @@ class distributed_graph {
     tasks_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
+  // As for task_graph. Each rank has an array for all `count` numbers.
+  distributed_graph& dense(std::size_t count)
+    requires std::integral<Key>
+  {
+    tasks_->count_by_number(count);
+    return *this;
+  }
+  template <class F>
+    requires std::is_invocable_r_v<std::size_t, F&, const Key&>
+  distributed_graph& dense(std::size_t count, F&& number) {
+    tasks_->functions.number.set(std::forward<F>(number));
+    tasks_->count_by_number(count);
+    return *this;
+  }
   // Sets a function that receives each key that is fulfilled, with its data, on the rank of the key, before
   // the fulfilment counts: so the task sees what it has done. It is called on the thread that fulfils the key
-  // if that is on the same rank, else on any worker; on several at once. What views show is there until it
+  // if that is on the same rank, else on any worker; on several at once. Views of the data are valid until it
   // returns.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
-  // keys itself. So one message can tell a rank, with data, that a task has ended which many of its own tasks
-  // wait for, as task_graph::arrived() says.
+  // keys itself. So one message can tell a rank, with data, that a task has ended for which many of the
+  // rank's tasks wait, as task_graph::received() does for a worker.
   template <class F>
     requires detail::says_whether<F, const Key&, const Data&...>
   distributed_graph& arrived(F&& f) {
@@ -161,7 +177,7 @@ class distributed_graph {
     part_.wait();
   }
 
-  // Large data that go with a key: what on_large() returns. It can be copied, and is of use as long as its
+  // Large data that go with a key; on_large() returns it. It can be copied, and is of use as long as its
   // graph lives.
   template <class T, class... Arguments>
   class large_data {
@@ -214,8 +230,8 @@ class distributed_graph {
     std::uint32_t number_;
   };
 
-  // Registers large data: an array of T, of any size, that goes from the memory of who fulfils a key to where
-  // the key's rank says, without a copy between, beside small arguments.
+  // Registers large data: an array of T, of any size, beside small arguments. It goes from the memory of the
+  // rank that fulfils a key to the place that the key's rank names, without a copy between.
   //
   //   const auto panel = g.on_large(
   //       [&](key k, int part, std::size_t n) -> std::span<double> { return place(k, part); },
@@ -223,11 +239,11 @@ class distributed_graph {
   //   panel.fulfill({step, column}, part, x, [&] { /* x may be changed */ });
   //
   // land(key, arguments..., n) returns memory for n elements, which is nobody else's until the task of the
-  // key runs, or whatever else arrived(key, arguments..., memory) leads to. That is called when the data are
-  // there, before the fulfilment counts; if it returns false, this does not count. arrived() of the graph is
-  // not called for them. Both run on any worker of the key's rank, on several at once; on the thread that
-  // fulfils the key if that is on the same rank. If the memory has another size, the graph fails with
-  // wrong_landing.
+  // key runs, or whatever else arrived(key, arguments..., memory) leads to. arrived(key, arguments...,
+  // memory) is called when the data are there, before the fulfilment counts. If it returns false, the
+  // fulfilment does not count. arrived() of the graph is not called for them. Both run on any worker of the
+  // key's rank, on several at once; on the thread that fulfils the key if that is on the same rank. If the
+  // memory has another size, the graph fails with wrong_landing.
   //
   // Each rank registers the same, in the same order, before keys are fulfilled there, or after wait(). Throws
   // misuse in between.
@@ -246,7 +262,7 @@ class distributed_graph {
     return on_large(std::forward<Land>(land), [](const Key&, const auto&...) {});
   }
 
-  // What this rank has sent and handled for the graph.
+  // Counts of the messages that this rank has sent and handled for the graph.
   [[nodiscard]] message_counters counters() { return part_.messages().counters(); }
 
  private:

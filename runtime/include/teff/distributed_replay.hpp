@@ -10,7 +10,9 @@
 #include <teff/error.hpp>
 #include <teff/graph_key.hpp>
 #include <teff/message.hpp>
+#include <teff/task_graph.hpp>
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -26,14 +28,14 @@
 
 namespace teff {
 
-// Whose output a task reads: that which the task `from` has made `before` iterations ago. 0: in the same one.
+// An output that a task reads: the task `from` has made it `before` iterations ago. 0: in the same one.
 template <class Key>
 struct replay_input {
   Key from;
   unsigned before = 0;
 };
 
-// What the body of a task in a distributed_replay gets.
+// The second argument of a body in a distributed_replay.
 struct replayed_task {
   // Counted from 0 over all calls of replay().
   std::uint64_t iteration;
@@ -57,7 +59,7 @@ struct replayed_task {
 };
 
 namespace detail {
-// What can be called for a task: with its key and what it gets, both const. `auto&` will do.
+// A body can be called with a task's key and its replayed_task, both const. `auto&` will do.
 template <class Body, class Key>
 concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const replayed_task&>;
 }  // namespace detail
@@ -83,8 +85,8 @@ concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const rep
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
 // - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
 //   the same order. If it is destroyed on one rank while others use it, say by an exception, these get
-//   rank_failed; the destructor waits until it is destroyed on all ranks. Each rank has a runtime of its own.
-//   Runtime and transport outlive the replay.
+//   rank_failed; the destructor waits until it is destroyed on all ranks. Each rank has a runtime. Runtime
+//   and transport outlive the replay.
 // - `Key` can be the argument of a message.
 template <std::copyable Key>
 class distributed_replay {
@@ -111,15 +113,18 @@ class distributed_replay {
     return *this;
   }
 
-  // Adds a task of this rank, to the end of the list of a worker. Throws misuse if there is such a task
-  // already, or no such worker, or if all is planned.
+  // Adds a task of this rank, to the end of the list of a worker. With `anywhere`, that is the worker with
+  // the fewest tasks so far, of several the first. Throws misuse if there is such a task already, or no such
+  // worker, or if all is planned.
   void add(const Key& key, std::size_t output_bytes, std::vector<replay_input<Key>> inputs,
-           unsigned worker = 0) {
+           unsigned worker = anywhere) {
     if (state_ != state::open)
       detail::throw_error(misuse("teff::distributed_replay::add: called after plan()"));
+    if (worker == anywhere) worker = worker_with_fewest_tasks();
     if (worker >= own_.size())
-      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) + " of " +
-                                 std::to_string(own_.size()) + ": they are counted from 0"));
+      detail::throw_error(misuse("teff::distributed_replay::add: worker " + std::to_string(worker) +
+                                 ", and the workers are 0 to " + std::to_string(own_.size() - 1) +
+                                 ": give one of these, or teff::anywhere"));
     auto& list = own_[worker];
     if (!places_.try_emplace(key, place{worker, static_cast<std::uint32_t>(list.size())}).second)
       detail::throw_error(
@@ -127,10 +132,10 @@ class distributed_replay {
     list.push_back({key, output_bytes, std::move(inputs)});
   }
 
-  // Has all ranks agree on who waits for whom, and who writes where; replay() does it if nobody has. Throws
-  // misuse if a task reads the output of one that was not added, or that its worker runs later, and
-  // rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one iteration. Then
-  // this can't be used any more.
+  // Has all ranks agree on which task waits for which, and where each writes; replay() does it if the program
+  // has not. Throws misuse if a task reads the output of one that was not added, or that its worker runs
+  // later, and rank_failed on the other ranks; misuse on all ranks if tasks wait for each other in one
+  // iteration. Then this can't be used any more.
   void plan() {
     if (state_ == state::planned) return;
     if (state_ == state::broken)
@@ -196,6 +201,10 @@ class distributed_replay {
 
   static constexpr std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
+  [[nodiscard]] unsigned worker_with_fewest_tasks() const {
+    const auto fewest = std::ranges::min_element(own_, {}, [](const auto& list) { return list.size(); });
+    return static_cast<unsigned>(fewest - own_.begin());
+  }
   static std::vector<Key> keys_of(const std::vector<task>& list) {
     std::vector<Key> keys;
     for (const task& each : list) keys.push_back(each.key);

@@ -204,9 +204,10 @@ class communicator {
   };
   [[nodiscard]] held hold() { return held(source_); }
 
-  // The workers and the transport, for parts of a program that have messages of their own.
+  // The workers, the transport and the window, for parts of a program that have messages of their own.
   [[nodiscard]] runtime& workers() const noexcept { return runtime_; }
   [[nodiscard]] transport& network() const noexcept { return transport_; }
+  [[nodiscard]] std::size_t window() const noexcept;
 
   // What this rank has sent and handled.
   [[nodiscard]] message_counters counters() const { return source_->counters(); }

@@ -13,9 +13,9 @@
 
 namespace teff {
 
-// What a task of a parallel_graph is called with beside its number: release(next) says that a predecessor of
-// `next` has ended. To be used by the task, on its thread, as long as the call lasts. Throws misuse if there
-// is no such task, over_fulfilled if that has been ready before.
+// The second argument of a task of a parallel_graph: release(next) says that a predecessor of `next` has
+// ended. To be used by the task, on its thread, as long as the call lasts. Throws misuse if there is no such
+// task, over_fulfilled if that has been ready before.
 template <std::integral Task>
 class graph_release {
  public:
@@ -56,12 +56,13 @@ class graph_release {
 // - It is for a graph that is known beforehand: the compiler sees body, indegree and numbers together, and a
 //   task takes some nanoseconds and 4 bytes. A task_graph (task_graph.hpp) has keys of any kind, places,
 //   priorities and fulfilments from outside.
-// - What a task's predecessors did before they released it happens before the task.
-// - Successors start when the body has ended: what it does after release() delays them.
-// - indegree() is called once for each task, before any of them runs. A task whose indegree is 0 is not
-//   released.
-// - A task must not wait for another one to run: a worker may keep several that are ready to itself, as long
-//   as such tasks were short before.
+// - All that a task's predecessors did before they released it happens before the task.
+// - Successors start when the body has ended: work after release() delays them.
+// - indegree() is called once for each task, before any of them runs. The graph knows all tasks by `count`.
+// So
+//   a task whose indegree is 0 runs without a call. (A task_graph learns of it by one call of fulfill().)
+// - A task must not wait for another one to run: a worker may keep several ready tasks to itself, as long as
+//   tasks were short before.
 // - A body may call anything, also loops, joins and other graphs. The workers share it.
 // - The first exception that a body throws is thrown, when those bodies have ended that run; no other begins.
 // - On a thread that is no worker, the graph runs within default_runtime().

@@ -23,8 +23,8 @@
 namespace teff {
 
 // A flag that a replay raises when a task has ended, for other workers that wait for the task. If it lies
-// beside the task's result, one cache line carries both from worker to worker. Without it, a replay uses
-// flags of its own, and a small result takes two lines.
+// beside the task's result, one cache line carries both from worker to worker. Without it, a replay makes the
+// flags, and a small result takes two lines.
 //
 //   struct alignas(128) cell {
 //     double value;
@@ -57,7 +57,7 @@ struct graph_access {
   static replay_flag<>* of(result_flag* flag) { return flag == nullptr ? nullptr : &flag->flag_; }
 };
 
-// No task has a flag of the application: the recording uses flags of its own.
+// No task has a flag of the application: the recording makes the flags.
 struct no_result_flag {
   template <class Key>
   result_flag* operator()(const Key&) const {
@@ -172,8 +172,8 @@ class recording {
 // The body of a task must fulfil keys itself; fork-join tasks that it spawns must not.
 //
 // Throws not_replayable if something else fulfilled a key, if a key ran twice, if a key of the next iteration
-// isn't among those of this one, or if tasks of two workers share a flag. Throws what start() and the graph's
-// wait() throw. Throws misuse if the graph is being recorded or replayed already.
+// isn't among the keys of this one, or if tasks of two workers share a flag. Throws what start() and the
+// graph's wait() throw. Throws misuse if the graph is being recorded or replayed already.
 template <std::copyable Key, class Hash, class Start, class Next = detail::no_next_iteration,
           class FlagOf = detail::no_result_flag>
 [[nodiscard]] recording<Key, Hash> record(task_graph<Key, Hash>& graph, Start&& start, Next next = {},

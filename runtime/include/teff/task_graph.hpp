@@ -22,7 +22,7 @@ namespace detail {
 struct graph_access;  // replay.hpp
 }  // namespace detail
 
-// What place() returns for a task that any worker may run.
+// place() returns this for a task that any worker may run.
 inline constexpr unsigned anywhere = detail::any_worker;
 
 // Holds the end of a task whose body may return before: until it is released, the task has not ended, and the
@@ -38,7 +38,7 @@ inline constexpr unsigned anywhere = detail::any_worker;
 //     });
 //   });
 //
-// - The task ends when its body has returned and all of its handles are released. What their threads did
+// - The task ends when its body has returned and all of its handles are released. All that their threads did
 //   before is then done: wait() does not return earlier.
 // - A thread that releases a handle may fulfil keys before, as the body may. After the last release the graph
 //   may be gone.
@@ -91,9 +91,9 @@ class held_task {
   detail::held_end<>* held_ = nullptr;
 };
 
-// A graph of tasks that is never stored: functions of a task's key say how many dependences the task has,
-// what it does and where it runs. A task takes memory from its first fulfilled dependence until it has run,
-// so memory grows with the frontier only.
+// A graph of tasks that is never stored. Functions of a task's key say how many dependences the task has, how
+// it does its work, and where it runs. A task takes memory from its first fulfilled dependence until it has
+// run, so memory grows with the frontier only.
 //
 //   teff::task_graph<std::array<int, 2>> g{rt};  // task (step, column)
 //   g.indegree([](auto k) { return k[0] == 0 ? 0 : 3; })
@@ -105,14 +105,16 @@ class held_task {
 //   for (int column = 0; column < width; ++column) g.fulfill({0, column});
 //   g.wait();
 //
-// - A task runs once fulfill() has been called for its key as often as indegree() says; one whose indegree is
-//   0 starts with one call, too. What callers did before these calls happens before the task.
+// - A task runs once fulfill() has been called for its key as often as indegree() says. The graph learns of a
+//   key by the first call. So a task whose indegree is 0 runs after one call, which only names it: without
+//   that call it does not run, and wait() does not miss it. All that callers did before these calls happens
+//   before the task.
 // - The functions may be called on any worker, on several at once, and repeatedly. They return the same for
 //   the same key. Set them before the first fulfill().
-// - Successors that run on the same worker start when the body has ended: what it does after fulfill() delays
-//   them.
-// - The runtime outlives the graph, and the graph every call of fulfill(): wait also for whoever makes the
-//   last one, since its task may run before the call returns. A graph can be used again after wait().
+// - Successors that run on the same worker start when the body has ended: work after fulfill() delays them.
+// - The runtime outlives the graph, and the graph outlives every call of fulfill(). Wait also for the thread
+//   that makes the last call, since its task may run before the call returns. A graph can be used again after
+//   wait().
 //
 // `Key` is copyable and comparable by ==; `Hash` as key_hash. Small keys that are trivially copyable
 // (integers, arrays of integers) travel between workers by value; any other key is allocated to travel.
@@ -124,8 +126,8 @@ class task_graph {
     detail::attach(rt.internals(), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. One
-  // of its own tasks may not do so: that ends the program, with graph_waits_for_itself.
+  // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. A
+  // task of the graph may not destroy it: that ends the program, with graph_waits_for_itself.
   ~task_graph() {
     graph_->abandon_if_unfinished();
     if (graph_->has_runtime()) detail::detach(graph_->runtime(), *graph_);
@@ -149,8 +151,9 @@ class task_graph {
     graph_->functions.body.set(detail::traced_body<std::decay_t<F>>{std::forward<F>(f)});
     return *this;
   }
-  // Sets which worker runs the task of a key, and no other does: the index of a worker, modulo the number of
-  // workers, or `anywhere`, as without place().
+  // Sets which worker runs the task of a key, and no other does: the index of a worker, or `anywhere`, as
+  // without place(). If there is no such worker, fulfill() throws misuse, or wait() does: as if the function
+  // had thrown it.
   //
   // That worker alone counts the key, without any atomic operation. Keys without a place are counted in a
   // table that all workers share.
@@ -200,15 +203,16 @@ class task_graph {
     graph_->functions.priority.set(std::forward<F>(f));
     return *this;
   }
-  // Sets a function that receives each key that another worker or thread has fulfilled. It is called on the
-  // worker that the key is placed on, before the fulfilment counts, with the very key that was passed to
-  // fulfill(). So parts of the key that == and the hash ignore can carry a small result, on the cache line
-  // that crosses anyway.
+  // Sets a function for keys that are sent: a key with a place is sent to its worker by any other thread that
+  // fulfils it. (A key without a place is never sent, nor one that its own worker fulfils.) The worker calls
+  // it before the fulfilment counts, with the very key that was passed to fulfill(). So parts of the key that
+  // == and the hash ignore can carry a small result, on the cache line that crosses anyway.
   //
   // If it returns false, the fulfilment does not count, and the key needs no task. The function may fulfil
-  // keys itself. So one message can tell a worker that a task has ended which many of its own tasks wait for:
+  // keys itself. So one message can tell a worker that a task has ended for which many of the worker's tasks
+  // wait:
   //
-  //    .arrived([&](key k) {
+  //    .received([&](key k) {
   //      if (!k.is_end_of_task) return true;
   //      for (key next : successors_of(k)) if (place(next) == teff::worker_index()) g.fulfill(next);
   //      return false;
@@ -217,14 +221,14 @@ class task_graph {
   // If it returns false while the graph is recorded, record() (replay.hpp) throws not_replayable.
   template <class F>
     requires detail::says_whether<F, const Key&>
-  task_graph& arrived(F&& f) {
+  task_graph& received(F&& f) {
     if constexpr (std::is_void_v<std::invoke_result_t<F&, const Key&>>) {
-      graph_->functions.arrived.set([each = std::forward<F>(f)](const Key& key) mutable {
+      graph_->functions.received.set([each = std::forward<F>(f)](const Key& key) mutable {
         std::invoke(each, key);
         return true;
       });
     } else {
-      graph_->functions.arrived.set(std::forward<F>(f));
+      graph_->functions.received.set(std::forward<F>(f));
     }
     return *this;
   }
@@ -246,9 +250,8 @@ class task_graph {
     return held_task(graph_->hold_end_of_body("teff::task_graph::hold_end"));
   }
 
-  // Returns when all tasks have run that can. A worker runs tasks while it waits, those of this graph first;
-  // any other thread blocks.
-  // Calls of fulfill() that don't come from tasks must have happened before.
+  // Returns when all tasks have run that can. A worker runs tasks while it waits, first tasks of this graph;
+  // any other thread blocks. Calls of fulfill() that don't come from tasks must have happened before.
   //
   // Throws the first exception of a body; over_fulfilled; never_satisfied if keys are left that wait for
   // calls that nobody will make; graph_waits_for_itself where it could never return; runtime_was_shut_down.

@@ -131,7 +131,7 @@ enum { teff_anywhere = -1 };
 typedef struct teff_graph_functions {
   int (*indegree)(uint64_t key, void* context);  // how many calls of teff_graph_fulfill() its task needs
   int (*body)(teff_graph* graph, uint64_t key, void* context);
-  int (*place)(uint64_t key, void* context);     // a worker, modulo their number; NULL: teff_anywhere
+  int (*place)(uint64_t key, void* context);     // a worker, or teff_anywhere; NULL: teff_anywhere
   int (*priority)(uint64_t key, void* context);  // of ready tasks the highest runs first; NULL: all are 0
   void* context;
   size_t dense;  // 0; or all keys are below it: those without a place take 4 bytes each, and less time
@@ -144,16 +144,16 @@ int teff_graph_make(teff_runtime* runtime, const teff_graph_functions* functions
 
 // Says that one of the dependences of a key's task is done; the last one makes the task ready. A task whose
 // indegree is 0 starts with one call, too. Any thread may call it. Returns
-// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative or the
-// key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them. A
+// teff_forked_process, teff_out_of_memory; teff_misused if there is no graph, the indegree is negative, the place is no
+// worker or the key is not below `dense`; teff_graph_wait() returns the last two where another thread finds them. A
 // body that calls it should return what this returns, or nobody learns of it.
 int teff_graph_fulfill(teff_graph* graph, uint64_t key);
 
 // Returns when all tasks have run that can. A worker runs tasks while it waits; any other thread sleeps. The
 // graph can be used again. Returns what the first body returned that did not return 0: tasks that had not
 // begun by then were dropped. Returns teff_over_fulfilled, teff_never_satisfied, teff_graph_waits_for_itself,
-// teff_forked_process; teff_misused if there is no graph, an indegree was negative, or a key not below
-// `dense`.
+// teff_forked_process; teff_misused if there is no graph, an indegree was negative, a place no
+// worker, or a key not below `dense`.
 int teff_graph_wait(teff_graph* graph);
 
 // Frees the graph. If tasks are left that teff_graph_wait() has not waited for, drops those that have not

@@ -18,7 +18,7 @@ struct teff_graph {
     if (given.place != nullptr) {
       tasks.place([this](std::uint64_t key) {
         const int place = functions.place(key, functions.context);
-        return place < 0 ? teff::anywhere : static_cast<unsigned>(place);
+        return place == teff_anywhere ? teff::anywhere : static_cast<unsigned>(place);
       });
     }
     if (given.priority != nullptr)

@@ -9,15 +9,9 @@
 
 namespace teff::detail {
 
-namespace {
-
-constexpr std::size_t window = std::size_t{1} << 20;
-
-}  // namespace
-
-graph_part::graph_part(runtime& rt, transport& through)
-    : runtime_(rt),
-      messages_(std::make_shared<message_source>(rt, through, window, "distributed_graph",
+graph_part::graph_part(communicator& like)
+    : runtime_(like.workers()),
+      messages_(std::make_shared<message_source>(runtime_, like.network(), like.window(), "distributed_graph",
                                                  static_cast<epoch_part*>(this))) {}
 
 graph_part::~graph_part() {

@@ -11,8 +11,8 @@
 namespace teff::detail {
 
 // Returns when done(), which becomes true before the bell is rung. The bell has one sleeper. barrier() has
-// all who may ring it execute a full fence: of the store that makes done() true and the last look, that one
-// sees the other, or who rings sees that the bell was listened to.
+// all threads that may ring it execute a full fence. So the last look sees the store that makes done() true,
+// or the thread that rings sees that the bell was listened to.
 template <class System, class Done, class Barrier>
 void sleep_on(bell<System>& own, Done done, Barrier barrier) noexcept {
   for (;;) {

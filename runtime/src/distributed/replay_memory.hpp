@@ -1,5 +1,5 @@
-// What lies in the memory of a rank that others share, or that packets from it keep up to date; and how a
-// worker of a replay sleeps until another rank wakes it (replay.md).
+// The layout of a rank's memory, which other ranks share, or of which packets keep a copy up to date; and how
+// a worker of a replay sleeps until another rank wakes it (replay.md).
 #pragma once
 
 #include <teff/detail/distributed/replay_ranks.hpp>
@@ -62,14 +62,14 @@ struct replay_ranks::peer {
   std::uint64_t times = 0;
 };
 
-// What a part waits for, once it has waited so long that it sleeps.
+// The wait of a part that has waited so long that it sleeps.
 struct replay_ranks::long_wait {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::atomic<std::uint32_t> wait{none};  // its number in the part
   std::atomic<std::uint64_t> iteration{0};
 };
 
-// Who is told when a task has ended.
+// The workers that are told when a task has ended.
 struct replay_ranks::signals {
   struct far_rank {
     int rank;

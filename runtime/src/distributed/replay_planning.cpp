@@ -34,7 +34,7 @@ std::shared_ptr<std::byte> own_memory(std::size_t size) {
 replay_ranks::replay_ranks(communicator& like)
     : runtime_(like.workers()),
       transport_(like.network()),
-      messages_(runtime_, transport_, {}, "distributed_replay"),
+      messages_(runtime_, transport_, {.window = like.window()}, "distributed_replay"),
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
         if (!leaves_) expect_same_times(from, times);
       })),
@@ -124,7 +124,7 @@ void replay_ranks::lay_out(planned& all) {
   });
 }
 
-// Each rank tells those that it reads from, and those that read from it, where the outputs of those of its
+// Each rank tells the ranks that it reads from, and the ranks that read from it, where the outputs of its
 // tasks lie that read or are read.
 void replay_ranks::exchange_tables(planned& all) {
   const int own_rank = transport_.rank();
@@ -152,7 +152,7 @@ void replay_ranks::exchange_tables(planned& all) {
   });
 }
 
-// What this rank's tasks wait for is reduced, and the others are told what is left of it.
+// The needs of this rank's tasks are reduced, and the other ranks are told the needs that are left.
 void replay_ranks::exchange_needs(planned& all) {
   const int own_rank = transport_.rank();
   std::map<rank_worker, std::uint32_t> tasks;
@@ -170,7 +170,7 @@ void replay_ranks::exchange_needs(planned& all) {
       if (from.on != rank_worker{own_rank, worker}) needs.push_back({worker, index, from, before});
     }
   });
-  // Who overwrites an output waits for those who have read it.
+  // A task that overwrites an output waits for the tasks that read it.
   for (int rank = 0; rank < transport_.ranks(); ++rank) {
     for (const auto& each : all.at(rank).readers) {
       const rank_task reader{{rank, each.worker}, each.index};
@@ -218,7 +218,7 @@ replay_ranks::planned::planned(communicator& messages, int ranks)
       })),
       from(static_cast<std::size_t>(ranks)) {}
 
-// ---- What has been agreed on, as parts run it ----
+// ---- The plan as parts run it ----
 
 void replay_ranks::compile(planned& all) {
   meet_peers(all);
@@ -288,7 +288,7 @@ void replay_ranks::meet_peers(planned& all) {
     has_far_ = has_far_ || !met.is_near;
     fences_are_light_ = fences_are_light_ && (!met.is_near || there.has_fence);
   }
-  // Where nobody can wake who sleeps here, or only by the bell of the transport.
+  // Where no thread can wake a sleeper of this rank, or only by the bell of the transport.
   polls_ = has_far_ && (channel_->is_polled() || channel_->rings());
 }
 

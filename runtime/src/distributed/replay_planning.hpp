@@ -1,4 +1,4 @@
-// What ranks tell each other while they plan a distributed replay.
+// The state of the ranks while they plan a distributed replay.
 #pragma once
 
 #include <teff/detail/distributed/replay_ranks.hpp>
@@ -35,8 +35,8 @@ struct replay_ranks::planned {
   };
   using numbers = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>;
 
-  // What is known of a rank, from what it has said. Written by the handlers of its messages; of each kind
-  // there is one.
+  // The facts about a rank that it has told. Written by the handlers of its messages; of each kind there is
+  // one.
   struct known_rank {
     bool is_peer = false;
     std::vector<reader> readers;

@@ -60,7 +60,7 @@ void replay_ranks::replay(std::uint64_t times, part_runner runner) {
       me.runner.run(me.runner.what, part);
       if (me.all.failed()) me.all.spread_failure();
     };
-    // If the parts can't even begin, those of other ranks wait for them.
+    // If the parts can't even begin, the parts of other ranks wait for them.
     undo_if_thrown(
         [&] {
           expect_same_times();
@@ -95,7 +95,7 @@ void replay_ranks::expect_same_times() {
       send(each->rank, replay_packet::begins, times_, std::as_bytes(std::span(&replays_, 1)));
     }
   }
-  // Who exchanges no outputs: along the tree, which joins all.
+  // Ranks that exchange no outputs: along the tree, which joins all.
   const rank_tree tree(transport_.rank(), transport_.ranks());
   if (!tree.is_root() && peer_of_[static_cast<std::size_t>(tree.parent())] == nullptr)
     tell_times_.send(tree.parent(), transport_.rank(), times_);
@@ -166,7 +166,7 @@ bool replay_ranks::wait_for(const rank_wait& wait, std::uint64_t iteration, std:
   using clock = std::chrono::steady_clock;
   const auto done = [&] { return wait.reached(iteration) || failed(); };
   // At first without a thought of others, as long as a line takes from core to core, and some tasks more.
-  // Then those have the core who want it: there may be more ranks than cores.
+  // Then other threads can have the core: there may be more ranks than cores.
   constexpr unsigned looks_alone = 64;
   constexpr unsigned looks_between_clock_readings = 16;
   auto deadline = clock::time_point::max();
@@ -225,7 +225,8 @@ void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t itera
   const auto& tell = signals_[part].steps[step];
   own.output.stamp(iteration).raise(iteration + 1);
   if (!tell.bells.empty()) {
-    // Between the stamp and the looks at the bells; pairs with fence_everywhere() of who is about to sleep.
+    // Between the stamp and the looks at the bells; pairs with fence_everywhere() of a worker that is about
+    // to sleep.
     if (fences_are_light_) {
       process_fence::here();
     } else {
@@ -248,7 +249,8 @@ void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexce
   spread_failure();
 }
 
-// Who waits for this rank goes on waiting for nothing; each that is told tells those that may wait for it.
+// A worker that waits for this rank would wait for nothing. Each rank that is told tells the ranks that may
+// wait for it.
 void replay_ranks::spread_failure() noexcept {
   if (failure_spread_.exchange(true, std::memory_order_relaxed)) return;
   const auto tell = [](std::byte* memory, std::size_t workers) {

@@ -60,6 +60,10 @@ int communicator::ranks() const noexcept {
   return source_->core().ranks();
 }
 
+std::size_t communicator::window() const noexcept {
+  return source_->core().window();
+}
+
 bool communicator::cancelled() const noexcept {
   return source_->core().cancelled();
 }

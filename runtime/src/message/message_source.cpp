@@ -75,7 +75,7 @@ void message_source::send_large(int to, std::uint32_t number, std::span<const st
   };
   bool sent = false;
   const offered all{core_.large().offer(to, data, std::move(may_reuse)), fill, what, &sent};
-  // Who is answered before this returns finds it. After a failure nothing is sent.
+  // An answer that comes before this returns finds it. After a failure nothing is sent.
   struct takes_back {
     large_messages& from;
     const offered& of;
@@ -191,7 +191,7 @@ void message_source::rise(std::uint32_t sleeper) noexcept {
   core_.rise(sleeper);
 }
 
-// Who sleeps wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
+// A sleeper wakes to look the more rarely, the longer nothing has come: an idle rank uses next to nothing.
 // Where packets ring a bell, one of the sleepers is to listen, for as long as it takes.
 std::optional<source::poll_time> message_source::next_poll() noexcept {
   if (!core_.is_polled()) return core_.rings() ? std::optional(listens_until_) : std::nullopt;

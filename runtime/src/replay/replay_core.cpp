@@ -51,7 +51,7 @@ void replay_core::replay(part_runner runner) {
 }
 
 bool replay_core::is_over(const void* core) noexcept {
-  // Acquire: what all parts did.
+  // Acquire: all that the parts did.
   return static_cast<const replay_core*>(core)->ended_.load(std::memory_order_acquire) == has_ended;
 }
 
@@ -82,7 +82,7 @@ void replay_core::run_part(std::size_t part) noexcept {
     runner_.run(runner_.what, part);
   }
   if (worker::current() == nullptr) leave_child_process();
-  // Release: what this part did. Acquire: what all did, for the one that ends last.
+  // Release: all that this part did. Acquire: all that every part did, for the part that ends last.
   if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) end();
 }
 

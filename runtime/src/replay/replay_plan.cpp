@@ -1,7 +1,8 @@
 #include <teff/detail/replay/replay_plan.hpp>
 #include <teff/error.hpp>
 
-#include <algorithm>
+#include "replay/needs.hpp"
+
 #include <compare>
 #include <map>
 #include <tuple>
@@ -11,17 +12,11 @@ namespace teff::detail {
 
 namespace {
 
-// A task of one worker waits for one of another, which is counted from the first of the iteration: those of
-// the iteration before are negative.
-struct need {
-  std::uint32_t waiter;
-  std::uint32_t waiting;
-  std::uint32_t worker;
-  std::int64_t position;
-};
+using need = replay_need<std::uint32_t>;
 
-std::vector<need> all_needs(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
-                            bool overlap) {
+// The needs that are left, by waiter and index.
+std::vector<need> needs_of(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
+                           bool overlap) {
   std::vector<need> needs;
   for (const auto& [from, to, next] : edges) {
     if (from.worker == to.worker) continue;
@@ -36,31 +31,10 @@ std::vector<need> all_needs(const std::vector<std::uint32_t>& tasks, std::span<c
       }
     }
   }
-  // By waiter, in its order; the latest task of a worker before its earlier ones.
-  std::ranges::sort(needs, {}, [](const need& each) {
-    return std::tuple(each.waiter, each.waiting, each.worker, -each.position);
-  });
+  drop_known(
+      needs, [](const need& each) { return each; },
+      [&](std::uint32_t worker) { return std::int64_t{tasks[worker]}; });
   return needs;
-}
-
-// Drops what the waiter knows when it gets there, from what it waited for before, in the iteration before,
-// too.
-void reduce(std::vector<need>& needs, const std::vector<std::uint32_t>& tasks) {
-  const std::size_t workers = tasks.size();
-  constexpr std::int64_t nothing = INT64_MIN;
-  std::vector<std::int64_t> known(workers * workers, nothing);
-  const auto knows = [&](const need& each) -> std::int64_t& {
-    return known[each.waiter * workers + each.worker];
-  };
-  for (const need& each : needs) knows(each) = std::max(knows(each), each.position);
-  for (std::size_t i = 0; i < known.size(); ++i) {
-    if (known[i] != nothing) known[i] -= tasks[i % workers];
-  }
-  std::erase_if(needs, [&](const need& each) {
-    if (each.position <= knows(each)) return true;
-    knows(each) = each.position;
-    return false;
-  });
 }
 
 // `reader` waits for a task.
@@ -85,12 +59,11 @@ struct raised {
 
 replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<const replay_edge> edges,
                          bool overlap, const replay_flags& given) {
-  auto needs = all_needs(tasks, edges, overlap);
-  reduce(needs, tasks);
+  const auto needs = needs_of(tasks, edges, overlap);
 
   const auto raise_for = [&](const need& each) -> raise {
-    const auto index = each.position < 0 ? each.position + tasks[each.worker] : each.position;
-    return {each.worker, static_cast<std::uint32_t>(index), each.waiter};
+    const auto index = each.position < 0 ? each.position + tasks[each.other] : each.position;
+    return {each.other, static_cast<std::uint32_t>(index), each.waiter};
   };
   std::map<raise, raised> raises;
   for (const need& each : needs) raises[raise_for(each)];
@@ -108,7 +81,7 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     auto& counted = counted_[found.flag];
     if (counted.worker != each.worker)
       throw not_replayable("teff::record: tasks of two workers have the same result_flag");
-    // Who else waits for the same task looks at the same raise.
+    // Every worker that waits for the same task looks at the same raise.
     const bool again = flag != nullptr && before != nullptr && before->same_task(each);
     found.rank = again ? counted.raises : ++counted.raises;
     before = &each;
@@ -120,7 +93,7 @@ replay_plan::replay_plan(const std::vector<std::uint32_t>& tasks, std::span<cons
     if (tasks[worker] == 0) continue;
     auto& part = parts_.emplace_back(replay_part{worker, {}, {}, {}});
     for (std::uint32_t index = 0; index < tasks[worker]; ++index) {
-      for (; need != needs.end() && need->waiter == worker && need->waiting == index; ++need) {
+      for (; need != needs.end() && need->waiter == worker && need->index == index; ++need) {
         const auto [flag, rank] = raises[raise_for(*need)];
         const auto& counted = counted_[flag];
         part.waits.push_back({counted.flag, static_cast<std::uint64_t>(counted.raises),

@@ -12,7 +12,7 @@ namespace {
 constexpr std::align_val_t alignment{128};
 constexpr std::size_t most_bytes = std::size_t{8} << 10;
 
-// AddressSanitizer is to see who uses a graph that is gone.
+// AddressSanitizer is to see the use of a graph that is gone.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool keeps_blocks = false;
 #elif defined(__has_feature)
@@ -26,7 +26,7 @@ struct block {
   std::size_t bytes;
 };
 
-// What a thread has given back, the newest last.
+// The blocks that a thread has given back, the newest last.
 class kept_blocks {
  public:
   void* take(std::size_t bytes) noexcept {

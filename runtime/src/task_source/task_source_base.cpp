@@ -73,14 +73,15 @@ void task_source_base::look_for_rest(unsigned worker) noexcept {
 
 bool task_source_base::finds_rest(unsigned worker) noexcept {
   if (!at_rest()) return false;
-  // Relaxed: whoever begins to wait just now is told when this worker looks for rest again, as it leaves.
+  // Relaxed: a thread that begins to wait just now is woken when this worker looks for rest again, as it
+  // leaves.
   if (waiters_.may_be_any() || told_of_rest_ != nullptr) look_for_rest(worker);
   return true;
 }
 
 // They need not be told: they look.
 void task_source_base::look_for_spinners() const noexcept {
-  // Relaxed: a hint, where the worker learns for whom it works.
+  // Relaxed: a hint.
   if (spinners_.load(std::memory_order_relaxed) == 0 || !at_rest()) return;
   if (auto* const me = worker::current()) me->was_in_the_way();
 }
@@ -89,7 +90,7 @@ void task_source_base::wait_for_rest() {
   const auto at = here();
   if (at.runtime == &runtime_) return wait_for_rest_on(at.index);
   const call_in_progress call(runtime_);
-  // Acquire, in at_rest(): what the tasks did.
+  // Acquire, in at_rest(): all that the tasks did.
   if (at_rest()) return;
   if (at.runtime == nullptr && (help_as_guest() || comes_to_rest_soon())) return;
   waiters_.wait_until(is_at_rest, this, *this);
@@ -108,7 +109,7 @@ bool task_source_base::help_as_guest() {
     awaits = outer;
   };
   help.of = this;
-  // What came from outside, and a worker may have been called for, is not to wait for this source.
+  // Other work from outside, for which a worker may have been called, is not to wait for this source.
   const bool others_wait = runtime_.has_work_from_outside();
   if (others_wait) runtime_.announce_requests();  // nobody has been woken for them, if somebody dozes
   const auto which = others_wait ? among::vacant : among::called;
@@ -179,7 +180,7 @@ std::exception_ptr task_source_base::end_of_wait(std::uint64_t ticket) {
 }
 
 std::exception_ptr task_source_base::outcome() {
-  auto left = forget_waiting();
+  auto left = forget_waiting(!cancelled());
   if (auto error = take_error()) return error;
   return left;
 }
@@ -196,7 +197,7 @@ void task_source_base::abandon_if_unfinished() noexcept {
   try {
     wait_for_rest();
     const std::lock_guard lock(ending_);
-    static_cast<void>(forget_waiting());
+    static_cast<void>(forget_waiting(false));
   } catch (const runtime_was_shut_down&) {
     // No thread looks at the source any more.
   }
@@ -261,7 +262,7 @@ bool task_source_base::enter(unsigned worker) noexcept {
 }
 
 void task_source_base::leave(unsigned worker) noexcept {
-  // Release: what the worker did inside, to the acquire in visit.
+  // Release: all that the worker did inside, to the acquire in visit.
   accounts_[worker].inside.store(false, std::memory_order_release);
 }
 

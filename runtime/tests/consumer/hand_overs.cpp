@@ -83,7 +83,7 @@ bool graphs(teff::runtime& rt, bool placed) {
     for (int side = -1; side <= 1 && step + 1 < steps; ++side)
       graph.fulfill({step + 1, (column + side + width) % width});
   });
-  if (placed) graph.place([](key k) { return static_cast<unsigned>(k[1]); });
+  if (placed) graph.place([workers = rt.workers()](key k) { return static_cast<unsigned>(k[1]) % workers; });
   for (int column = 0; column < width; ++column) graph.fulfill({0, column});
   graph.wait();
   return at(steps - 1, 0) == at(steps - 1, width - 1) && at(2, 0) == 27;
@@ -93,7 +93,7 @@ bool replays(teff::runtime& rt) {
   std::array<std::array<long, width>, 2> cells{};
   teff::task_graph<key> graph{rt};
   graph.indegree([](key k) { return k[0] == 0 ? 0 : 3; })
-      .place([](key k) { return static_cast<unsigned>(k[1]); })
+      .place([workers = rt.workers()](key k) { return static_cast<unsigned>(k[1]) % workers; })
       .body([&](key k) {
         const auto step = static_cast<std::size_t>(k[0]);
         long sum = 0;

@@ -1,10 +1,10 @@
-// What a rank has of a task graph over all ranks, as far as the types of keys and data do not matter.
+// A rank's part of a distributed graph, as far as the types of keys and data do not matter.
 #pragma once
 
 #include <teff/detail/message/message_source.hpp>
 #include <teff/detail/task_source/task_source_base.hpp>
+#include <teff/message.hpp>
 #include <teff/runtime.hpp>
-#include <teff/transport.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,11 +15,12 @@
 
 namespace teff::detail {
 
-// Ties the epochs of a channel of its own to the rank's tasks: an epoch does not end before these are at
-// rest. One epoch is open at all times: wait() ends it, and begins the next.
+// It ties the epochs of one channel to the rank's tasks: an epoch does not end before the tasks are at rest.
+// One epoch is open at all times: wait() ends it, and begins the next.
 class graph_part final : private epoch_part {
  public:
-  graph_part(runtime& rt, transport& through);
+  // `like`: whose workers, transport and window it uses.
+  explicit graph_part(communicator& like);
   ~graph_part();
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;

@@ -1,4 +1,4 @@
-// What the tasks of a distributed replay wait for, as far as their keys do not matter
+// The waits of the tasks of a distributed replay, as far as their keys do not matter
 // (src/distributed/replay.md).
 #pragma once
 

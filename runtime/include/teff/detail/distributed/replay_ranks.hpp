@@ -1,4 +1,4 @@
-// What a rank has of a distributed replay, as far as the type of its keys does not matter
+// A rank's part of a distributed replay, as far as the type of its keys does not matter
 // (src/distributed/replay.md).
 #pragma once
 
@@ -26,7 +26,7 @@ namespace teff::detail {
 
 // A task as its worker runs it.
 struct rank_step {
-  // Where its waits and inputs end; they begin where those of the task before it end.
+  // Where its waits and inputs end; they begin where the waits and inputs of the task before it end.
   std::uint32_t waits_end = 0;
   std::uint32_t inputs_end = 0;
   bool is_awaited = false;  // somebody is to be told of its end
@@ -34,7 +34,7 @@ struct rank_step {
   kept_slots output;
 };
 
-// What one worker of this rank does in an iteration.
+// The work of one worker of this rank in an iteration.
 struct rank_part {
   unsigned worker = 0;
   std::vector<rank_step> steps;
@@ -54,19 +54,19 @@ class replay_ranks {
   replay_ranks(const replay_ranks&) = delete;
   replay_ranks& operator=(const replay_ranks&) = delete;
 
-  // For messages of its own: the phases of planning, and the ends of replays, are its epochs.
+  // For its messages: the phases of planning, and the ends of replays, are the epochs.
   [[nodiscard]] communicator& messages() noexcept { return messages_; }
   [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
   [[nodiscard]] scheduler& workers() const noexcept { return runtime_.internals(); }
 
-  // What a task is called in errors; as long as this lives.
+  // The name of a task in errors; as long as this lives.
   void name_tasks(std::function<std::string(const rank_task&)> name) { name_of_ = std::move(name); }
 
   // All ranks call it, once. The first list is worker 0's. Throws what communicator::run() throws; misuse on
   // a rank where a task reads what its worker makes later, and on all if tasks wait for each other.
   void plan(rank_lists lists);
 
-  // What the worker of a part calls.
+  // The function that the worker of a part calls.
   using part_runner = replay_core::part_runner;
   // So many iterations on all ranks. Throws what a part failed with, or rank_failed.
   void replay(std::uint64_t times, part_runner runner);
@@ -84,7 +84,7 @@ class replay_ranks {
   [[nodiscard]] bool failed() const noexcept { return failed_->load(std::memory_order_relaxed) != 0; }
   // Returns when the awaited task has ended; false: when the replay has failed.
   [[nodiscard]] bool wait_for(const rank_wait& wait, std::uint64_t iteration, std::size_t part) noexcept;
-  // Those who wait for this task are told.
+  // Wakes the workers that wait for this task.
   void ended(std::size_t part, std::size_t step, std::uint64_t iteration) noexcept;
   // The first failure is what replay() throws, here; the other ranks are told `where`, and what it says.
   void fail(std::exception_ptr why, const std::string& where) noexcept;

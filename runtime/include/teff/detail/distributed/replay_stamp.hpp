@@ -32,7 +32,7 @@ class replay_stamp {
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);  // so it may be shared between processes
 
 // The outputs of a task that are kept, one after the other, each with its stamp behind it on the same cache
-// line if it is small. That of iteration i lies where that of i - kept lay.
+// line if it is small. The output of iteration i lies where the output of i - kept lay.
 struct kept_slots {
   std::byte* first = nullptr;
   std::size_t stride = 0;

@@ -35,8 +35,8 @@ class dense_counters {
     std::uint32_t seen = counter.load(std::memory_order_relaxed);
     if (seen == 0) {
       const auto all = static_cast<std::uint32_t>(std::max(needed(), 1));
-      // Release: what came before this fulfilment, to the one that makes the task ready. Acquire: pairs with
-      // the release in end(), what the key's task before has done.
+      // Release: all that came before this fulfilment, to the fulfilment that makes the task ready. Acquire:
+      // pairs with the release in end(): all that the key's task before has done.
       if (alone) {
         counter.store(all, std::memory_order_relaxed);
       } else {
@@ -51,7 +51,7 @@ class dense_counters {
       // counter are one release sequence.
       seen = counter.fetch_sub(1, std::memory_order_acq_rel);
     }
-    // 0: the task has ended since the load above, which nobody may bring about who keeps the contract.
+    // 0: the task has ended since the load above, which no program that keeps the contract brings about.
     return seen > 2 ? outcome::counted : seen == 2 ? outcome::ready : outcome::over;
   }
 

@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-// Stands for the initialiser of a field, whatever its type.
+// It stands for the initialiser of a field of any type.
 struct any_field {
   template <class Field>
   operator Field() const;  // NOLINT(google-explicit-constructor)

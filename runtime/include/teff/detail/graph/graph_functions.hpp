@@ -1,4 +1,4 @@
-// What the user says of the tasks of a graph.
+// The functions by which the user describes the tasks of a graph.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -17,7 +17,7 @@ struct graph_functions {
   function_of<void, Key> body;
   function_of<unsigned, Key> place;
   function_of<int, Key> priority;
-  function_of<bool, Key> arrived;  // whether the key counts
+  function_of<bool, Key> received;  // whether the key counts
   function_of<std::size_t, Key> number;
 
   // Throws misuse where one of the two is missing that every graph needs.

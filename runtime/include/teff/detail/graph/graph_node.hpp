@@ -1,4 +1,4 @@
-// What a graph keeps of a task.
+// The state that a graph keeps of a task.
 #pragma once
 
 #include <teff/detail/graph/key_text.hpp>
@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-// What counts the fulfilments of a key (src/graph/README.md).
+// The table that counts the fulfilments of a key (src/graph/README.md).
 enum class counting : std::uint8_t { own_table, chains, counters };
 
 // It exists from its first fulfilment until it has run, or longer; where counters count, since the last

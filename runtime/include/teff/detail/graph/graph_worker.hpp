@@ -1,4 +1,4 @@
-// What one worker keeps of a task graph.
+// The state that one worker keeps of a task graph.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -64,8 +64,8 @@ struct alignas(64) graph_worker : source_worker {
 
   // Used by this worker only.
   key_table<Key> placed;
-  // Nodes for keys without a place: made, less those that have run or were merged with others. Read by who
-  // asks whether the table is crowded.
+  // Nodes for keys without a place: made, less those that have run or were merged with others. A worker reads
+  // it to find whether the table is crowded.
   std::atomic<std::int64_t> unplaced{0};
   void count_unplaced(std::int64_t more) noexcept {
     unplaced.store(unplaced.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);

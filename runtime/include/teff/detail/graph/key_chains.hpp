@@ -47,7 +47,7 @@ class key_chains {
     give_recycled(memory, bytes);
   }
 
-  // What a change leaves to its caller, requests of other threads included.
+  // A change leaves this to its caller, requests of other threads included.
   struct outcome {
     Node* ready = nullptr;  // linked by `next_in_line`: these have all that they need; they stay in the chain
     Node* spare = nullptr;  // linked by `next`: in no chain any more
@@ -96,7 +96,7 @@ class key_chains {
       while (seen != moved) {
         if ((seen & taken) == 0) {
           // Nobody has left a request before that was not seen to. Release: this worker is done with the
-          // node, to whoever finds it in its chain.
+          // node, to the worker that finds it in its chain.
           gone.ran.store(true, std::memory_order_release);
           return;
         }
@@ -129,8 +129,8 @@ class key_chains {
   }
 
  private:
-  // A bucket holds a chain; or, while somebody has that, `taken` and the requests, the newest first, and
-  // maybe `asked`: who has it is to move it to the larger table. Or it was moved.
+  // A bucket holds a chain. While a worker has the chain, the bucket holds `taken` and the requests, the
+  // newest first, and maybe `asked`: the worker is to move the chain to the larger table. Or it was moved.
   using word = std::uintptr_t;
   static constexpr word taken = 1;
   static constexpr word asked = 2;
@@ -140,7 +140,8 @@ class key_chains {
 
   // A larger table has so many buckets for each.
   static constexpr std::size_t growth = 4;
-  // Who counts while the table grows moves so many buckets: it has grown long before it is crowded again.
+  // A worker that counts while the table grows moves so many buckets. So the table has grown long before it
+  // is crowded again.
   static constexpr std::size_t moved_at_once = 4;
 
   struct table {
@@ -152,8 +153,8 @@ class key_chains {
     const std::size_t mask;
     const unsigned spread;
     const zeroed_array<Atomic<word>> words;
-    Atomic<table*> next{nullptr};   // the larger one, while and after it grows
-    std::unique_ptr<table> larger;  // the same, for who destroys them all; set by whoever made it
+    Atomic<table*> next{nullptr};                // the larger one, while and after it grows
+    std::unique_ptr<table> larger;               // the same, for the destructor; set by whoever made it
     alignas(64) Atomic<std::size_t> to_move{0};  // the next bucket that somebody moves
     Atomic<std::size_t> left;                    // buckets that were not moved
   };
@@ -195,10 +196,11 @@ class key_chains {
   template <class Over>
   void put_back(table& of, std::size_t at, Node* chain, outcome& result, Over over) {
     auto& bucket = of.bucket(at);
-    // Acquire: pairs with the release in grow(). Who was asked to move the chain sees that it grows.
+    // Acquire: pairs with the release in grow(). The worker that was asked to move the chain sees that the
+    // table grows.
     while (of.next.load(std::memory_order_acquire) == nullptr) {
       word expected = taken;
-      // Release: pairs with the acquire of whoever takes the chain next.
+      // Release: pairs with the acquire of the worker that takes the chain next.
       if (bucket.compare_exchange_strong(expected, word_of(chain), std::memory_order_release,
                                          std::memory_order_relaxed))
         return;
@@ -210,10 +212,10 @@ class key_chains {
     move(of, at, chain, result, over);
   }
 
-  // Those that were left, the oldest first.
+  // The requests that were left, the oldest first.
   static Node* requests(Atomic<word>& bucket) {
-    // Acquire: pairs with the release of all who left a request, or asked for the chain to be moved; their
-    // exchanges are one release sequence.
+    // Acquire: pairs with the release of all workers that left a request, or asked for the chain to be moved;
+    // their exchanges are one release sequence.
     Node* newest = node_of(bucket.exchange(taken, std::memory_order_acquire));
     Node* oldest = nullptr;
     while (newest != nullptr) {
@@ -230,7 +232,7 @@ class key_chains {
     unsigned passed = 0;
     for (Node** at = &chain; *at != nullptr;) {
       Node& each = **at;
-      // Acquire: who ran the task is done with the node.
+      // Acquire: the worker that ran the task is done with the node.
       if (each.ran.load(std::memory_order_acquire)) {
         *at = each.next;
         push(&each, result.spare);
@@ -298,7 +300,7 @@ class key_chains {
     catch_all([&] { larger = std::make_unique<table>(growth * (of.mask + 1), 0); }, [] {});
     if (larger == nullptr) return;
     table* none = nullptr;
-    // Release: the empty table, to whoever reads `next`.
+    // Release: the empty table, to the worker that reads `next`.
     if (of.next.compare_exchange_strong(none, larger.get(), std::memory_order_release,
                                         std::memory_order_relaxed))
       of.larger = std::move(larger);
@@ -318,7 +320,7 @@ class key_chains {
     for (word expected = taken;; expected = taken) {
       for (std::size_t i = 0; i < growth; ++i)
         into.bucket(at + i * (of.mask + 1)).store(word_of(parts[i]), std::memory_order_relaxed);
-      // Release: the buckets above, to the acquire of whoever sees `moved`.
+      // Release: the buckets above, to the acquire of the worker that sees `moved`.
       if (of.bucket(at).compare_exchange_strong(expected, moved, std::memory_order_release,
                                                 std::memory_order_relaxed))
         break;
@@ -327,7 +329,8 @@ class key_chains {
         see_to(request, parts[part_of(request)], result, over);
       }
     }
-    // Release and acquire: the last one hands on what all have moved. The release below: to who begins there.
+    // Release and acquire: the last one hands on what all have moved. The release below: to a worker that
+    // begins there.
     if (of.left.fetch_sub(1, std::memory_order_acq_rel) == 1)
       current_.store(&into, std::memory_order_release);
   }

@@ -42,7 +42,7 @@ inline constexpr bool compared_by_bytes<std::pair<First, Second>> =
 template <class... Parts>
 inline constexpr bool compared_by_bytes<std::tuple<Parts...>> = (compared_by_bytes<Parts> && ...);
 
-// Without padding, which would have bytes of its own.
+// Without padding, whose bytes have no value.
 template <class Key>
 concept plain_bytes = compared_by_bytes<Key> && std::has_unique_object_representations_v<Key>;
 
@@ -54,8 +54,8 @@ concept with_std_hash = requires(const Key& key) {
   { std::hash<Key>{}(key) } -> std::convertible_to<std::size_t>;
 };
 
-// A range whose == compares the elements in order. Not so: an unordered container, a string with traits of
-// its own; and a path's elements are paths again.
+// A range whose == compares the elements in order. Not so: an unordered container, a string with other
+// traits; and a path's elements are paths again.
 template <class Key>
 concept sequence =
     std::ranges::forward_range<const Key> && !std::same_as<std::ranges::range_value_t<const Key>, Key> &&

@@ -20,8 +20,8 @@ namespace teff::detail {
 template <class Key>
 class key_inbox {
  public:
-  // Calls begin() when nothing can throw any more, and nobody sees the key yet. Throws std::bad_alloc, what
-  // copying the key throws.
+  // Calls begin() when nothing can throw any more, and nobody sees the key yet. Throws std::bad_alloc, and
+  // the exception of a copy of the key.
   template <class Begin>
   void push(const Key& key, Begin begin) {
     const std::lock_guard lock(mutex_);
@@ -38,8 +38,8 @@ class key_inbox {
   [[nodiscard]] std::uint32_t changes() const noexcept { return changes_.load(std::memory_order_relaxed); }
   // About so many.
   [[nodiscard]] std::size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
-  // Moves up to `most` of the oldest, which is no more than a few: they lie on the stack, since who counts
-  // keys has nobody to tell that there is no memory. A key that throws when it is moved is taken, and null.
+  // Moves up to `most` of the oldest keys. They are few and lie on the stack: a worker that counts keys can't
+  // tell any caller that there is no memory. A key that throws when it is moved is taken, and null.
   static constexpr std::size_t most = 16;
   struct taken_keys {
     std::array<std::optional<Key>, most> keys;
@@ -78,7 +78,7 @@ class key_inbox {
  private:
   // With the lock, as all that follow.
   [[nodiscard]] auto oldest() { return keys_.begin() + static_cast<std::ptrdiff_t>(first_); }
-  // What lies before the oldest makes room as soon as that is more than what is kept.
+  // Taken keys before the oldest one make room as soon as they are more than the keys that are kept.
   void make_room() {
     if (keys_.size() != keys_.capacity()) return;
     if (first_ > keys_.size() / 2) {

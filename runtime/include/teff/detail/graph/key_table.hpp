@@ -11,8 +11,8 @@
 namespace teff::detail {
 
 // Touched by its worker only. It grows a few buckets at a time, so that no fulfilment waits until all keys
-// have moved: meanwhile a key lies in the old table or in the larger one, and whoever asks for it first moves
-// its bucket.
+// have moved. Meanwhile a key lies in the old table or in the larger one. The first look for a key moves its
+// bucket.
 template <class Key>
 class key_table {
   using node = graph_node<Key>;

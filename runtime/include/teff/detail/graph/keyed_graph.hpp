@@ -72,7 +72,8 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
     }
   }
 
-  // As hold_end(). `call`: what calls it, in words. Throws misuse outside a body, not_replayable.
+  // As hold_end(). `call`: the function that calls it, in words. Throws misuse outside a body,
+  // not_replayable.
   [[nodiscard]] held_end<>& hold_end_of_body(const char* call) {
     if (held_end<>* const held = this->hold_end()) return *held;
     if (observed.of == this || being_observed.load(std::memory_order_relaxed))
@@ -118,10 +119,9 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
       count_placed(here, key);
     } else if (place == any_worker) {
       count_unplaced(here, key);
-    } else if (const unsigned reader = place % this->workers(); reader == here.index) {
-      count_placed(here, key);
     } else {
-      send(here, reader, key);
+      expect_worker(key, place);
+      send(here, place, key);
     }
   }
   void fulfill_from_elsewhere(const Key& key);
@@ -148,7 +148,17 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   [[nodiscard]] unsigned place_of(const Key& key) {
     if (!functions.place) return any_worker;
     const unsigned place = functions.place(key);
-    return place < this->workers() || place == any_worker ? place : place % this->workers();
+    if (place != any_worker) expect_worker(key, place);
+    return place;
+  }
+  void expect_worker(const Key& key, unsigned place) const {
+    if (place >= this->workers()) [[unlikely]]
+      refuse_place(key, place);
+  }
+  [[noreturn, gnu::cold, gnu::noinline]] void refuse_place(const Key& key, unsigned place) const {
+    throw_error(misuse("teff::task_graph: the place of the task " + key_text(key) + " is worker " +
+                       std::to_string(place) + ", and the workers are 0 to " +
+                       std::to_string(this->workers() - 1) + ": return one of these, or teff::anywhere"));
   }
 
   [[nodiscard]] int indegree_of(const Key& key) const {
@@ -189,7 +199,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   chains& unplaced();
   [[nodiscard]] std::size_t unplaced_keys() const noexcept;
 
-  std::exception_ptr forget_waiting() override;
+  std::exception_ptr forget_waiting(bool named) override;
   void forget_placed(worker_state& here, leftovers& all);
   void forget_unplaced(leftovers& all);
   [[nodiscard]] std::string running_task_on(unsigned worker) const override;
@@ -210,7 +220,7 @@ class keyed_graph final : public task_source<keyed_graph<Key, Hash>, graph_worke
   std::vector<std::atomic<typename worker_state::ring*>> rings_;  // by reader, then by writer
   unmoved_array<worker_state> states_;
   key_inbox<Key> outside_;                      // keys without a place that no worker fulfilled
-  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first who needs it
+  std::atomic<chains*> unplaced_{nullptr};      // owned; made by the first thread that needs it
   std::unique_ptr<dense_counters<>> counters_;  // in its place, if keys are numbered
 };
 
@@ -241,14 +251,14 @@ void keyed_graph<Key, Hash>::note_numbered(std::size_t number, std::uint32_t mis
 }
 
 template <class Key, class Hash>
-std::exception_ptr keyed_graph<Key, Hash>::forget_waiting() {
+std::exception_ptr keyed_graph<Key, Hash>::forget_waiting(bool named) {
   leftovers all;
   {
     const typename base::visit nobody_is_inside(*this);
     for (auto& each : states_.all()) forget_placed(each, all);
     forget_unplaced(all);
   }
-  return all.error();
+  return named ? all.error() : nullptr;
 }
 
 template <class Key, class Hash>

@@ -128,7 +128,7 @@ void keyed_graph<Key, Hash>::drop_spare(worker_state& here, node* spare) noexcep
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::send(worker_state& here, unsigned place, const Key& key) {
-  // What can throw comes before the item begins: else the graph would wait for it.
+  // Anything that can throw comes before the item begins: else the graph would wait for it.
   const auto begin = [&] { this->account(here.index).begin_one(); };
   auto& at = states_[place]->from[here.index];
   // Relaxed: this worker makes it.
@@ -167,8 +167,8 @@ void keyed_graph<Key, Hash>::fulfill_from_elsewhere(const Key& key) {
   const auto at = detail::here();
   if (at.runtime == &this->runtime()) {
     auto& here = *states_[at.index];
-    // Outside a task of this graph, the fulfilment is an item of its own. It ends when this worker next looks
-    // for work here.
+    // Outside a task of this graph, the fulfilment is a further item. It ends when this worker next looks for
+    // work here.
     if (here.running != nullptr) return fulfill_from(here, key);
     while (!this->enter(at.index)) std::this_thread::yield();
     struct exit {
@@ -199,7 +199,7 @@ typename keyed_graph<Key, Hash>::chains& keyed_graph<Key, Hash>::unplaced() {
   // Not std::call_once(), which makes a system call for each graph.
   auto made = std::make_unique<chains>(typename chains::shape{});
   chains* first = nullptr;
-  // Release: the chains. Acquire: those of the thread that was first.
+  // Release: the chains. Acquire: the chains of the thread that was first.
   if (unplaced_.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel,
                                         std::memory_order_acquire))
     first = made.release();

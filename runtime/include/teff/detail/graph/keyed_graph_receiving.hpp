@@ -16,7 +16,7 @@ namespace teff::detail {
 
 template <class Key, class Hash>
 void keyed_graph<Key, Hash>::count_arrived(worker_state& here, const Key& key) {
-  if (!functions.arrived || functions.arrived(key)) count_placed(here, key);
+  if (!functions.received || functions.received(key)) count_placed(here, key);
 }
 
 // Counts what others have sent. Returns whether there was anything.

@@ -50,7 +50,7 @@ class missing_predecessors {
     if (!shared_) shared_ = true;
   }
 
-  // Releases tasks, until share() is called. A thread has its own: what does not change meanwhile lies in
+  // Releases tasks, until share() is called. Each thread has one: fields that do not change meanwhile lie in
   // registers, though bodies write to memory.
   class releaser {
    public:
@@ -63,7 +63,7 @@ class missing_predecessors {
       if (static_cast<number>(task) >= static_cast<number>(count_)) [[unlikely]]
         refuse_number(task, count_);
       auto& missing = missing_[index(task)];
-      // Acquire: what the predecessors did that were counted so far; their changes since share() are one
+      // Acquire: all that the predecessors did that were counted so far; their changes since share() are one
       // release sequence, and what was before that happened before anything since.
       const auto seen = missing.load(std::memory_order_acquire);
       // Where one is missing, or the thread is alone, nobody else counts: no exchange is needed.
@@ -73,8 +73,8 @@ class missing_predecessors {
         missing.store(seen - 1, std::memory_order_relaxed);
         return seen == 1;
       }
-      // Release: what the predecessor did, to whoever finds the task ready. Acquire: as above. It is left at
-      // 0 if that is the caller.
+      // Release: all that the predecessor did, to the thread that finds the task ready. Acquire: as above. It
+      // is left at 0 if that is the caller.
       return missing.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
 

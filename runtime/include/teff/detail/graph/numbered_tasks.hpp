@@ -21,10 +21,10 @@
 namespace teff::detail {
 
 // Each worker that takes part runs a batch: tasks that are ready, the newest first, and all that they make
-// ready. What a batch gives away is a task of the scope.
+// ready. A batch gives work away as a task of the scope.
 //
-// `Release`: what a body is called with, made of the counters and the batch. It keeps the newest task that
-// the body has made ready out of the batch, in registers as a rule: that one runs next.
+// `Release`: the argument of a body, made of the counters and the batch. It keeps the newest task that the
+// body has made ready out of the batch, in registers as a rule: that one runs next.
 template <std::integral Task, class Release, class Body>
 class numbered_tasks {
   using batch = std::vector<Task>;
@@ -121,7 +121,7 @@ class numbered_tasks {
       if (!ready.empty() && room > 0) give_singly(ready, static_cast<std::size_t>(room));
     }
     if (!self.asked() || !self.asked_to_share()) return;
-    // What is ready may be little, but much may follow from it: no more than there are tasks in the graph.
+    // Few tasks may be ready, but many may follow from them: no more than there are tasks in the graph.
     const auto all = static_cast<std::uint64_t>(missing_.count());
     if (!ready.empty() && pace.pays(all) && (pace.pays_a_wake(ready.size() + 1) || shares_without_wake())) {
       give_half(ready);

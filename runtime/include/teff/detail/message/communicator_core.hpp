@@ -79,6 +79,7 @@ class communicator_core {
   communicator_core& operator=(const communicator_core&) = delete;
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
+  [[nodiscard]] std::size_t window() const noexcept { return window_; }
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(peers_.size()); }
 
   // ---- Messages ----

@@ -24,17 +24,17 @@ namespace teff::detail {
 // A rank that leaves, among what is left in an epoch.
 inline constexpr std::uint64_t leaver = std::uint64_t{1} << 40;
 
-// What a rank does besides messages that belongs to an epoch, such as a task graph.
+// A rank's work besides messages that belongs to an epoch, such as a task graph.
 class epoch_part {
  public:
   virtual ~epoch_part() = default;
-  // As in message_host. Whoever makes at_rest() true calls message_source::look_again() then.
+  // As in message_host. The thread that makes at_rest() true calls message_source::look_again() then.
   [[nodiscard]] virtual bool at_rest() noexcept = 0;
   // Called by a worker when handlers have run: it may run what they have made ready, before it looks at
   // anything else.
   virtual void follow_handlers() noexcept = 0;
   [[nodiscard]] virtual std::uint64_t left() noexcept = 0;
-  // In words, what goes on.
+  // A description of what goes on.
   [[nodiscard]] virtual std::string state() const = 0;
 };
 
@@ -44,11 +44,11 @@ class kept_rounds {
   virtual ~kept_rounds() = default;
   // How many of this epoch wait for values on this rank.
   [[nodiscard]] virtual std::uint64_t waiting(std::uint64_t epoch) = 0;
-  // Which, in words, and for whom; empty where none does.
+  // A description of these rounds, and of the ranks that they wait for; empty if none waits.
   [[nodiscard]] virtual std::string waits_in_words(std::uint64_t epoch) = 0;
 };
 
-class replay_ranks;  // makes a communicator under a name of its own
+class replay_ranks;  // makes a communicator under another name
 
 class message_source final : public source, private message_host {
  public:
@@ -69,8 +69,8 @@ class message_source final : public source, private message_host {
   void run_epoch(void (*body)(void* what), void* what);
   // The second half of that, for a body that has ended.
   void wait_for_end();
-  // Before `who` is destroyed: others may wait in epochs that this rank is not going to begin. It takes part
-  // in these and fails them, until all ranks leave. `failed` is called within each. Afterwards it does
+  // Before `who` is destroyed: other ranks may wait in epochs that this rank is not going to begin. It takes
+  // part in these and fails them, until all ranks leave. `failed` is called within each. Afterwards it does
   // nothing.
   void leave(const std::string& who, const std::function<void()>& failed = {}) noexcept;
   void look_again() noexcept { core_.look_again(); }
@@ -78,9 +78,9 @@ class message_source final : public source, private message_host {
   // Puts them into the runtime's trace, if it has one; before the communicator, or whose messages these are,
   // is gone.
   void tell_trace() noexcept;
-  // In words, what its epoch waits for.
+  // A description of what its epoch waits for.
   [[nodiscard]] std::string state();
-  // What else there is to say of an epoch that takes long; before the first one.
+  // Adds a description of an epoch that takes long; before the first one.
   void describe(std::function<std::string()> more) { more_ = std::move(more); }
   // As "communicator 1", the first one of this rank.
   [[nodiscard]] std::string name() const override { return kind_ + " " + std::to_string(number_); }
@@ -112,12 +112,12 @@ class message_source final : public source, private message_host {
   runtime& runtime_;
   epoch_part* const part_;
   const std::string kind_;
-  const unsigned number_;  // of those of this kind
+  const unsigned number_;  // among the sources of this kind
   std::function<std::string()> more_;
   std::vector<std::shared_ptr<kept_rounds>> rounds_;
   bool leaves_ = false;
   const poll_time listens_until_;
-  // Where nobody tells what has come: when somebody looked, and when something had come, last.
+  // For a transport that does not ring: the time of the last look, and of the last look that found something.
   std::atomic<poll_time::rep> looked_{0};
   std::atomic<poll_time::rep> found_{0};
 

@@ -1,5 +1,5 @@
-// A deque of pointers: its owner pushes and takes at one end, thieves steal at the other (Chase & Lev, 2005,
-// with the memory orders of Lê et al., 2013, whose fences are sequentially consistent operations here).
+// A deque of pointers: its owner pushes and takes at one end, thieves steal at the other (Chase & Lev, 2005).
+// The memory orders are those of Lê et al., 2013, with sequentially consistent operations for fences.
 //
 // src/ready/README.md. tests/graph_model_test.cpp checks this very code.
 #pragma once

@@ -1,4 +1,4 @@
-// What ready queues need of a task: a source's tasks derive from this.
+// The part of a task that ready queues need: a source's tasks derive from this.
 #pragma once
 
 namespace teff::detail {

@@ -1,5 +1,5 @@
-// Ready tasks of one worker that thieves may take, by priority: what ready_deque is for tasks without
-// priorities.
+// Ready tasks of one worker that thieves may take, by priority: the counterpart of ready_deque for tasks
+// without priorities.
 #pragma once
 
 #include <teff/detail/ready/ready_node.hpp>
@@ -15,7 +15,8 @@ namespace teff::detail {
 // It takes a lock: tasks whose order matters are large enough for that.
 class shared_heap {
  public:
-  // For one more task, of one that pushes: the same of what others do. Throws std::bad_alloc.
+  // Makes room for one more task of this thread; others that push make room for theirs. Throws
+  // std::bad_alloc.
   void make_room();
   // Throws std::bad_alloc.
   void push(ready_node* task);

@@ -67,7 +67,7 @@ class graph_recorder {
         const auto found = places.find(follows ? *follows : key);
         if (found == places.end() && !follows)
           throw_error(not_replayable("teff::record: the key " + key_text(key) +
-                                     " was fulfilled, but arrived() did not have it count"));
+                                     " was fulfilled, but received() did not have it count"));
         if (found == places.end())
           throw_error(not_replayable("teff::record: " + key_text(key) + " stands for " + key_text(*follows) +
                                      " of the next iteration, which did not run in this one"));
@@ -86,7 +86,7 @@ class graph_recorder {
       auto& list = lists.emplace_back();
       list.tasks = std::move(each.tasks);
       list.fulfilled_end.resize(list.tasks.size());
-      // Tasks that ran within others have their edges among those of the others.
+      // If a task ran within another one, its edges lie among the edges of that task.
       std::vector<std::pair<std::uint32_t, std::size_t>> order;
       for (std::size_t i = 0; i < each.edges.size(); ++i) order.emplace_back(each.edges[i].task, i);
       std::ranges::sort(order);

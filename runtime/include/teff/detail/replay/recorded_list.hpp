@@ -6,7 +6,7 @@
 
 namespace teff::detail {
 
-// What one worker did: its tasks in the order in which they began, and the keys that each fulfilled.
+// The tasks of one worker in the order in which they began, and the keys that each of them fulfilled.
 template <class Key>
 struct recorded_list {
   std::vector<Key> tasks;

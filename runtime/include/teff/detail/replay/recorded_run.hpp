@@ -1,4 +1,4 @@
-// A recorded run: what each worker does in a replay, and how it does so.
+// A recorded run: the tasks of each worker in a replay, and how the worker runs them.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>

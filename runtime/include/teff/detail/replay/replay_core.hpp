@@ -1,5 +1,5 @@
-// What a recording does that does not depend on the type of its keys: its workers begin, wait for each other,
-// and end.
+// The part of a recording that does not depend on the type of its keys: its workers begin, wait for each
+// other, and end.
 #pragma once
 
 #include <teff/detail/replay/replay_plan.hpp>
@@ -23,7 +23,7 @@ class replay_core {
   replay_core(const replay_core&) = delete;
   replay_core& operator=(const replay_core&) = delete;
 
-  // What the worker of a part calls: it runs the iterations from 1 on.
+  // The function that the worker of a part calls: it runs the iterations from 1 on.
   struct part_runner {
     void* what;
     void (*run)(void* what, std::size_t part) noexcept;

@@ -48,9 +48,9 @@ struct replay_signal {
 // Where a task's flag lies if the application says so, else null: by worker, then by index.
 using replay_flags = std::vector<std::vector<replay_flag<>*>>;
 
-// What one worker does in an iteration.
+// The work of one worker in an iteration.
 struct replay_part {
-  // Where a task's waits and signals end; they begin where those of the task before it end.
+  // Where a task's waits and signals end; they begin where the waits and signals of the task before it end.
   struct task {
     std::uint32_t waits_end = 0;
     std::uint32_t signals_end = 0;
@@ -77,7 +77,7 @@ class replay_plan {
   void reset() noexcept;
 
  private:
-  struct alignas(128) own_flag : replay_flag<> {};  // on a cache line of its own
+  struct alignas(128) own_flag : replay_flag<> {};  // alone on a cache line
   struct counted_flag {
     replay_flag<>* flag = nullptr;
     std::uint32_t worker = 0;  // whose it is

@@ -12,9 +12,9 @@ namespace teff::detail {
 // While it lives, no other call records or replays the graph. Throws misuse if one does already.
 class sole_observer {
  public:
-  // `call`: what records or replays it, in words.
+  // `call`: the function that records or replays it, in words.
   sole_observer(std::atomic<bool>& being_observed, const char* call) : being_observed_(being_observed) {
-    // Acquire, release: what the one before left.
+    // Acquire, release: all that the observer before did.
     if (being_observed.exchange(true, std::memory_order_acquire))
       throw_error(misuse(std::string(call) +
                          ": another call records or replays the graph just now: call it when that has "

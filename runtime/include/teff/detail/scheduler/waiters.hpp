@@ -1,4 +1,4 @@
-// Threads that wait for something that the work of a source brings about: tasks that end, messages that come.
+// Threads that wait for something that the work of a source brings about.
 #pragma once
 
 #include <teff/detail/scheduler/source.hpp>

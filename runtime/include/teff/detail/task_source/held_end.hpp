@@ -12,8 +12,8 @@ namespace teff::detail {
 
 class task_source_base;
 
-// What the end of one task waits for: its body, and each handle that holds it. Made by the body's first
-// handle, so that a task without handles has none of it.
+// A count of the events that the end of one task waits for: the return of its body, and the release of each
+// handle. Made by the body's first handle, so that a task without handles has none of it.
 template <template <class> class Atomic = std::atomic>
 class held_end {
  public:
@@ -25,7 +25,7 @@ class held_end {
   void hold() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
   // The body has returned, or a handle lets go. True: that was the last, and the caller sees to the end.
   [[nodiscard]] bool release() noexcept {
-    // Release: what the caller did before the end. Acquire: what the other holders did.
+    // Release: all that the caller did before the end. Acquire: all that the other holders did.
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 

@@ -1,4 +1,4 @@
-// What one worker keeps of a task source.
+// The state that one worker keeps of a task source.
 #pragma once
 
 #include <teff/detail/ready/ready_tasks.hpp>

@@ -19,9 +19,9 @@ namespace teff::detail {
 
 // `Worker` derives from source_worker. `Derived` has, for its base:
 //
-//   Worker& state(unsigned worker)              what that worker keeps
+//   Worker& state(unsigned worker)              the state of that worker
 //   bool has_priorities()
-//   bool receive(Worker&) noexcept              does what other workers ask for; whether there was anything
+//   bool receive(Worker&) noexcept              counts the messages of other workers; false: there were none
 //   bool receive_outside(Worker&) noexcept      the same for what came from outside the workers
 //   bool sees_messages(const Worker&) noexcept  whether receive() would find something
 //   bool sees_outside() noexcept                whether receive_outside() would
@@ -140,7 +140,7 @@ class task_source : public task_source_base {
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::share(Worker& here, ready_node* ready) {
   const bool by_priority = derived().has_priorities();
-  // What can throw comes before the item begins.
+  // Anything that can throw comes before the item begins.
   fail_if_thrown([&] { here.ready.make_room(by_priority); });
   account(here.index).begin_one();
   here.ready.push_shared(ready, by_priority);
@@ -188,7 +188,7 @@ template <class Derived, class Worker>
   return any;
 }
 
-// ---- What others bring ----
+// ---- Items from other threads ----
 
 template <class Derived, class Worker>
 bool task_source<Derived, Worker>::receive(Worker& here) noexcept {
@@ -212,8 +212,8 @@ void task_source<Derived, Worker>::say_ended(Worker& here) noexcept {
   mine.say_ended(here.items());
 }
 
-// What the worker began outside of this source's tasks ends here if it may not run() any more: a guest that
-// leaves has a last look only.
+// Items that the worker began outside of this source's tasks end here if it may not run() any more: a guest
+// that leaves has a last look only.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
   if (account(here.index).ended.load(std::memory_order_relaxed) == here.items()) return;
@@ -222,7 +222,7 @@ void task_source<Derived, Worker>::settle_items(Worker& here) noexcept {
   this->leave(here.index);
 }
 
-// ---- What is kept to run next ----
+// ---- The task that is kept to run next ----
 
 // It goes where others find it: the worker does something else for a while.
 template <class Derived, class Worker>
@@ -240,8 +240,8 @@ void task_source<Derived, Worker>::leave_core(Worker& here) noexcept {
   this_core.leave();
 }
 
-// With priorities: what is kept goes where others find it, if another task is to run before. There may be one
-// that is in no queue yet.
+// With priorities: the kept task goes where others find it, if another task is to run before. There may be
+// one that is in no queue yet.
 template <class Derived, class Worker>
 void task_source<Derived, Worker>::compare_kept(Worker& here) noexcept {
   const ready_node* const kept = here.ready.kept();

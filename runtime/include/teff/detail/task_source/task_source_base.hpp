@@ -1,5 +1,5 @@
-// What a source of counted tasks does that does not depend on the type of its tasks: it finds out when it has
-// come to rest, tells the threads that wait for that, and keeps what went wrong.
+// The part of a task source that does not depend on the type of its tasks: it finds out when it has come to
+// rest, wakes the threads that wait for that, and keeps the first error.
 #pragma once
 
 #include <teff/detail/scheduler/runtime_life.hpp>
@@ -39,7 +39,8 @@ class task_source_base : public source {
   void abandon_if_unfinished() noexcept;
   [[nodiscard]] scheduler& runtime() const noexcept { return runtime_; }
   [[nodiscard]] bool has_runtime() const noexcept { return life_.lasts(); }
-  // `call`: what is to use the runtime, in words. Throws runtime_was_shut_down if that has been destroyed.
+  // `call`: the function that is to use the runtime, in words. Throws runtime_was_shut_down if that has been
+  // destroyed.
   void expect_runtime(const char* call) const {
     if (!has_runtime()) [[unlikely]]
       refuse_without_runtime(call);
@@ -60,8 +61,8 @@ class task_source_base : public source {
   [[nodiscard]] std::exception_ptr failure() noexcept;
   // A listener for rest is told soon.
   bool is_quiet() noexcept override { return told_of_rest_ == nullptr && at_rest(); }
-  // From now on told(whom) is called again and again by workers that see that the source rests. Set before
-  // the source is attached.
+  // From now on workers that see that the source rests call told(whom), again and again. Set before the
+  // source is attached.
   void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
 
  protected:
@@ -105,9 +106,9 @@ class task_source_base : public source {
     task_source_base& of_;
   };
 
-  // Forgets the tasks that wait for something, when the source is at rest. Returns an error that names some
-  // of them; null if there were none.
-  virtual std::exception_ptr forget_waiting() = 0;
+  // Forgets the tasks that wait for something, when the source is at rest. If `named`, returns an error that
+  // names some of them, and throws std::bad_alloc; else, and if there were none, returns null.
+  virtual std::exception_ptr forget_waiting(bool named) = 0;
   // A task of this source that runs on the calling worker and has not ended, in words; empty: there is none.
   [[nodiscard]] virtual std::string running_task_on(unsigned worker) const = 0;
 
@@ -121,7 +122,7 @@ class task_source_base : public source {
   [[nodiscard]] bool comes_to_rest_soon() noexcept;
   void look_for_spinners() const noexcept;
   void wait_for_rest_on(unsigned worker);
-  // `call`: what would wait, in words. Throws graph_waits_for_itself.
+  // `call`: the function that would wait, in words. Throws graph_waits_for_itself.
   [[noreturn]] void refuse_to_wait_for_ever(const std::string& call) const;
   [[noreturn, gnu::cold]] static void refuse_without_runtime(const std::string& call);
   std::exception_ptr outcome();
