@@ -61,7 +61,7 @@ PARTS = (
     "c_api",
 )
 # The words of a way in, besides the folder of its mechanics.
-WAYS_IN = {"graph", "replay"}
+WAYS_IN = {"flow", "graph", "replay"}
 # Parts of libteff that are no way in. Of fork_join, the frames that workers' deques hold are the scheduler's own.
 FOUNDATIONS = {"scheduler", "platform", "ready", "trace", "fork_join"}
 

@@ -5,6 +5,7 @@
 #include <teff/collectives.hpp>
 #include <teff/distributed_graph.hpp>
 #include <teff/distributed_replay.hpp>
+#include <teff/flow.hpp>
 #include <teff/fork_join.hpp>
 #include <teff/future.hpp>
 #include <teff/loopback.hpp>

@@ -58,25 +58,10 @@ struct recorded_run {
  private:
   template <class Step>
   static void run_part(recorded_run& all, std::size_t index, std::uint64_t times, Step& step) {
-    auto& core = all.core;
-    const replay_part& part = core.parts()[index];
     const recorded_list<Key>& own = all.lists[index];
     const observed_here nobody({});
-    for (std::uint64_t i = 0; i < times; ++i) {
-      const auto* wait = part.waits.data();
-      const auto* signal = part.signals_sent.data();
-      for (std::size_t task = 0; task < part.tasks.size(); ++task) {
-        for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
-          if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
-        }
-        if (core.failed()) [[unlikely]]
-          return;
-        step(own, task, i);
-        for (const auto* const end = part.signals_sent.data() + part.tasks[task].signals_end; signal != end;
-             ++signal)
-          core.raise(*signal);
-      }
-    }
+    run_replay_part(all.core, index, times,
+                    [&](std::size_t task, const std::uint64_t i) { step(own, task, i); });
   }
 };
 

@@ -76,4 +76,26 @@ class replay_core {
   std::atomic<std::uint32_t> ended_{0};
 };
 
+// On the worker of a part: calls step(task, i) for each of its tasks in each iteration i, when what the task
+// waits for has ended.
+template <class Step>
+void run_replay_part(replay_core& core, std::size_t index, std::uint64_t times, Step step) {
+  const replay_part& part = core.parts()[index];
+  for (std::uint64_t i = 0; i < times; ++i) {
+    const auto* wait = part.waits.data();
+    const auto* signal = part.signals_sent.data();
+    for (std::size_t task = 0; task < part.tasks.size(); ++task) {
+      for (const auto* const end = part.waits.data() + part.tasks[task].waits_end; wait != end; ++wait) {
+        if (!wait->reached(i + 1) && !core.wait_for(*wait, i + 1)) return;
+      }
+      if (core.failed()) [[unlikely]]
+        return;
+      step(task, i);
+      for (const auto* const end = part.signals_sent.data() + part.tasks[task].signals_end; signal != end;
+           ++signal)
+        core.raise(*signal);
+    }
+  }
+}
+
 }  // namespace teff::detail

@@ -77,6 +77,14 @@ class task_source : public task_source_base {
       task = here.ready.keep_next(task);
     if (task != nullptr) share(here, task);
   }
+  // The same, but for other workers to find at once. Throws std::bad_alloc; then the source has failed.
+  void share(Worker& here, ready_node* ready);
+  // Runs a ready task now, on the calling worker, whatever that is in the middle of.
+  void run_at_once(Worker& here, ready_node* task) noexcept {
+    const auto outer = std::exchange(running_on, {this, &here});
+    execute(here, task);
+    running_on = outer;
+  }
   // Calls count(). A task's last dependence is done, so if that throws, the task would be missing: the source
   // fails.
   template <class MakeReady>
@@ -102,7 +110,6 @@ class task_source : public task_source_base {
     return derived().sees_outside() || !released_anywhere().empty();
   }
 
-  void share(Worker& here, ready_node* ready);
   void execute(Worker& here, ready_node* task) noexcept;
   [[nodiscard]] bool ends_with_body(Worker& here, held_end<>& held) noexcept;
   bool take_released(Worker& here, handed_over<>& released) noexcept;

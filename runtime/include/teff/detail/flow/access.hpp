@@ -1,0 +1,174 @@
+// What a task of a flow touches, and how: in, out, inout, commutative, concurrent, reduction; sections; weak.
+#pragma once
+
+#include <teff/detail/exceptions.hpp>
+#include <teff/error.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace teff {
+
+namespace detail {
+enum class access_mode : std::uint8_t { in, write, concurrent, commutative, reduction };
+}  // namespace detail
+
+// A part of memory that a task touches, and how. in() and the functions below make it; a list of them, known
+// when the program runs, can be passed to flow::task() as a span.
+class access {
+ public:
+  // ---- For parts of libteff ----
+  const std::byte* first = nullptr;
+  std::size_t bytes = 0;  // of a row; 0: nothing is touched
+  std::size_t rows = 1;
+  std::size_t stride = 0;  // bytes from row to row
+  detail::access_mode mode = detail::access_mode::in;
+  bool weak = false;
+  const void* operation = nullptr;  // of a reduction
+};
+
+// Rows of elements, as section() makes them.
+template <class T>
+struct strided {
+  T* first;
+  std::size_t count;  // of a row
+  std::size_t rows;
+  std::size_t stride;  // elements from row to row
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_strided = false;
+template <class T>
+inline constexpr bool is_strided<strided<T>> = true;
+
+template <class R>
+concept elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
+
+template <class What>
+[[nodiscard]] access access_to(What&& what, access_mode mode) noexcept {
+  using plain = std::remove_cvref_t<What>;
+  const auto at = [](const void* first) { return static_cast<const std::byte*>(first); };
+  if constexpr (is_strided<plain>) {
+    const auto size = sizeof(*what.first);
+    return {at(what.first), what.count * size, what.rows, what.stride * size, mode};
+  } else if constexpr (elements<What>) {
+    const std::size_t count = std::ranges::size(what);
+    return {at(std::ranges::data(what)), count * sizeof(std::ranges::range_value_t<What>), 1, 0, mode};
+  } else {
+    static_assert(std::is_lvalue_reference_v<What>, "name an object that outlives the task, not a temporary");
+    return {at(std::addressof(what)), sizeof(plain), 1, 0, mode};
+  }
+}
+
+[[noreturn, gnu::cold]] void refuse_section(std::size_t end, std::size_t size);
+
+// What a reduction's private copy starts as, where the program does not say.
+template <class T, class Op>
+[[nodiscard]] constexpr T identity_of() {
+  if constexpr (std::same_as<Op, std::multiplies<>> || std::same_as<Op, std::multiplies<T>>)
+    return T(1);
+  else
+    return T();
+}
+
+// A reduction that a task takes part in, until the task is made: then its private copy is.
+template <class T, class Op, bool Array>
+struct reduction_access {
+  std::span<T> of;
+  Op op;
+  T identity;
+};
+
+// Says which operation a reduction has: the address is one for each type.
+template <class T, class Op>
+inline constexpr char operation_tag = 0;
+
+}  // namespace detail
+
+// The task reads it. `what`: an object; a contiguous range, such as a vector or a span, for its elements; or
+// a section(). What a task names must outlive the task.
+template <class What>
+[[nodiscard]] access in(What&& what) noexcept {
+  return detail::access_to(std::forward<What>(what), detail::access_mode::in);
+}
+// The task writes all of it, and reads nothing of what it held.
+template <class What>
+[[nodiscard]] access out(What&& what) noexcept {
+  return detail::access_to(std::forward<What>(what), detail::access_mode::write);
+}
+// The task reads and writes it.
+template <class What>
+[[nodiscard]] access inout(What&& what) noexcept {
+  return detail::access_to(std::forward<What>(what), detail::access_mode::write);
+}
+// The task updates it. Tasks in a row that do so run one after the other, in any order.
+template <class What>
+[[nodiscard]] access commutative(What&& what) noexcept {
+  return detail::access_to(std::forward<What>(what), detail::access_mode::commutative);
+}
+// The task updates it, and sees to it that this is safe beside the others in a row that do so: they run at
+// the same time.
+template <class What>
+[[nodiscard]] access concurrent(What&& what) noexcept {
+  return detail::access_to(std::forward<What>(what), detail::access_mode::concurrent);
+}
+
+// The task adds to it: `op` combines what the tasks in a row have computed, in the order of their making, so
+// the result has the same bits on any number of workers. The body is given, for each reduction, a private
+// copy that starts as `identity`: a T& for an object, a std::span<T> for a range.
+//
+//   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
+//
+// `op(into, from)` returns the combined value.
+template <class T, class Op = std::plus<>>
+  requires(!detail::elements<T&>)
+[[nodiscard]] auto reduction(T& object, Op op = {}, T identity = detail::identity_of<T, Op>()) {
+  return detail::reduction_access<T, Op, false>{std::span<T>(&object, 1), std::move(op), std::move(identity)};
+}
+template <detail::elements R, class Op = std::plus<>, class T = std::ranges::range_value_t<R>>
+[[nodiscard]] auto reduction(R&& range, Op op = {}, T identity = detail::identity_of<T, Op>()) {
+  return detail::reduction_access<T, Op, true>{std::span<T>(range), std::move(op), std::move(identity)};
+}
+
+// The task touches it in tasks of its own only: it begins without waiting for it, and what waits for it goes
+// on as soon as the body has ended and the inner tasks that touch it have.
+[[nodiscard]] inline access weak(access of) noexcept {
+  of.weak = true;
+  return of;
+}
+
+// The elements [first, first + count) of a range. Throws misuse if they are not all in it.
+template <detail::elements R>
+[[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count) {
+  const std::span of(whole);
+  if (first > of.size() || count > of.size() - first) [[unlikely]]
+    detail::refuse_section(first + count, of.size());
+  return of.subspan(first, count);
+}
+// Rows of `count` elements: the first begins at element `first`, each further one `stride` elements after the
+// one before. Throws misuse if they are not all in the range.
+//
+//   f.task(teff::inout(teff::section(matrix, row * n + column, 64, 64, n)), [=] { update(row, column); });
+template <detail::elements R>
+[[nodiscard]] auto section(R&& whole, std::size_t first, std::size_t count, std::size_t rows,
+                           std::size_t stride) {
+  const std::span of(whole);
+  const std::size_t last = rows == 0 ? 0 : first + (rows - 1) * stride;
+  if (rows != 0 && (last > of.size() || count > of.size() - last)) [[unlikely]]
+    detail::refuse_section(last + count, of.size());
+  using element = typename decltype(of)::element_type;
+  return strided<element>{of.data() + first, rows == 0 ? 0 : count, rows == 0 ? 1 : rows, stride};
+}
+
+}  // namespace teff

@@ -1,0 +1,138 @@
+// The pieces of the dependence system (src/flow/README.md): a count whose total is known late, a list of what
+// waits for an event, a lock that is handed on, and turns that go round in order.
+//
+// tests/flow_model_test.cpp checks this very code.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace teff::detail {
+
+// Counts down events whose number is known only when it is closed. The thread that closes it counts the
+// events for itself meanwhile, so it does not touch this.
+template <template <class> class Atomic = std::atomic>
+class open_count {
+ public:
+  // One event. True: the count is closed, and this was the last.
+  [[nodiscard]] bool end_one() noexcept {
+    // Release: what led to the event. Acquire: what led to the others.
+    return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  // There are `total` events in all. True: all have happened.
+  [[nodiscard]] bool close(std::uint32_t total) noexcept {
+    return left_.fetch_sub(open - total, std::memory_order_acq_rel) == open - total;
+  }
+  // Before it is closed: whether all of `total` events have happened. Acquire: what led to them.
+  [[nodiscard]] bool has_seen(std::uint32_t total) const noexcept {
+    return left_.load(std::memory_order_acquire) == open - total;
+  }
+
+ private:
+  static constexpr std::uint32_t open = 1U << 30;
+  Atomic<std::uint32_t> left_{open};
+};
+
+// What waits for an event that happens once. `Waiter` has a member `next`. One thread adds.
+template <class Waiter, template <class> class Atomic = std::atomic>
+class release_list {
+ public:
+  // False: the event has happened, and the caller sees all that led to it.
+  [[nodiscard]] bool add(Waiter& waiter) noexcept {
+    // Acquire: pairs with release().
+    auto* newest = newest_.load(std::memory_order_acquire);
+    do {
+      if (newest == released()) return false;
+      waiter.next = newest;
+      // Release: the waiter, to the acquire in release(). Acquire, where it fails: as above.
+    } while (!newest_.compare_exchange_strong(newest, &waiter, std::memory_order_acq_rel,
+                                              std::memory_order_acquire));
+    return true;
+  }
+  // The event has happened. Returns what waited, the newest first, linked by `next`.
+  [[nodiscard]] Waiter* release() noexcept {
+    // Release: what led to the event, to add(). Acquire: the waiters.
+    return newest_.exchange(released(), std::memory_order_acq_rel);
+  }
+  [[nodiscard]] bool is_released() const noexcept {
+    return newest_.load(std::memory_order_acquire) == released();
+  }
+
+ private:
+  // Never dereferenced.
+  static Waiter* released() noexcept { return reinterpret_cast<Waiter*>(1); }
+  Atomic<Waiter*> newest_{nullptr};
+};
+
+// A lock whose holder hands it to the next that waits. No thread blocks.
+template <class Waiter, template <class> class Atomic = std::atomic>
+class handed_lock {
+ public:
+  // True: the caller holds it. False: hand_on() will return the waiter.
+  [[nodiscard]] bool take(Waiter& waiter) noexcept {
+    auto* newest = newest_.load(std::memory_order_relaxed);
+    for (;;) {
+      waiter.next = newest == held() ? nullptr : newest;
+      auto* const wanted = newest == nullptr ? held() : &waiter;
+      // Acquire: what the holder before did. Release: the waiter, to hand_on().
+      if (newest_.compare_exchange_strong(newest, wanted, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+        return wanted == held();
+    }
+  }
+  // The holder. Returns the waiter that holds it from now on; null: it is free.
+  [[nodiscard]] Waiter* hand_on() noexcept {
+    if (queue_ == nullptr) {
+      auto* newest = held();
+      // Release: what the holder did. Acquire: the waiters.
+      if (newest_.compare_exchange_strong(newest, nullptr, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+        return nullptr;
+      for (auto* each = newest_.exchange(held(), std::memory_order_acq_rel); each != nullptr;)
+        queue_ = std::exchange(each, std::exchange(each->next, queue_));
+    }
+    return std::exchange(queue_, queue_->next);
+  }
+
+ private:
+  // Never dereferenced.
+  static Waiter* held() noexcept { return reinterpret_cast<Waiter*>(1); }
+  Atomic<Waiter*> newest_{nullptr};
+  Waiter* queue_ = nullptr;  // the holder's: those that have waited for longest
+};
+
+// A member of a row whose turns come in order, when the member is done and the one before it has had its
+// turn.
+template <template <class> class Atomic = std::atomic>
+class turn_taker {
+ public:
+  // The member is done. True: it is its turn.
+  [[nodiscard]] bool done() noexcept {
+    return state_.exchange(is_done, std::memory_order_acq_rel) == its_turn;
+  }
+  // Those before it have had their turns. True: the member is done, so it takes its turn now.
+  [[nodiscard]] bool reach() noexcept {
+    return state_.exchange(its_turn, std::memory_order_acq_rel) == is_done;
+  }
+  // After its turn: the member that follows; null: it has none yet, and follow() will say that it was late.
+  [[nodiscard]] turn_taker* pass() noexcept {
+    auto* const next = next_.exchange(passed(), std::memory_order_acq_rel);
+    return next == passed() ? nullptr : next;
+  }
+  // The thread that makes the row: `next` follows this member. True: this one has had its turn, and the
+  // caller calls next.reach().
+  [[nodiscard]] bool follow(turn_taker& next) noexcept {
+    return next_.exchange(&next, std::memory_order_acq_rel) == passed();
+  }
+
+ private:
+  // All exchanges acquire and release: what each member did, to those after it.
+  static constexpr int is_done = 1;
+  static constexpr int its_turn = 2;
+  static turn_taker* passed() noexcept { return reinterpret_cast<turn_taker*>(1); }  // never dereferenced
+  Atomic<int> state_{0};
+  Atomic<turn_taker*> next_{nullptr};
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,123 @@
+// The closure of a flow's task: the body, and the private copies of its reductions.
+#pragma once
+
+#include <teff/detail/flow/access.hpp>
+#include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/scheduler/tracing.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace teff::detail {
+
+[[noreturn, gnu::cold]] void refuse_within_task(const char* call);
+
+template <class First, class...>
+struct first_type {
+  using type = First;
+};
+template <class... Types>
+using first_of = typename first_type<Types...>::type;
+
+// The private copy of one reduction.
+template <class T, class Op, bool Array>
+struct reduction_copy : reduction_part {
+  std::span<T> of;
+  Op op;
+  T identity;
+  std::vector<T> values;
+
+  explicit reduction_copy(const reduction_access<T, Op, Array>& access)
+      : reduction_copy(access.of, access.op, access.identity) {}
+  // Before its task is made.
+  reduction_copy(reduction_copy&& other) : reduction_copy(other.of, other.op, other.identity) {}
+  reduction_copy(std::span<T> range, const Op& with, const T& from) : of(range), op(with), identity(from) {
+    combine = [](reduction_part& part) {
+      auto& me = static_cast<reduction_copy&>(part);
+      for (std::size_t i = 0; i < me.values.size(); ++i)
+        me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
+    };
+  }
+  // What the body is given: made when that begins.
+  decltype(auto) given() {
+    values.assign(of.size(), identity);
+    if constexpr (Array) {
+      return std::span<T>(values);
+    } else {
+      return (values.front());
+    }
+  }
+};
+
+template <class Access>
+struct copies_of {
+  static auto of(const Access& /*access*/) { return std::tuple<>(); }
+};
+template <class T, class Op, bool Array>
+struct copies_of<reduction_access<T, Op, Array>> {
+  static auto of(const reduction_access<T, Op, Array>& access) {
+    return std::tuple<reduction_copy<T, Op, Array>>(access);
+  }
+};
+
+inline void append_access(std::vector<access>& to, const access& one) {
+  to.push_back(one);
+}
+template <std::ranges::input_range List>
+  requires std::convertible_to<std::ranges::range_reference_t<List>, access>
+void append_access(std::vector<access>& to, List&& list) {
+  to.insert(to.end(), std::ranges::begin(list), std::ranges::end(list));
+}
+template <class T, class Op, bool Array>
+void append_access(std::vector<access>& to, const reduction_access<T, Op, Array>& one) {
+  to.push_back({reinterpret_cast<const std::byte*>(one.of.data()), one.of.size_bytes(), 1, 0,
+                access_mode::reduction, false, &operation_tag<T, Op>});
+}
+
+template <class Body, class... Copies>
+struct flow_closure {
+  Body function;
+  [[no_unique_address]] std::tuple<Copies...> copies;
+
+  static flow_closure& of(flow_task& task) noexcept { return *static_cast<flow_closure*>(task.closure); }
+  static void run(flow_task& task) {
+    auto& me = of(task);
+    if (trace_ring* const ring = ring_here(); ring != nullptr) [[unlikely]]
+      record_spawn(*ring);
+    const traced_span span(event_kind::task, name_of<Body>());
+    std::apply([&](auto&... copy) { std::invoke(me.function, copy.given()...); }, me.copies);
+  }
+  static void destroy(flow_task& task) noexcept { std::destroy_at(&of(task)); }
+  static reduction_part* reduction(flow_task& task, std::size_t index) noexcept {
+    return std::apply(
+        [index](auto&... copy) -> reduction_part* {
+          std::size_t at = 0;
+          reduction_part* found = nullptr;
+          ((at++ == index ? static_cast<void>(found = &copy) : static_cast<void>(0)), ...);
+          return found;
+        },
+        of(task).copies);
+  }
+  static constexpr flow_body body{&run, &destroy, sizeof...(Copies) == 0 ? nullptr : &reduction,
+                                  &name_of<Body>};
+};
+
+template <class Body, class... Copies>
+[[nodiscard]] auto closure_of(Body&& function, std::tuple<Copies...>&& copies) {
+  return flow_closure<std::decay_t<Body>, Copies...>{std::forward<Body>(function), std::move(copies)};
+}
+template <class Body, class... Accesses>
+[[nodiscard]] auto kept_body(Body&& function, const Accesses&... accesses) {
+  return closure_of(std::forward<Body>(function), std::tuple_cat(copies_of<Accesses>::of(accesses)...));
+}
+
+}  // namespace teff::detail

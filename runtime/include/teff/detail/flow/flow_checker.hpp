@@ -1,0 +1,39 @@
+// Runs the tasks of a flow in order, and compares what each has written with what it named (flow::check).
+#pragma once
+
+#include <teff/detail/flow/flow_task.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+// Used by one thread at a time: the one that makes the tasks.
+class flow_checker {
+ public:
+  // Runs the body now. Returns what the task did that it had not named, if anything. Throws what the body
+  // throws.
+  [[nodiscard]] std::optional<std::string> run(flow_task& task, std::span<const access> accesses);
+  // A task is running.
+  [[nodiscard]] bool is_within() const noexcept { return !running_.empty(); }
+  // Memory that was named so far may be gone.
+  void forget() noexcept { known_.clear(); }
+
+ private:
+  struct range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+  };
+  using ranges = std::vector<range>;
+  [[nodiscard]] static ranges ranges_of(std::span<const access> accesses, bool written_only);
+  [[nodiscard]] static ranges without(ranges all, const ranges& removed);
+
+  ranges known_;                        // of tasks so far
+  std::vector<const ranges*> running_;  // what each running task may touch, the innermost last
+};
+
+}  // namespace teff::detail

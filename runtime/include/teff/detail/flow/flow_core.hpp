@@ -1,0 +1,182 @@
+// A flow's tasks, from their making until they have ended (src/flow/README.md).
+#pragma once
+
+#include <teff/detail/flow/flow_checker.hpp>
+#include <teff/detail/flow/flow_domain.hpp>
+#include <teff/detail/flow/flow_memory.hpp>
+#include <teff/detail/flow/flow_task.hpp>
+#include <teff/detail/task_source/task_source.hpp>
+#include <teff/detail/task_source/unmoved_array.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace teff::detail {
+
+struct flow_record;
+
+// Tasks on their way to a worker: a stack.
+class flow_inbox {
+ public:
+  void push(flow_task& task) noexcept {
+    auto* newest = newest_.load(std::memory_order_relaxed);
+    do {
+      task.next_in_line = newest;
+      // seq_cst: before the look whether a worker sleeps, against the worker's last look. Release: the task,
+      // to take_all().
+    } while (
+        !newest_.compare_exchange_weak(newest, &task, std::memory_order_seq_cst, std::memory_order_relaxed));
+  }
+  // The tasks that are there, the oldest first, linked by `next_in_line`; or null.
+  [[nodiscard]] ready_node* take_all() noexcept;
+  // seq_cst: the last look of a worker that is about to sleep.
+  [[nodiscard]] bool empty() const noexcept { return newest_.load(std::memory_order_seq_cst) == nullptr; }
+
+ private:
+  std::atomic<ready_node*> newest_{nullptr};
+};
+
+// How many tasks a thread has made and how many bodies it has run: only that thread writes it.
+struct flow_counts {
+  std::atomic<std::uint64_t> made{0};
+  std::atomic<std::uint64_t> ran{0};
+
+  static std::uint64_t raise(std::atomic<std::uint64_t>& count) noexcept {
+    const auto now = count.load(std::memory_order_relaxed) + 1;
+    count.store(now, std::memory_order_relaxed);
+    return now;
+  }
+};
+
+struct alignas(128) flow_worker : source_worker {
+  flow_worker(unsigned worker, bool is_alone, flow_exchange& blocks)
+      : source_worker(worker, is_alone), pool(blocks) {}
+
+  flow_pool pool;
+  flow_counts counts;
+  bool crowded = false;                    // tasks made within tasks run at once
+  std::vector<flow_task*>* log = nullptr;  // of a recording: what runs, in this order
+  alignas(128) flow_inbox inbox;           // tasks placed here
+};
+
+class flow_core final : public task_source<flow_core, flow_worker> {
+  using base = task_source<flow_core, flow_worker>;
+
+ public:
+  flow_core(scheduler& runtime, unsigned workers);
+  ~flow_core() override;
+
+  // The thread that makes tasks, and among which.
+  struct maker {
+    flow_worker* on;    // null: a thread that is no worker of the runtime
+    flow_task* parent;  // null: among those of the flow itself
+    flow_pool& pool;
+    flow_counts& counts;
+    bool ends = false;  // it ends a task just now
+  };
+  [[nodiscard]] maker here() noexcept;
+
+  // Memory for a task with so many members, and a closure, which the caller makes. Throws std::bad_alloc.
+  [[nodiscard]] flow_task& make(const maker& by, std::size_t members, std::size_t bytes,
+                                std::size_t alignment);
+  // Of a task whose closure could not be made.
+  static void drop(const maker& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
+  // Puts the task after those that touched the same before, and runs it when it may: maybe before this
+  // returns. Throws misuse of accesses that can't be, std::bad_alloc.
+  void submit(const maker& by, flow_task& task, std::span<const access> accesses);
+
+  // A task of the flow is running on the calling thread.
+  [[nodiscard]] bool is_within() const noexcept {
+    return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
+           (checker != nullptr && checker->is_within());
+  }
+  // Returns when what(this) is true, which tasks of the flow bring about; the calling thread may run some.
+  void help_until(bool (*what)(const void*), const void* of) { wait_for_tasks_.wait_until(what, of, *this); }
+  void wake_helpers() noexcept {
+    if (wait_for_tasks_.any()) wait_for_tasks_.wake();
+  }
+  // The names of a task and of what it touches.
+  [[nodiscard]] static std::string text_of(flow_task& task);
+  [[nodiscard]] static std::string task_text(std::string name);
+  [[nodiscard]] flow_worker& worker(unsigned index) noexcept { return *states_[index]; }
+  // A recording lets go of a task.
+  void let_go(const maker& by, flow_task& task) noexcept;
+
+  // Runs the task now, in order, and fails where it does what it has not named.
+  void run_checked(const maker& by, flow_task& task, std::span<const access> accesses);
+  std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
+  // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
+  std::vector<flow_record>* recorded = nullptr;
+  // The flow of which the calling thread replays a part, or null.
+  static thread_local const flow_core* replayed;
+
+ private:
+  friend base;
+  struct releasing;
+  struct addition;
+
+  // ---- For task_source ----
+
+  [[nodiscard]] flow_worker& state(unsigned worker) noexcept { return *states_[worker]; }
+  [[nodiscard]] bool has_priorities() const noexcept {
+    return has_priorities_.load(std::memory_order_relaxed);
+  }
+  bool receive(flow_worker& here) noexcept;
+  bool receive_outside(flow_worker& here) noexcept;
+  [[nodiscard]] static bool sees_messages(const flow_worker& here) noexcept { return !here.inbox.empty(); }
+  [[nodiscard]] bool sees_outside() const noexcept { return !outside_.empty(); }
+  [[nodiscard]] static bool leaves_outside_alone(const flow_worker& /*here*/) noexcept { return false; }
+  [[nodiscard]] static std::int64_t tasks_waiting(const flow_worker& /*here*/) noexcept { return 0; }
+  void run_body(flow_worker& here, ready_node& task);
+  [[nodiscard]] static unsigned ends_on(const flow_worker& /*here*/, const ready_node& /*task*/) noexcept {
+    return any_worker;
+  }
+  void end(flow_worker& here, ready_node& task) noexcept;
+  void end_parts(flow_task& task, releasing& all) noexcept;
+  std::exception_ptr forget_waiting(bool /*named*/) override { return nullptr; }  // at rest none is left
+  [[nodiscard]] std::string running_task_on(unsigned worker) const override;
+
+  // ---- Making ----
+
+  [[nodiscard]] flow_domain& domain_of(const maker& by);
+  void add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end);
+  void join(addition& to, flow_member& member, flow_range& range, const access& what);
+  void add_overlapping(addition& to);
+  void close(flow_range& range, const maker& by) noexcept;
+  void sweep(flow_domain& domain, const maker& by);
+  void close_domain(flow_task& parent, const maker& by);
+  void forget(flow_range& range, const maker& by) noexcept;
+  static void release(flow_task& task, flow_pool& pool) noexcept;
+  void make_room(const maker& by);
+  void place_after(addition& to);
+
+  // ---- Running ----
+
+  void can_begin(const maker& by, flow_task& task) noexcept;
+  void make_task_ready(const maker& by, flow_task& task);
+  void count_ran(flow_worker& here, flow_task& task) noexcept;
+  [[nodiscard]] std::uint64_t outstanding() const noexcept;
+  [[nodiscard]] bool has_room() const noexcept { return outstanding() <= most_outstanding / 2; }
+
+  // So many tasks wait or run; then the thread that makes more runs some first.
+  static constexpr std::uint64_t most_outstanding = 4096;
+  static constexpr std::uint64_t made_between_looks = 64;
+
+  flow_exchange blocks_;
+  unmoved_array<flow_worker> states_;
+  flow_domain domain_;
+  flow_pool outside_pool_;
+  flow_counts outside_counts_;
+  std::atomic<bool> has_priorities_{false};
+  waiters wait_for_tasks_;
+  alignas(128) flow_inbox outside_;
+  std::atomic<unsigned> want_room_{0};  // threads that wait until fewer tasks are outstanding
+};
+
+}  // namespace teff::detail

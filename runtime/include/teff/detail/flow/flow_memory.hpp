@@ -1,0 +1,71 @@
+// Memory for the tasks of a flow: pools of blocks of a few sizes for each thread that makes or ends tasks.
+#pragma once
+
+#include <teff/detail/graph/node_pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace teff::detail {
+
+// AddressSanitizer is to see what uses a task that is gone.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool flow_keeps_blocks = false;
+#elif defined(__has_feature)
+inline constexpr bool flow_keeps_blocks = !__has_feature(address_sanitizer);
+#else
+inline constexpr bool flow_keeps_blocks = true;
+#endif
+
+template <std::size_t Bytes>
+struct alignas(64) flow_block {
+  flow_block* next = nullptr;
+  std::byte rest[Bytes - sizeof(void*)];
+};
+
+struct flow_exchange {
+  node_exchange<flow_block<192>> small;
+  node_exchange<flow_block<320>> middle;
+  node_exchange<flow_block<576>> large;
+};
+
+// One thread's at a time. A block may be given to another pool of the same exchange.
+class flow_pool {
+ public:
+  explicit flow_pool(flow_exchange& others)
+      : small_(others.small), middle_(others.middle), large_(others.large) {}
+
+  // Of at least so many bytes, which it sets to the block's size. Throws std::bad_alloc.
+  [[nodiscard]] void* take(std::uint32_t& bytes) {
+    if (!flow_keeps_blocks) return ::operator new(bytes, alignment);
+    if (bytes <= 192) {
+      bytes = 192;
+      return small_.take();
+    }
+    if (bytes <= 320) {
+      bytes = 320;
+      return middle_.take();
+    }
+    if (bytes <= 576) {
+      bytes = 576;
+      return large_.take();
+    }
+    return ::operator new(bytes, alignment);
+  }
+  void give(void* block, std::uint32_t bytes) noexcept {
+    if (!flow_keeps_blocks) return ::operator delete(block, alignment);
+    if (bytes == 192) return small_.give(static_cast<flow_block<192>*>(block));
+    if (bytes == 320) return middle_.give(static_cast<flow_block<320>*>(block));
+    if (bytes == 576) return large_.give(static_cast<flow_block<576>*>(block));
+    ::operator delete(block, alignment);
+  }
+
+ private:
+  static constexpr std::align_val_t alignment{64};
+  node_pool<flow_block<192>> small_;
+  node_pool<flow_block<320>> middle_;
+  node_pool<flow_block<576>> large_;
+};
+
+}  // namespace teff::detail

@@ -1,0 +1,45 @@
+// A recorded part of a flow, which can be run again (src/flow/README.md, "Record and replay").
+#pragma once
+
+#include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/replay/replay_core.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace teff::detail {
+
+// A task as it was made.
+struct flow_record {
+  flow_task* task;
+  std::vector<access> accesses;
+};
+
+class flow_recording {
+ public:
+  // From now on the flow's tasks are kept. The flow is at rest. Throws std::bad_alloc.
+  explicit flow_recording(std::shared_ptr<flow_core> of);
+  // Destroys the bodies.
+  ~flow_recording();
+  flow_recording(const flow_recording&) = delete;
+  flow_recording& operator=(const flow_recording&) = delete;
+
+  // The flow is at rest again: plans the replay, or forgets the tasks where `failed`. Throws std::bad_alloc.
+  void finish(bool failed);
+  void replay(std::uint64_t times);
+  [[nodiscard]] std::size_t tasks() const noexcept { return made_.size(); }
+
+ private:
+  void run_part(std::size_t part, std::uint64_t times);
+
+  std::shared_ptr<flow_core> flow_;
+  std::vector<flow_record> made_;
+  std::vector<std::vector<flow_task*>> logs_;   // by worker
+  std::vector<std::vector<flow_task*>> lists_;  // of the workers that have tasks
+  std::optional<replay_core> core_;
+  bool records_ = false;
+};
+
+}  // namespace teff::detail

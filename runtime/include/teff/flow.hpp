@@ -1,0 +1,229 @@
+// flow: tasks that say what they touch, in a program that reads as a sequential one.
+#pragma once
+
+#include <teff/detail/exceptions.hpp>
+#include <teff/detail/flow/access.hpp>
+#include <teff/detail/flow/flow_body.hpp>
+#include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/flow/flow_recording.hpp>
+#include <teff/detail/scheduler/source.hpp>
+#include <teff/error.hpp>
+#include <teff/runtime.hpp>
+
+#include <array>
+#include <atomic>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace teff {
+
+// How a task of a flow is run.
+struct task_options {
+  // Of the tasks that are ready on one worker, the one with the highest priority runs first.
+  int priority = 0;
+  // The only worker that runs the task, modulo the number of workers. Nothing: any worker.
+  std::optional<unsigned> place{};
+};
+
+// Tasks of a flow that have run once, and can be run again at hardly any cost a task: what each waits for was
+// found when they were recorded.
+//
+// - A replay calls the same bodies again, on the workers that ran them, as if the tasks were made again in
+// the
+//   same order, so often. Iterations overlap as far as the accesses allow. A body that counts its calls knows
+//   the iteration.
+// - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.
+// - What the tasks named outlives the recording. The runtime does, too; the flow need not.
+class flow_recording {
+ public:
+  // Returns when all iterations have ended. Throws the first exception of a body: no further body is called
+  // then. Throws not_replayable if a body makes a task, runtime_was_shut_down.
+  void replay(std::uint64_t times = 1) { all_->replay(times); }
+  // How many tasks an iteration has.
+  [[nodiscard]] std::size_t tasks() const noexcept { return all_->tasks(); }
+
+ private:
+  friend class flow;
+  explicit flow_recording(std::unique_ptr<detail::flow_recording> all) : all_(std::move(all)) {}
+  std::unique_ptr<detail::flow_recording> all_;
+};
+
+// Tasks that run as the accesses to memory which they name allow: a task begins when the tasks made before
+// it, with which it shares memory that one of them writes, have ended. So the result is that of the same
+// program in which each task runs where it is made.
+//
+//   teff::flow f{rt};
+//   for (int step = 0; step < steps; ++step)
+//     for (int i = 1; i < blocks - 1; ++i)
+//       f.task(teff::in(x[i - 1]), teff::in(x[i + 1]), teff::inout(x[i]), [&, i] { relax(i); });
+//   f.wait();
+//
+// - One thread at a time makes the tasks of a flow, and waits. Within the body of a task, the thread of that
+//   body makes tasks that run inside it: their accesses are compared with each other's, and the task ends
+//   when they all have. They may touch what the task has named, and what belongs to it alone.
+// - task() may run this or other tasks before it returns: on a runtime of one worker as soon as they are
+// ready,
+//   else when some thousands are outstanding. So a program may make any number of tasks in bounded memory.
+// - A runtime outlives its flows, and the memory that a task names outlives the task.
+// - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
+class flow {
+ public:
+  explicit flow(runtime& rt) : core_(std::make_shared<detail::flow_core>(detail::access::internals(rt), rt.workers())) {
+    detail::attach(detail::access::internals(rt), core_);
+  }
+  // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
+  // run, and says so on stderr.
+  ~flow() {
+    core_->abandon_if_unfinished();
+    if (core_->has_runtime()) detail::detach(core_->runtime(), *core_);
+  }
+  flow(const flow&) = delete;
+  flow& operator=(const flow&) = delete;
+
+  // Makes a task: `what` are its accesses, also as ranges of them, then what it does. The body is copied or
+  // moved, called on a worker, and destroyed when the task has ended. It is given the private copies of its
+  // reductions, in their order.
+  //
+  //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
+  //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
+  //
+  // Throws misuse if an access overlaps a reduction of the same task, runtime_was_shut_down, std::bad_alloc,
+  // and what copying the body throws.
+  template <class... What>
+    requires(sizeof...(What) != 0 &&
+             !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
+  void task(What&&... what) {
+    task(task_options{}, std::forward<What>(what)...);
+  }
+  template <class... What>
+    requires(sizeof...(What) != 0)
+  void task(const task_options& how, What&&... what) {
+    make(how, std::forward_as_tuple(std::forward<What>(what)...),
+         std::make_index_sequence<sizeof...(What) - 1>());
+  }
+
+  // Returns when all tasks have ended. A worker runs tasks meanwhile, those of this flow first; a thread that
+  // is no worker takes part as one if it can. Throws the first exception of a body; misuse within a task of
+  // the flow; graph_waits_for_itself where it could never return; runtime_was_shut_down. Then the flow can be
+  // used again.
+  void wait() {
+    expect_outside("teff::flow::wait");
+    if (core_->checker != nullptr) core_->checker->forget();
+    core_->wait();
+  }
+  // Returns when the accesses could begin: when what the tasks so far do to that memory is done. Tasks that
+  // touch other memory may still run. Throws as wait(), but no exception of a body: wait() does.
+  template <class... Accesses>
+    requires(sizeof...(Accesses) != 0)
+  void wait(Accesses&&... accesses) {
+    expect_outside("teff::flow::wait");
+    if (core_->recorded != nullptr) [[unlikely]]
+      detail::throw_error(
+          not_replayable("teff::flow::wait: called for some accesses while the flow is recorded: a "
+                         "replay has tasks only; wait after record() has returned"));
+    std::atomic<bool> begun{false};
+    auto* const core = core_.get();
+    struct telling {
+      std::atomic<bool>* begun;
+      detail::flow_core* core;
+      ~telling() {
+        if (begun == nullptr) return;
+        begun->store(true, std::memory_order_seq_cst);  // before the look for waiters
+        core->wake_helpers();
+      }
+      telling(std::atomic<bool>* to_set, detail::flow_core* of) : begun(to_set), core(of) {}
+      telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
+      void operator()() const noexcept {}  // the end tells, which comes if the task is dropped, too
+    };
+    task(std::forward<Accesses>(accesses)..., telling(&begun, core));
+    core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
+                     &begun);
+  }
+
+  // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
+  // not_replayable if one of their bodies makes tasks; what make() and wait() throw.
+  //
+  //   auto step = f.record([&] { for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); });
+  //   }); step.replay(99);
+  template <class Make>
+    requires std::is_invocable_v<Make&>
+  [[nodiscard]] flow_recording record(Make&& make) {
+    wait();
+    auto all = std::make_unique<detail::flow_recording>(core_);
+    std::exception_ptr error;
+    const auto keep_first = [&error] {
+      if (!error) error = std::current_exception();
+    };
+    detail::catch_all([&] { make(); }, keep_first);
+    detail::catch_all([&] { wait(); }, keep_first);
+    all->finish(error != nullptr);
+    if (error) std::rethrow_exception(std::move(error));
+    return flow_recording(std::move(all));
+  }
+
+  // From now on each task runs where it is made, in order, and is checked: it may write only what it names as
+  // written, of all that tasks have named since the last wait(), and a task made in it may name only what it
+  // names. wait() throws misuse, which names the task, the address and the way out. Slow: contents are copied
+  // and compared before and after each body, which sees each byte, where page protection would see whole
+  // pages and make system calls fail. A read of what a task does not name is not found. Waits as wait(), and
+  // throws as that.
+  void check(bool on) {
+    wait();
+    core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
+  }
+
+  // Drops the tasks that have not begun, until wait() has returned.
+  void cancel() noexcept { core_->fail(nullptr); }
+
+ private:
+  void expect_outside(const char* call) const {
+    if (core_->is_within()) [[unlikely]]
+      detail::refuse_within_task(call);
+  }
+
+  template <class Tuple, std::size_t... Index>
+  void make(const task_options& how, Tuple&& what, std::index_sequence<Index...> /*accesses*/) {
+    auto closure =
+        detail::kept_body(std::get<sizeof...(Index)>(std::forward<Tuple>(what)), std::get<Index>(what)...);
+    if constexpr ((std::same_as<std::remove_cvref_t<std::tuple_element_t<Index, std::remove_cvref_t<Tuple>>>,
+                                access> &&
+                   ...)) {
+      const std::array<access, sizeof...(Index)> all{std::get<Index>(what)...};
+      submit(how, std::span<const access>(all), std::move(closure));
+    } else {
+      std::vector<access> all;
+      (detail::append_access(all, std::get<Index>(what)), ...);
+      submit(how, std::span<const access>(all), std::move(closure));
+    }
+  }
+  template <class Closure>
+  void submit(const task_options& how, std::span<const access> accesses, Closure&& closure) {
+    core_->expect_runtime("teff::flow::task");
+    std::size_t ranges = 0;
+    for (const auto& each : accesses) ranges += each.rows;
+    const auto by = core_->here();
+    auto& task = core_->make(by, ranges, sizeof(Closure), alignof(Closure));
+    detail::undo_if_thrown(
+        [&] { std::construct_at(static_cast<Closure*>(task.closure), std::move(closure)); },
+        [&] { detail::flow_core::drop(by, task); });
+    task.body = &Closure::body;
+    task.priority = how.priority;
+    if (how.place) task.place = *how.place;
+    if (core_->checker != nullptr) [[unlikely]]
+      return core_->run_checked(by, task, accesses);
+    core_->submit(by, task, accesses);
+  }
+
+  std::shared_ptr<detail::flow_core> core_;
+};
+
+}  // namespace teff

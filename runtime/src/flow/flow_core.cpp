@@ -1,0 +1,272 @@
+#include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/scheduler/call_in_progress.hpp>
+#include <teff/error.hpp>
+
+#include "flow/releasing.hpp"
+#include "scheduler/scheduler.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace teff::detail {
+
+constinit thread_local const flow_core* flow_core::replayed = nullptr;
+
+ready_node* flow_inbox::take_all() noexcept {
+  // Acquire: pairs with push().
+  ready_node* each = newest_.exchange(nullptr, std::memory_order_acquire);
+  ready_node* oldest = nullptr;
+  while (each != nullptr) oldest = std::exchange(each, std::exchange(each->next_in_line, oldest));
+  return oldest;
+}
+
+flow_core::flow_core(scheduler& runtime, unsigned workers)
+    : base(runtime, workers, "teff::flow"),
+      states_(workers,
+              [this, workers](flow_worker* at, std::size_t i) {
+                std::construct_at(at, static_cast<unsigned>(i), workers == 1, blocks_);
+              }),
+      outside_pool_(blocks_),
+      wait_for_tasks_(runtime) {
+  for (auto& each : states_.all()) this->add_worker(each);
+}
+
+flow_core::~flow_core() {
+  const maker by{nullptr, nullptr, outside_pool_, outside_counts_};
+  domain_.each([&](flow_range& each) { forget(each, by); });
+}
+
+flow_core::maker flow_core::here() noexcept {
+  if (running_on.of == this && running_on.state->running != nullptr) {
+    auto& state = static_cast<flow_worker&>(*running_on.state);
+    return {&state, static_cast<flow_task*>(state.running->task), state.pool, state.counts};
+  }
+  const auto at = detail::here();
+  if (at.runtime != &this->runtime()) return {nullptr, nullptr, outside_pool_, outside_counts_};
+  auto& state = *states_[at.index];
+  return {&state, nullptr, state.pool, state.counts};
+}
+
+flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t bytes, std::size_t alignment) {
+  const auto aligned = [](std::size_t at, std::size_t to) { return (at + to - 1) / to * to; };
+  const std::size_t closure = aligned(sizeof(flow_task) + members * sizeof(flow_member), alignment);
+  auto block = static_cast<std::uint32_t>(closure + bytes);
+  void* const memory = by.pool.take(block);
+  auto* const made = new (memory) flow_task;
+  made->priority = 0;
+  made->count = 0;
+  made->place = any_worker;
+  made->block = block;
+  made->room = static_cast<std::uint32_t>(members);
+  made->closure = static_cast<std::byte*>(memory) + closure;
+  made->parent = by.parent;
+  return *made;
+}
+
+void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
+  // Acquire: what others did with the task. Release: what the caller did. The last reference is the caller's,
+  // so nobody else can take it: no read-modify-write then.
+  if (task.references.load(std::memory_order_acquire) != 1 &&
+      task.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  if (task.has_more) {
+    task.each_member([](flow_member& each) {
+      delete each.weak;
+      if (each.leads) delete each.lock;
+    });
+    while (task.more != nullptr) delete std::exchange(task.more, task.more->more);
+  }
+  pool.give(&task, task.block);
+}
+
+void flow_core::let_go(const maker& by, flow_task& task) noexcept {
+  release(task, by.pool);
+}
+
+// ---- Running ----
+
+// It takes the locks of its commutative accesses, in the order of their addresses, then is ready.
+void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
+  while (task.has_locks) {
+    flow_member* next = nullptr;
+    const std::less<const void*> before;
+    task.each_member([&](flow_member& each) {
+      if (each.lock != nullptr && (task.last_lock == nullptr || before(task.last_lock, each.lock)) &&
+          (next == nullptr || before(each.lock, next->lock)))
+        next = &each;
+    });
+    if (next == nullptr) break;
+    if (!next->lock->take(*next)) return;
+    task.last_lock = next->lock;
+  }
+  catch_all([&] { make_task_ready(by, task); }, [this] { this->fail(std::current_exception()); });
+}
+
+void flow_core::make_task_ready(const maker& by, flow_task& task) {
+  if (task.place != any_worker) {
+    const unsigned place = task.place % this->workers();
+    if (by.on != nullptr && by.on->index == place) {
+      if (by.on->running == nullptr) {  // an item of its own, which ends when the worker has run out of work
+        this->account(place).begin_one();
+        ++by.on->items_received;
+      }
+      by.on->ready.push_own(&task);
+      return;
+    }
+    std::optional<call_in_progress> call;
+    if (by.on != nullptr) {
+      this->account(by.on->index).begin_one();
+    } else {
+      call.emplace(this->runtime());
+      this->begin_outside();
+    }
+    states_[place]->inbox.push(task);
+    published_to(this->runtime(), place);
+  } else if (by.on == nullptr) {
+    const call_in_progress call(this->runtime());
+    this->begin_outside();
+    outside_.push(task);
+    published(this->runtime());
+  } else if (by.ends) {
+    this->make_ready(*by.on, &task);
+  } else {
+    this->share(*by.on, &task);
+  }
+}
+
+bool flow_core::receive(flow_worker& here) noexcept {
+  if (here.inbox.empty()) [[likely]]
+    return false;
+  for (auto* each = here.inbox.take_all(); each != nullptr;) {
+    auto* const task = std::exchange(each, each->next_in_line);
+    ++here.items_received;
+    catch_all([&] { here.ready.push_own(task); }, [this] { this->fail(std::current_exception()); });
+  }
+  return true;
+}
+
+bool flow_core::receive_outside(flow_worker& here) noexcept {
+  if (outside_.empty()) return false;
+  auto* each = outside_.take_all();
+  const bool any = each != nullptr;
+  here.runs_what_it_receives = true;
+  while (each != nullptr) {
+    auto* const task = std::exchange(each, each->next_in_line);
+    ++here.items_received;
+    catch_all([&] { this->make_ready(here, task); }, [this] { this->fail(std::current_exception()); });
+  }
+  here.runs_what_it_receives = false;
+  return any;
+}
+
+void flow_core::run_body(flow_worker& here, ready_node& node) {
+  auto& task = static_cast<flow_task&>(node);
+  if (here.log != nullptr) [[unlikely]]
+    here.log->push_back(&task);
+  task.body->run(task);
+  count_ran(here, task);
+}
+
+std::uint64_t flow_core::outstanding() const noexcept {
+  std::uint64_t ran = outside_counts_.ran.load(std::memory_order_relaxed);
+  std::uint64_t made = outside_counts_.made.load(std::memory_order_relaxed);
+  for (const auto& each : states_.all()) {
+    ran += each.counts.ran.load(std::memory_order_relaxed);
+    made += each.counts.made.load(std::memory_order_relaxed);
+  }
+  return made > ran ? made - ran : 0;
+}
+
+void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
+  task.counted = true;
+  flow_counts::raise(here.counts.ran);
+  this->runtime().fences().here();  // against make_room(): one of the two sees the other
+  if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
+    wake_helpers();
+}
+
+void flow_core::end(flow_worker& here, ready_node& node) noexcept {
+  auto& task = static_cast<flow_task&>(node);
+  if (!task.counted) count_ran(here, task);  // its body was not called, or threw
+  const maker by{&here, nullptr, here.pool, here.counts, true};
+  // Of the tasks that may begin now, one runs next here.
+  const bool outer = std::exchange(here.runs_what_it_receives, true);
+  releasing all{*this, by};
+  if (task.has_more || task.inner != nullptr) [[unlikely]]
+    end_parts(task, all);
+  if (task.awaited == 0 || task.unended.close(task.awaited)) all.complete(task);
+  all.run();
+  here.runs_what_it_receives = outer;
+}
+
+// What the task's end waits for beside its body.
+void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
+  if (task.inner != nullptr)
+    catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
+  task.each_member([&](flow_member& each) {
+    if (each.weak != nullptr) {
+      ++task.awaited;
+      if (each.weak->end.close(each.weak->parts)) all.end_weak(each);
+    }
+  });
+  for (std::size_t i = 0; task.body->reduction != nullptr; ++i) {
+    reduction_part* const part = task.body->reduction(task, i);
+    if (part == nullptr) break;
+    if (part->member == nullptr) {
+      part->combine(*part);  // the task waited for all before it
+    } else {
+      ++task.awaited;
+      if (part->done()) all.take_turns(*part);
+    }
+  }
+}
+
+// A name that named() gave, or where the closure stands.
+std::string flow_core::task_text(std::string name) {
+  const auto from = name.find("with T = ");
+  if (from == std::string::npos) return "'" + name + "'";
+  const auto end = name.find_first_of(";]", from);
+  return name.substr(from + 9, end - from - 9);
+}
+
+std::string flow_core::running_task_on(unsigned worker) const {
+  const auto* const running = states_[worker]->running;
+  return running == nullptr ? std::string() : text_of(*static_cast<flow_task*>(running->task));
+}
+
+std::string flow_core::text_of(flow_task& task) {
+  static constexpr const char* names[] = {"in", "inout", "concurrent", "commutative", "reduction"};
+  std::string text = task_text(task.body->name());
+  task.each_member([&, first = true](flow_member& each) mutable {
+    text += first ? " of " : ", ";
+    first = false;
+    text += names[static_cast<int>(each.mode)];
+  });
+  return text;
+}
+
+// ---- Room ----
+
+// Too many tasks are outstanding: the thread that makes them runs some, or waits.
+void flow_core::make_room(const maker& by) {
+  if (by.parent != nullptr) {
+    by.on->crowded = outstanding() > most_outstanding;
+    return;
+  }
+  if (outstanding() <= most_outstanding) return;
+  if (by.on != nullptr)
+    while (!has_room() && run_here(*this)) {
+    }
+  if (has_room()) return;
+  want_room_.fetch_add(1, std::memory_order_relaxed);
+  this->runtime().fences().everywhere();  // against count_ran()
+  const auto has_room_now = [](const void* core) { return static_cast<const flow_core*>(core)->has_room(); };
+  undo_if_thrown([&] { help_until(has_room_now, this); },
+                 [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });
+  want_room_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace teff::detail

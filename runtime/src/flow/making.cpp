@@ -1,0 +1,354 @@
+// A task is made: each of its accesses joins the last group of its range, or begins one after it.
+#include <teff/detail/flow/flow_core.hpp>
+#include <teff/detail/flow/flow_recording.hpp>
+#include <teff/error.hpp>
+
+#include "flow/releasing.hpp"
+#include "scheduler/scheduler.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace teff::detail {
+
+void refuse_section(std::size_t end, std::size_t size) {
+  throw misuse("teff::section: it ends at element " + std::to_string(end) + " of a range of " +
+               std::to_string(size) + ": name elements that the range has");
+}
+
+void refuse_within_task(const char* call) {
+  throw misuse(
+      std::string(call) +
+      ": called within a task of the same flow, whose end it would wait for: let the task end, which "
+      "waits for the tasks made in it, and do the rest in a task that follows");
+}
+
+// A task while it is made.
+struct flow_core::addition {
+  const maker& by;
+  flow_task& task;
+  flow_domain& domain;
+  std::span<const access> accesses;
+  std::uint32_t pushed = 0;      // on lists of what it waits for
+  std::uint32_t references = 1;  // as in the task
+
+  // A member that lies in the task while there is room, or beside it. Throws std::bad_alloc.
+  flow_member& member() {
+    if (task.count < task.room)
+      return *::new (&task.members()[task.count++]) flow_member;  // not all of it zeroed
+    return extra(task);
+  }
+  static flow_member& extra(flow_task& of) {
+    auto* const made = new flow_member;
+    made->task = &of;
+    made->leader = made;
+    made->more = std::exchange(of.more, made);
+    of.has_more = true;
+    return *made;
+  }
+};
+
+// ---- Ranges and groups ----
+
+// No further member joins the last group of the range.
+void flow_core::close(flow_range& range, const maker& by) noexcept {
+  range.open = false;
+  if (auto* const newest = std::exchange(range.newest, nullptr)) release(*newest->task, by.pool);
+  if (!range.last->members.close(range.joined)) return;
+  static_cast<void>(range.last->waiting.release());  // only the thread that is here adds to it, later
+  release(*range.last->task, by.pool);
+}
+
+// The table lets go of the range's groups.
+void flow_core::forget(flow_range& range, const maker& by) noexcept {
+  if (range.open) close(range, by);
+  if (auto* const last = std::exchange(range.last, nullptr)) release(*last->task, by.pool);
+  if (auto* const before = std::exchange(range.before, nullptr)) release(*before->task, by.pool);
+}
+
+void flow_core::join(addition& to, flow_member& member, flow_range& range, const access& what) {
+  const maker& by = to.by;
+  member.task = &to.task;
+  member.member = &member;
+  member.kind = waiter_kind::access;
+  if (range.open && range.mode == member.mode && range.operation == what.operation) {
+    member.leader = range.last;
+    member.lock = range.last->lock;
+    ++range.joined;
+  } else {
+    // The range was cut in two while readers had it: its further readers wait for the same as they.
+    const bool goes_on = range.last != nullptr && !range.open && range.mode == member.mode &&
+                         (member.mode == access_mode::in || member.mode == access_mode::concurrent);
+    if (range.open) close(range, by);
+    member.leads = true;
+    member.leader = &member;
+    if (member.mode == access_mode::commutative) member.lock = new handed_lock<flow_waiter>;
+    to.references += member.mode == access_mode::write ? 1 : 2;
+    std::uint32_t links = 0;
+    if (goes_on) {
+      auto& link = addition::extra(to.task);
+      link.kind = waiter_kind::group;
+      link.member = &member;
+      link.is_link = true;
+      if (range.last->waiting.add(link)) links = 1;
+      release(*range.last->task, by.pool);
+    } else {
+      if (range.before != nullptr) release(*range.before->task, by.pool);
+      range.before = range.last;
+    }
+    range.last = &member;
+    range.mode = member.mode;
+    range.operation = what.operation;
+    range.open = member.mode != access_mode::write;
+    range.joined = 1 + links;
+  }
+  if (member.lock != nullptr) to.task.has_locks = to.task.has_more = true;
+
+  auto* const list = range.before != nullptr ? &range.before->waiting
+                     : range.weak != nullptr ? &range.weak->gate
+                                             : nullptr;
+  bool waits = false;
+  if (member.turn != nullptr) {
+    if (member.leads) {
+      member.kind = waiter_kind::turns;
+      waits = list != nullptr && list->add(member);
+      if (!waits) static_cast<void>(member.turn->reach());  // it has not run yet
+    } else {
+      if (range.newest->turn->follow(*member.turn)) static_cast<void>(member.turn->reach());
+      release(*range.newest->task, by.pool);
+    }
+    range.newest = &member;
+    ++to.references;
+  } else if (member.weak != nullptr) {
+    member.kind = waiter_kind::gate;
+    member.weak->parts = 1;
+    waits = list != nullptr && list->add(member);
+    if (!waits) {
+      member.weak->parts = 0;
+      static_cast<void>(member.weak->gate.release());  // nobody waits for it yet
+    }
+  } else if (list != nullptr && list->add(member)) {
+    waits = true;
+    ++to.pushed;
+  }
+  if (range.before != nullptr && (!waits || member.mode == access_mode::write))
+    release(*std::exchange(range.before, nullptr)->task, by.pool);
+}
+
+void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std::uintptr_t end) {
+  // Which of the task's reductions it is, if it is one.
+  const auto reduction = [&] {
+    return static_cast<std::size_t>(std::count_if(
+        to.accesses.data(), &what, [](const access& each) { return each.mode == access_mode::reduction; }));
+  };
+  const auto place = [&](flow_range& range, bool whole) {
+    flow_member& member = to.member();
+    member.mode = what.mode;
+    if (what.weak) {
+      member.mode = what.mode == access_mode::in ? access_mode::in : access_mode::write;
+      member.weak = new weak_part(range.begin, range.end);
+      to.task.has_more = true;
+    }
+    if (what.mode == access_mode::reduction) {
+      to.task.has_more = true;
+      if (whole && !what.weak) {
+        member.turn = to.task.body->reduction(to.task, reduction());
+        member.turn->member = &member;
+      } else {
+        member.mode = access_mode::write;
+      }
+    }
+    join(to, member, range, what);
+  };
+  if (flow_range* const found = to.domain.exact(begin, end)) [[likely]]
+    return place(*found, true);
+  std::vector<flow_range*> parts;
+  to.domain.cover(begin, end, parts, [&](flow_range& left, flow_range& right) {
+    if (left.open) {
+      close(left, to.by);
+      right.open = false;
+      right.newest = nullptr;
+    }
+    for (auto* const each : {left.last, left.before})
+      if (each != nullptr) each->task->references.fetch_add(1, std::memory_order_relaxed);
+  });
+  for (auto* const each : parts) place(*each, parts.size() == 1);
+}
+
+// Accesses of one task that touch the same memory: the strongest counts there, so that no task waits for
+// itself.
+void flow_core::add_overlapping(addition& to) {
+  struct piece {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    const access* of;
+  };
+  std::vector<piece> pieces;
+  for (const auto& each : to.accesses)
+    for (std::size_t row = 0; each.bytes != 0 && row < each.rows; ++row) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(each.first) + row * each.stride;
+      pieces.push_back({begin, begin + each.bytes, &each});
+    }
+  std::ranges::stable_sort(pieces, {}, &piece::begin);
+  std::uintptr_t reached = 0;
+  bool overlap = false;
+  for (const auto& each : pieces) {
+    overlap = overlap || each.begin < reached;
+    reached = std::max(reached, each.end);
+  }
+  if (!overlap) {
+    for (const auto& each : pieces) add(to, *each.of, each.begin, each.end);
+    return;
+  }
+  std::vector<std::uintptr_t> cuts;
+  for (const auto& each : pieces) cuts.insert(cuts.end(), {each.begin, each.end});
+  std::ranges::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  std::vector<piece> active;
+  auto next = pieces.begin();
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    for (; next != pieces.end() && next->begin == cuts[i]; ++next) active.push_back(*next);
+    std::erase_if(active, [&](const piece& each) { return each.end <= cuts[i]; });
+    if (active.empty()) continue;
+    access all = *active.front().of;
+    for (const auto& each : active) {
+      const bool same = each.of->mode == all.mode;
+      if ((each.of->mode == access_mode::reduction || all.mode == access_mode::reduction) &&
+          active.size() > 1)
+        throw_error(
+            misuse("teff::flow: a task touches memory that it also names in a reduction, whose value is "
+                   "there only when "
+                   "the reduction has ended: read it in a task that follows, by in()"));
+      if (!same) all.mode = access_mode::write;
+      all.weak = all.weak && each.of->weak;
+    }
+    const bool as_named = active.size() == 1;
+    add(to, as_named ? *active.front().of : all, cuts[i], cuts[i + 1]);
+  }
+}
+
+// ---- Domains ----
+
+flow_domain& flow_core::domain_of(const maker& by) {
+  if (by.parent == nullptr) return domain_;
+  if (by.parent->inner != nullptr) return *by.parent->inner;
+  auto made = std::make_unique<flow_domain>();
+  by.parent->each_member([&](flow_member& each) {
+    if (each.weak != nullptr) made->insert(each.weak->begin, each.weak->end_of_range).weak = each.weak;
+  });
+  return *(by.parent->inner = made.release());
+}
+
+// The body of `parent` has ended: the last groups on each of its weak accesses end that.
+void flow_core::close_domain(flow_task& parent, const maker& by) {
+  const std::unique_ptr<flow_domain> domain(std::exchange(parent.inner, nullptr));
+  domain->each([&](flow_range& range) {
+    if (range.open) close(range, by);
+    if (range.weak != nullptr && range.last != nullptr) {
+      auto& waiter = addition::extra(parent);
+      waiter.kind = waiter_kind::inner;
+      waiter.is_link = true;
+      parent.each_member([&](flow_member& each) {
+        if (each.weak == range.weak) waiter.member = &each;
+      });
+      if (range.last->waiting.add(waiter)) ++range.weak->parts;
+    }
+    forget(range, by);
+  });
+}
+
+// ---- A task ----
+
+void flow_core::place_after(addition& to) {
+  const auto accesses = to.accesses;
+  constexpr std::size_t few = 8;
+  bool plain = accesses.size() <= few;
+  for (std::size_t i = 0; plain && i < accesses.size(); ++i) {
+    plain = accesses[i].rows == 1;
+    for (std::size_t j = 0; plain && j < i; ++j)
+      plain = accesses[i].first + accesses[i].bytes <= accesses[j].first ||
+              accesses[j].first + accesses[j].bytes <= accesses[i].first;
+  }
+  if (!plain) return add_overlapping(to);
+  for (const auto& each : accesses) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(each.first);
+    if (each.bytes != 0) add(to, each, begin, begin + each.bytes);
+  }
+}
+
+namespace {
+
+// Of a task that could not be made.
+constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
+                            []() noexcept { return ""; }};
+
+}  // namespace
+
+void flow_core::submit(const maker& by, flow_task& task, std::span<const access> accesses) {
+  if (task.priority != 0) has_priorities_.store(true, std::memory_order_relaxed);
+  if (replayed == this) [[unlikely]] {
+    task.body->destroy(task);
+    drop(by, task);
+    throw not_replayable(
+        "teff::flow::task: called in the body of a replayed task, which made no task when it was recorded: "
+        "make "
+        "all tasks outside, or record anew");
+  }
+  flow_domain& domain = domain_of(by);
+  addition to{by, task, domain, accesses};
+  std::exception_ptr error;
+  catch_all([&] { place_after(to); },
+            [&] {
+              // What it has joined has to end.
+              error = std::current_exception();
+              task.body->destroy(task);
+              task.body = &nothing;
+            });
+  task.references.store(to.references, std::memory_order_relaxed);
+  if (by.parent != nullptr) {
+    ++by.parent->awaited;
+  } else if (recorded != nullptr) [[unlikely]] {
+    recorded->push_back({&task, {accesses.begin(), accesses.end()}});
+    task.is_kept = true;
+    task.references.fetch_add(1, std::memory_order_relaxed);
+  }
+  const auto made = flow_counts::raise(by.counts.made);
+  if (to.pushed == 0 || task.missing.close(to.pushed)) {
+    if (by.on != nullptr && !task.has_locks && (by.on->alone || (by.on->crowded && by.parent != nullptr))) {
+      this->run_at_once(*by.on, &task);
+    } else {
+      can_begin(by, task);
+    }
+  }
+  if (made % made_between_looks == 0) {
+    if (domain.is_crowded()) sweep(domain, by);
+    make_room(by);
+  }
+  if (error) std::rethrow_exception(std::move(error));
+}
+
+void flow_core::run_checked(const maker& by, flow_task& task, std::span<const access> accesses) {
+  if (!this->cancelled())
+    catch_all(
+        [&] {
+          if (const auto wrong = checker->run(task, accesses))
+            throw_error(misuse("teff::flow: the task " + task_text(task.body->name()) + " " + *wrong));
+        },
+        [this] { this->fail(std::current_exception()); });
+  task.body->destroy(task);
+  drop(by, task);
+}
+
+// Forgets the ranges on which nothing goes on.
+void flow_core::sweep(flow_domain& domain, const maker& by) {
+  domain.sweep([&](flow_range& range) {
+    const bool idle = range.last == nullptr || (range.open ? range.last->members.has_seen(range.joined)
+                                                           : range.last->waiting.is_released());
+    if (!idle || range.weak != nullptr) return false;
+    forget(range, by);
+    return true;
+  });
+}
+
+}  // namespace teff::detail

@@ -1,0 +1,406 @@
+// Flows: tasks begin in the order that their accesses ask for.
+#include <gtest/gtest.h>
+#include <teff/flow.hpp>
+#include <teff/named.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "workers.hpp"
+
+namespace teff::test {
+namespace {
+
+TEST(flow, a_chain_on_one_object_runs_in_order) {
+  on_runtimes([](runtime& rt) {
+    const auto chain = [&] {
+      flow f{rt};
+      std::vector<int> order;
+      int end = 0;
+      for (int i = 0; i < 1000; ++i) f.task(inout(end), [&order, i] { order.push_back(i); });
+      f.wait();
+      std::vector<int> expected(1000);
+      std::iota(expected.begin(), expected.end(), 0);
+      EXPECT_EQ(order, expected);
+    };
+    chain();
+    rt.run(chain);
+  });
+}
+
+TEST(flow, readers_run_after_the_writer_before_them_and_before_the_one_after) {
+  on_runtimes([](runtime& rt) {
+    const auto many = [&] {
+      flow f{rt};
+      long value = 0;
+      std::atomic<int> wrong{0};
+      for (int round = 0; round < 50; ++round) {
+        f.task(inout(value), [&value, round] { value = round; });
+        for (int i = 0; i < 20; ++i) f.task(in(value), [&, round] { wrong += value != round; });
+      }
+      f.wait();
+      EXPECT_EQ(wrong, 0);
+    };
+    many();
+    rt.run(many);
+  });
+}
+
+TEST(flow, a_task_waits_for_all_that_it_names) {
+  runtime rt{{.workers = 4}};
+  flow f{rt};
+  std::array<int, 8> x{};
+  for (auto& each : x) f.task(out(each), [&each] { each = 1; });
+  int sum = 0;
+  std::vector<access> all;
+  for (auto& each : x) all.push_back(in(each));
+  f.task(all, out(sum), [&] { sum = std::accumulate(x.begin(), x.end(), 0); });
+  f.wait();
+  EXPECT_EQ(sum, 8);
+}
+
+TEST(flow, more_tasks_than_may_be_outstanding_are_made_in_bounded_memory) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    std::atomic<long> outstanding{0};
+    std::atomic<long> most{0};
+    std::array<long, 64> x{};
+    for (long i = 0; i < 50000; ++i) {
+      const long now = ++outstanding;
+      if (now > most) most = now;
+      f.task(inout(x[static_cast<std::size_t>(i) % x.size()]), [&, i] {
+        ++x[static_cast<std::size_t>(i) % x.size()];
+        --outstanding;
+      });
+    }
+    f.wait();
+    EXPECT_EQ(std::accumulate(x.begin(), x.end(), 0L), 50000);
+    EXPECT_LE(most, 5000);
+  });
+}
+
+TEST(flow, tasks_of_many_objects_that_are_named_once_are_forgotten) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  std::vector<int> x(100000);
+  for (auto& each : x) f.task(inout(each), [&each] { each = 1; });
+  for (auto& each : x) f.task(inout(each), [&each] { ++each; });
+  f.wait();
+  EXPECT_EQ(std::accumulate(x.begin(), x.end(), 0), 200000);
+}
+
+TEST(flow, tasks_made_in_a_task_end_before_it_does) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    std::array<int, 10> x{};
+    int sum = 0;
+    for (int round = 0; round < 20; ++round) {
+      f.task(inout(x), [&] {
+        for (int twice = 0; twice < 2; ++twice)
+          for (auto& each : x) f.task(inout(each), [&each] { ++each; });
+      });
+      f.task(in(x), inout(sum), [&] { sum += std::accumulate(x.begin(), x.end(), 0); });
+    }
+    f.wait();
+    EXPECT_EQ(sum, 20 * (20 + 400) / 2);
+  });
+}
+
+TEST(flow, an_exception_drops_what_has_not_begun_and_wait_throws_it) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    int x = 0;
+    f.task(inout(x), [] { throw std::runtime_error("first"); });
+    for (int i = 0; i < 100; ++i) f.task(inout(x), [&x] { ++x; });
+    EXPECT_EQ(text_of<std::runtime_error>([&] { f.wait(); }), "first");
+    EXPECT_EQ(x, 0);
+    f.task(inout(x), [&x] { ++x; });
+    f.wait();
+    EXPECT_EQ(x, 1);
+  });
+}
+
+TEST(flow, a_cancelled_flow_drops_what_has_not_begun_until_wait_has_returned) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  f.task(inout(x), [&] { f.cancel(); });
+  for (int i = 0; i < 100; ++i) f.task(inout(x), [&x] { ++x; });
+  f.wait();
+  EXPECT_EQ(x, 0);
+  f.task(inout(x), [&x] { ++x; });
+  f.wait();
+  EXPECT_EQ(x, 1);
+}
+
+TEST(flow, a_body_is_destroyed_when_its_task_has_ended) {
+  runtime rt{{.workers = 2}};
+  const auto kept = std::make_shared<int>(0);
+  int x = 0;
+  {
+    flow f{rt};
+    for (int i = 0; i < 10; ++i) f.task(inout(x), [kept] { ++*kept; });
+    f.wait();
+    EXPECT_EQ(kept.use_count(), 1);
+  }
+  EXPECT_EQ(*kept, 10);
+}
+
+TEST(flow, a_task_with_a_place_runs_there) {
+  on_runtimes([](runtime& rt) {
+    const auto placed = [&] {
+      flow f{rt};
+      std::atomic<int> wrong{0};
+      std::array<int, 8> x{};
+      for (unsigned i = 0; i < 400; ++i)
+        f.task(task_options{.place = i % 8}, inout(x[i % 8]), [&, i] {
+          ++x[i % 8];
+          wrong += worker_index() != i % 8 % rt.workers();
+        });
+      f.wait();
+      EXPECT_EQ(wrong, 0);
+      EXPECT_EQ(std::accumulate(x.begin(), x.end(), 0), 400);
+    };
+    placed();
+    rt.run(placed);
+  });
+}
+
+TEST(flow, of_tasks_that_become_ready_together_the_one_with_the_highest_priority_runs_first) {
+  runtime rt{{.workers = 2}};
+  std::vector<int> order;
+  rt.run([&] {
+    flow f{rt};
+    int gate = 0;
+    f.task(task_options{.priority = 1, .place = 1}, inout(gate), [] {});
+    for (int i = 0; i < 10; ++i)
+      f.task(task_options{.priority = i, .place = 0}, in(gate), [&order, i] { order.push_back(i); });
+    f.task(task_options{.place = 1}, inout(gate), [] {});
+    f.wait();
+  });
+  EXPECT_EQ(order.size(), 10U);
+}
+
+TEST(flow, wait_within_a_task_of_the_flow_is_refused) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    int x = 0;
+    f.task(inout(x), [&] { f.wait(); });
+    EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("within a task of the same flow"), std::string::npos);
+  });
+}
+
+TEST(flow, wait_for_an_object_leaves_the_others) {
+  on_runtimes([](runtime& rt) {
+    const auto check = [&] {
+      flow f{rt};
+      int a = 0;
+      int b = 0;
+      for (int i = 1; i <= 100; ++i) {
+        f.task(inout(a), [&a] { ++a; });
+        f.task(inout(b), [&b] { ++b; });
+        f.wait(in(a));
+        EXPECT_EQ(a, i);
+      }
+      f.wait();
+      EXPECT_EQ(b, 100);
+    };
+    check();
+    rt.run(check);
+  });
+}
+
+TEST(flow, an_object_named_twice_in_one_task_counts_once) {
+  on_runtimes([](runtime& rt) {
+    flow f{rt};
+    std::array<int, 4> x{};
+    for (int i = 0; i < 100; ++i) {
+      f.task(in(x), inout(x[1]), in(x[2]), [&x] { ++x[1]; });
+      f.task(in(x), in(x), [] {});
+    }
+    f.wait();
+    EXPECT_EQ(x[1], 100);
+  });
+}
+
+TEST(flow, a_section_outside_its_range_is_refused) {
+  std::vector<double> x(10);
+  EXPECT_NE(text_of<misuse>([&] { static_cast<void>(section(x, 5, 6)); }).find("ends at element 11"),
+            std::string::npos);
+  EXPECT_NE(text_of<misuse>([&] { static_cast<void>(section(x, 0, 3, 3, 4)); }).find("ends at element 11"),
+            std::string::npos);
+}
+
+// ---- More kinds of access ----
+
+TEST(flow, a_reduction_has_the_bits_of_the_order_of_making_on_any_number_of_workers) {
+  double expected = 1;
+  for (int i = 1; i <= 300; ++i) expected += 1.0 / i;
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    double sum = 0;
+    f.task(out(sum), [&] { sum = 1; });
+    for (int i = 1; i <= 300; ++i) f.task(reduction(sum), [i](double& mine) { mine += 1.0 / i; });
+    double seen = 0;
+    f.task(in(sum), out(seen), [&] { seen = sum; });
+    f.wait();
+    EXPECT_EQ(seen, expected);
+  });
+}
+
+TEST(flow, arrays_are_reduced_and_other_operations_have_their_identity) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::vector<long> histogram(16);
+    long product = 1;
+    int largest = 0;
+    for (int i = 0; i < 64; ++i)
+      f.task(reduction(histogram),
+             reduction(
+                 largest, [](int a, int b) { return a > b ? a : b; }, -1),
+             [i](std::span<long> mine, int& most) {
+               mine[static_cast<std::size_t>(i) % 16] += i;
+               most = i;
+             });
+    for (int i = 0; i < 20; ++i)
+      f.task(reduction(product, std::multiplies<>()), [](long& mine) { mine *= 2; });
+    f.wait();
+    EXPECT_EQ(product, 1 << 20);
+    EXPECT_EQ(largest, 63);
+    for (long i = 0; i < 16; ++i) EXPECT_EQ(histogram[static_cast<std::size_t>(i)], 4 * i + 96);
+  });
+}
+
+TEST(flow, a_reduction_that_its_own_task_reads_is_refused) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  double sum = 0;
+  EXPECT_NE(
+      text_of<misuse>([&] { f.task(in(sum), reduction(sum), [](double&) {}); }).find("names in a reduction"),
+      std::string::npos);
+  f.wait();
+}
+
+TEST(flow, commutative_tasks_exclude_each_other_and_concurrent_ones_do_not_wait) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    long a = 0;
+    long b = 0;
+    std::atomic<long> c{0};
+    for (int i = 0; i < 300; ++i) {
+      f.task(commutative(a), commutative(b), [&] { ++a, ++b; });
+      f.task(commutative(b), [&] { ++b; });
+      f.task(concurrent(c), [&] { ++c; });
+    }
+    long sum = 0;
+    f.task(in(a), in(b), in(c), out(sum), [&] { sum = a + b + c; });
+    f.wait();
+    EXPECT_EQ(sum, 300 + 600 + 300);
+  });
+}
+
+TEST(flow, inner_tasks_release_what_a_weak_access_names) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::array<int, 4> x{};
+    std::vector<int> seen;
+    for (int round = 1; round <= 20; ++round) {
+      f.task(inout(x), [&] {
+        for (auto& each : x) ++each;
+      });
+      f.task(weak(inout(x)), [&] {
+        for (auto& each : x) f.task(inout(each), [&each] { each *= 2; });
+      });
+      f.task(weak(inout(x)), [] {});
+      int& into = seen.emplace_back();
+      f.task(in(x), out(into), [&x, &into] { into = x[0] + x[3]; });
+      f.wait();
+    }
+    int value = 0;
+    for (const int each : seen) {
+      value = (value + 1) * 2;
+      ASSERT_EQ(each, 2 * value);
+    }
+  });
+}
+
+// ---- Recordings ----
+
+TEST(flow, a_replay_runs_the_tasks_again_as_if_they_were_made_again) {
+  on_runtimes([&](runtime& rt) {
+    flow f{rt};
+    std::array<std::uint64_t, 10> x{};
+    std::array<std::uint64_t, 10> expected{};
+    std::uint64_t sum = 0;
+    std::uint64_t expected_sum = 0;
+    const auto relax = [](auto& at, std::size_t i) {
+      at[i] = at[i] * 3 + at[(i + 1) % 10] + at[(i + 9) % 10] + i;
+    };
+    auto step = f.record([&] {
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(task_options{.place = static_cast<unsigned>(i)}, inout(x[i]), in(x[(i + 1) % 10]),
+               in(x[(i + 9) % 10]), [&, i] { relax(x, i); });
+      for (std::size_t i = 0; i < 10; ++i)
+        f.task(in(x[i]), reduction(sum), [&, i](std::uint64_t& mine) { mine += x[i]; });
+    });
+    step.replay(20);
+    step.replay(3);
+    for (int n = 0; n < 24; ++n) {
+      for (std::size_t i = 0; i < 10; ++i) relax(expected, i);
+      for (const auto each : expected) expected_sum += each;
+    }
+    EXPECT_EQ(x, expected);
+    EXPECT_EQ(sum, expected_sum);
+    EXPECT_EQ(step.tasks(), 20U);
+  });
+}
+
+TEST(flow, tasks_within_recorded_tasks_are_refused) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  int x = 0;
+  EXPECT_NE(text_of<not_replayable>([&] {
+              static_cast<void>(f.record([&] { f.task(inout(x), [&] { f.task(inout(x), [&] { ++x; }); }); }));
+            }).find("made tasks in its body"),
+            std::string::npos);
+  bool again = false;
+  auto step = f.record([&] {
+    f.task(inout(x), [&] {
+      if (again) f.task(inout(x), [] {});
+    });
+  });
+  again = true;
+  EXPECT_NE(text_of<not_replayable>([&] { step.replay(); }).find("body of a replayed task"),
+            std::string::npos);
+}
+
+TEST(flow, a_check_finds_what_a_task_writes_and_does_not_name) {
+  runtime rt{{.workers = 2}};
+  flow f{rt};
+  f.check(true);
+  int a = 0;
+  int b = 0;
+  f.task(out(a), [&] { a = 1; });
+  f.task(in(a), out(b), [&] { b = a; });
+  f.wait();
+  EXPECT_EQ(b, 1);
+  f.task(out(a), [&] { a = 2; });
+  f.task(in(a), inout(b), named<"careless">([&] { a = b = 3; }));
+  const auto text = text_of<misuse>([&] { f.wait(); });
+  EXPECT_NE(text.find("careless"), std::string::npos);
+  EXPECT_NE(text.find("has written memory at"), std::string::npos);
+  f.task(in(a), [&] { f.task(inout(b), [&] { ++b; }); });
+  EXPECT_NE(text_of<misuse>([&] { f.wait(); }).find("does not name"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace teff::test
