@@ -19,7 +19,7 @@ constexpr std::uint64_t steps = 40;
 // One rank looks for the number that is closest to all values of all ranks. Returns it.
 double closest_to_all(teff::communicator& comm, const std::vector<double>& values) {
   double guess = 0;
-  std::optional<teff::reduction<double>> slope;
+  std::optional<teff::rank_reduction<double>> slope;
   // On every rank, when the guess is known.
   const auto next = teff::on_broadcast(comm, [&](std::uint64_t step, double better) {
     guess = better;

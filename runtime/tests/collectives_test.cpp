@@ -206,7 +206,7 @@ TEST(collectives, a_round_that_is_not_complete_when_run_ends_is_an_error_on_all_
     EXPECT_EQ(said_of_rounds(comm, [&] { sum.give(7, 1); }), "");
     EXPECT_EQ(totals, rank == 0 ? 2 : 0);
   });
-  const std::string name = "teff::reduction (message 0): ";
+  const std::string name = "teff::rank_reduction (message 0): ";
   EXPECT_EQ(of_reduction[0], "3 " + name +
                                  "round 7 waits for rank 2 or ranks below it, round 8 waits for rank 0, rank "
                                  "4 (on rank 0; 1 on other ranks)");
@@ -262,7 +262,7 @@ TEST(collectives, misuse_is_named) {
         ADD_FAILURE() << "nothing thrown";
       } catch (const misuse& e) {
         EXPECT_EQ(comm.rank(), bad);
-        EXPECT_EQ(std::string(e.what()), "teff::reduction (message 0): rank " + std::to_string(bad) +
+        EXPECT_EQ(std::string(e.what()), "teff::rank_reduction (message 0): rank " + std::to_string(bad) +
                                              " gives a second value in round 1");
       } catch (const rank_failed& e) {
         EXPECT_EQ(e.rank, bad);

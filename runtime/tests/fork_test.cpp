@@ -211,7 +211,7 @@ TEST(fork, outside_a_runtime_runs_beside_the_thread_on_the_default_one) {
   });
   while (step != 1) std::this_thread::yield();
   step = 2;
-  EXPECT_EQ(forked.get(), &detail::access::internals(default_runtime()));
+  EXPECT_EQ(forked.get(), &detail::private_access::internals(default_runtime()));
 }
 
 TEST(fork, outside_a_runtime_returns_results_of_any_kind_and_throws_in_any_order_of_asking) {

@@ -130,7 +130,7 @@ TEST(future, requests_of_many_waiting_threads_run_once_and_leave_nothing_in_the_
     }
     for (auto& each : callers) each.join();
     EXPECT_EQ(calls, 4 * 4 * rounds);
-    while (!detail::access::internals(rt).requests().empty()) std::this_thread::yield();
+    while (!detail::private_access::internals(rt).requests().empty()) std::this_thread::yield();
   });
 }
 

@@ -28,7 +28,7 @@ void wait_until_parked(runtime& rt) {
 
 void wait_until_asleep(runtime& rt) {
   for (unsigned each = 0; each < rt.workers(); ++each) {
-    while (!detail::access::internals(rt).gate().is_asleep(each)) std::this_thread::yield();
+    while (!detail::private_access::internals(rt).gate().is_asleep(each)) std::this_thread::yield();
   }
 }
 
@@ -41,7 +41,7 @@ TEST(guests, a_call_runs_on_the_calling_thread_and_as_one_of_the_workers) {
     rt.run([&] {
       on_this_thread += std::this_thread::get_id() == me ? 1 : 0;
       EXPECT_LT(*worker_index(), 3U);
-      EXPECT_EQ(detail::here().runtime, &detail::access::internals(rt));
+      EXPECT_EQ(detail::here().runtime, &detail::private_access::internals(rt));
       EXPECT_EQ(rt.run([] { return fib(5); }), 5);
     });
     EXPECT_EQ(detail::here().runtime, nullptr);
@@ -196,7 +196,7 @@ TEST(guests, leave_the_work_that_came_for_their_worker_to_its_own_thread) {
       me.ran = true;
     };
     const auto mine = rt.run([&] {
-      detail::submit_to(detail::access::internals(rt), *worker_index(), told);
+      detail::submit_to(detail::private_access::internals(rt), *worker_index(), told);
       return *worker_index();
     });
     while (!told.ran) std::this_thread::yield();
@@ -488,7 +488,7 @@ TEST(default_runtime, is_what_loops_outside_any_runtime_use) {
     numbers[i] = static_cast<long>(i);
     on = detail::here().runtime;
   });
-  EXPECT_EQ(on, &detail::access::internals(default_runtime()));
+  EXPECT_EQ(on, &detail::private_access::internals(default_runtime()));
   EXPECT_EQ(detail::here().runtime, nullptr);
   EXPECT_EQ(parallel_reduce(numbers, 0L), 100'000L * 99'999 / 2);
   parallel_sort(numbers, std::greater<>{});
@@ -501,8 +501,9 @@ TEST(default_runtime, is_not_used_within_another) {
   runtime rt{{.workers = 2}};
   std::atomic<int> elsewhere{0};
   rt.run([&] {
-    parallel_for(0, 1000,
-                 [&](int) { elsewhere += detail::here().runtime != &detail::access::internals(rt) ? 1 : 0; });
+    parallel_for(0, 1000, [&](int) {
+      elsewhere += detail::here().runtime != &detail::private_access::internals(rt) ? 1 : 0;
+    });
   });
   EXPECT_EQ(elsewhere, 0);
 }

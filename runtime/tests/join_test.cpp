@@ -18,7 +18,7 @@ TEST(join, returns_both_values_on_any_number_of_workers) {
 TEST(join, outside_a_runtime_runs_on_the_default_one) {
   std::atomic<int> elsewhere{0};
   const auto look = [&] {
-    elsewhere += detail::here().runtime != &detail::access::internals(default_runtime()) ? 1 : 0;
+    elsewhere += detail::here().runtime != &detail::private_access::internals(default_runtime()) ? 1 : 0;
   };
   join(look, look);
   join(look, [&] { join(look, look); }, look);

@@ -63,8 +63,8 @@ class alarm_clock final : public detail::polled_source {
 class attached_clock {
  public:
   explicit attached_clock(runtime& rt)
-      : of_(detail::access::internals(rt)),
-        clock_(std::make_shared<alarm_clock>(detail::access::internals(rt))) {
+      : of_(detail::private_access::internals(rt)),
+        clock_(std::make_shared<alarm_clock>(detail::private_access::internals(rt))) {
     detail::attach(of_, clock_);
   }
   ~attached_clock() { detail::detach(of_, *clock_); }

@@ -197,7 +197,7 @@ std::vector<int> kept_processors(runtime& rt) {
   std::vector<int> kept;
   for (const int each : all) {
     EXPECT_TRUE(bind_to({each}));
-    if (detail::access::internals(rt).worker_of_this_processor() != nullptr) kept.push_back(each);
+    if (detail::private_access::internals(rt).worker_of_this_processor() != nullptr) kept.push_back(each);
   }
   EXPECT_TRUE(bind_to(all));
   return kept;
@@ -256,7 +256,7 @@ TEST(runtime, leaves_the_mask_of_a_caller_whose_processors_hwloc_does_not_show) 
   std::vector<int> of_worker;
   on_own_thread(rt, 0, [&] { of_worker = processors_here(); });
   EXPECT_EQ(of_worker, all);
-  detail::access::internals(rt).move_this_thread_to(0);
+  detail::private_access::internals(rt).move_this_thread_to(0);
   EXPECT_EQ(processors_here(), all);
 }
 
@@ -348,7 +348,7 @@ TEST(runtime, jobs_run_on_the_worker_that_they_are_sent_to) {
   std::vector<std::unique_ptr<counted_job>> jobs;
   for (unsigned i = 0; i < 400; ++i) {
     jobs.push_back(std::make_unique<counted_job>(left));
-    detail::submit_to(detail::access::internals(rt), i % 4, *jobs.back());
+    detail::submit_to(detail::private_access::internals(rt), i % 4, *jobs.back());
   }
   while (left != 0) std::this_thread::yield();
   for (unsigned i = 0; i < 400; ++i) EXPECT_EQ(jobs[i]->ran_on, i % 4);

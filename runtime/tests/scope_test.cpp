@@ -36,7 +36,7 @@ TEST(scope, outside_a_runtime_has_its_tasks_run_beside_the_thread_on_the_default
   while (step != 1) std::this_thread::yield();
   step = 2;
   s.wait();
-  EXPECT_EQ(on, &detail::access::internals(default_runtime()));
+  EXPECT_EQ(on, &detail::private_access::internals(default_runtime()));
 }
 
 TEST(scope, outside_a_runtime_runs_every_task_whatever_their_number_and_size) {

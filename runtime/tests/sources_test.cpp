@@ -35,7 +35,7 @@ class counting_source : public detail::source {
 
 TEST(sources, no_worker_uses_a_source_that_was_detached) {
   on_runtimes([](runtime& rt) {
-    auto& of = detail::access::internals(rt);
+    auto& of = detail::private_access::internals(rt);
     // Other sources stay.
     const auto before = std::make_shared<counting_source>();
     before->work = 1'000'000'000;  // so that no worker sleeps
@@ -77,10 +77,10 @@ TEST(sources, a_source_that_is_detached_says_so_to_the_workers_in_it) {
     const auto patient = std::make_shared<patient_source>();
     for (int round = 0; round < 3; ++round) {  // attached again it is as new
       patient->entered = false;
-      detail::attach(detail::access::internals(rt), patient);
-      detail::published(detail::access::internals(rt));
+      detail::attach(detail::private_access::internals(rt), patient);
+      detail::published(detail::private_access::internals(rt));
       while (!patient->entered) std::this_thread::yield();
-      detail::detach(detail::access::internals(rt), *patient);
+      detail::detach(detail::private_access::internals(rt), *patient);
       ASSERT_EQ(patient.use_count(), 1);
     }
   });
@@ -100,7 +100,7 @@ class scripted_source : public detail::source {
 // more. The source that it found may be detached meanwhile.
 TEST(sources, a_source_that_goes_while_its_finder_leaves_the_search_is_not_run) {
   runtime rt{{.workers = 2}};
-  auto& of = detail::access::internals(rt);
+  auto& of = detail::private_access::internals(rt);
   const auto looks = std::make_shared<scripted_source>();
   const auto goes = std::make_shared<scripted_source>();
   std::atomic<bool> offers{false};
@@ -140,7 +140,7 @@ TEST(sources, a_source_that_goes_while_its_finder_leaves_the_search_is_not_run) 
 
 TEST(sources, all_are_looked_at_however_many_there_are) {
   runtime rt{{.workers = 2}};
-  auto& of = detail::access::internals(rt);
+  auto& of = detail::private_access::internals(rt);
   std::vector<std::shared_ptr<counting_source>> all;
   for (int i = 0; i < 200; ++i) {
     all.push_back(std::make_shared<counting_source>());
@@ -161,7 +161,7 @@ TEST(sources, all_are_looked_at_however_many_there_are) {
 
 TEST(sources, a_source_that_always_has_work_does_not_hide_others) {
   runtime rt{{.workers = 1}};
-  auto& of = detail::access::internals(rt);
+  auto& of = detail::private_access::internals(rt);
   const auto greedy = std::make_shared<counting_source>();
   const auto modest = std::make_shared<counting_source>();
   greedy->work = 100'000;

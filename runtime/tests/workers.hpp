@@ -58,7 +58,7 @@ void on_own_thread(runtime& rt, unsigned worker, F f) {
     F& f;
     std::atomic<bool> ran{false};
   } job(f);
-  detail::submit_to(detail::access::internals(rt), worker, job);
+  detail::submit_to(detail::private_access::internals(rt), worker, job);
   while (!job.ran.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 

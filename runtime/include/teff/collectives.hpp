@@ -15,7 +15,7 @@
 namespace teff {
 
 // A broadcast that on_broadcast() has registered: send() calls the handler on every rank. It can be copied,
-// and is of use as long as its communicator lives. Both hold for reduction and barrier, too.
+// and is of use as long as its communicator lives. Both hold for rank_reduction and barrier, too.
 template <class... Arguments>
 class broadcast {
  public:
@@ -54,7 +54,7 @@ template <class F>
 
 // A reduction that on_reduction() has registered.
 template <class T>
-class reduction {
+class rank_reduction {
  public:
   // Gives this rank's value of a round. Each rank gives one; if it gives a second one in the same run(), that
   // run() fails with misuse. Otherwise it is like message::send().
@@ -63,8 +63,9 @@ class reduction {
  private:
   template <class U, class Combine, class F>
     requires detail::makes_reduction<U, Combine, F>
-  friend reduction<U> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler);
-  explicit reduction(std::shared_ptr<detail::reduction_state<T>> state) noexcept : state_(std::move(state)) {}
+  friend rank_reduction<U> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler);
+  explicit rank_reduction(std::shared_ptr<detail::reduction_state<T>> state) noexcept
+      : state_(std::move(state)) {}
   std::shared_ptr<detail::reduction_state<T>> state_;
 };
 
@@ -83,15 +84,15 @@ class reduction {
 // `root`.
 template <class T, class Combine, class F>
   requires detail::makes_reduction<T, Combine, F>
-[[nodiscard]] reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
-  return reduction<T>(detail::make_reduction<T>(comm, root, std::forward<Combine>(combine),
-                                                std::forward<F>(handler), "teff::reduction"));
+[[nodiscard]] rank_reduction<T> on_reduction(communicator& comm, int root, Combine&& combine, F&& handler) {
+  return rank_reduction<T>(detail::make_reduction<T>(comm, root, std::forward<Combine>(combine),
+                                                     std::forward<F>(handler), "teff::rank_reduction"));
 }
 
 // A barrier that on_barrier() has registered.
 class barrier {
  public:
-  // Says that this rank has come to this round; otherwise it is like reduction::give().
+  // Says that this rank has come to this round; otherwise it is like rank_reduction::give().
   void arrive(std::uint64_t round) const { all_->give(round, 0); }
 
  private:

@@ -50,7 +50,8 @@ template <std::copyable Key, class... Data>
 class distributed_graph {
  public:
   explicit distributed_graph(communicator& comm)
-      : tasks_(std::make_shared<tasks>(detail::access::internals(comm.workers()), comm.workers().workers())),
+      : tasks_(std::make_shared<tasks>(detail::private_access::internals(comm.workers()),
+                                       comm.workers().workers())),
         part_(comm) {
     tasks_->looks_elsewhere = true;
     part_.tie(tasks_);

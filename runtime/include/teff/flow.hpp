@@ -77,8 +77,9 @@ class flow_recording {
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
 class flow {
  public:
-  explicit flow(runtime& rt) : core_(std::make_shared<detail::flow_core>(detail::access::internals(rt), rt.workers())) {
-    detail::attach(detail::access::internals(rt), core_);
+  explicit flow(runtime& rt)
+      : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
+    detail::attach(detail::private_access::internals(rt), core_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
   // run, and says so on stderr.

@@ -14,12 +14,12 @@
 // - A future costs one allocation.
 #pragma once
 
-#include <teff/detail/access.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/combined.hpp>
 #include <teff/detail/future/coroutine.hpp>
 #include <teff/detail/future/outcome.hpp>
 #include <teff/detail/future/submitted.hpp>
+#include <teff/detail/private_access.hpp>
 #include <teff/error.hpp>
 
 #include <concepts>
@@ -91,7 +91,7 @@ class future {
     auto* const made = new detail::chained<closure, T, result>(std::move(outcome_), std::move(copy));
     detail::outcome_owner<result> owner(made);
     detail::undo_if_thrown([&] { made->start(); }, [&] { outcome_ = made->give_back(); });
-    return detail::access::future_of<future<result>>(std::move(owner));
+    return detail::private_access::future_of<future<result>>(std::move(owner));
   }
 
   // The coroutine goes on, on a worker, when the value is there. `co_await` returns it or throws the
@@ -102,7 +102,7 @@ class future {
   }
 
  private:
-  friend struct detail::access;
+  friend struct detail::private_access;
   explicit future(detail::outcome_owner<T> outcome) noexcept : outcome_(std::move(outcome)) {}
   [[nodiscard]] detail::outcome<T>* internals() const { return std::addressof(checked()); }
   [[nodiscard]] detail::outcome_owner<T> give_away() noexcept { return std::move(outcome_); }
@@ -132,7 +132,7 @@ using all_values = std::tuple<std::conditional_t<std::is_void_v<T>, std::monosta
 template <class... T>
   requires(sizeof...(T) > 0)
 future<all_values<T...>> when_all(future<T>... futures) {
-  detail::fixed_inputs<sizeof...(T)> inputs{{detail::access::internals(futures)...}, {}};
+  detail::fixed_inputs<sizeof...(T)> inputs{{detail::private_access::internals(futures)...}, {}};
   const auto take = []<class U>(detail::outcome_owner<U>& each) -> decltype(auto) {
     if constexpr (std::is_void_v<U>) {
       return std::monostate{};
@@ -145,7 +145,7 @@ future<all_values<T...>> when_all(future<T>... futures) {
   };
   return detail::started<detail::all_outcomes<all_values<T...>, std::tuple<detail::outcome_owner<T>...>,
                                               decltype(inputs), std::remove_const_t<decltype(join)>>>(
-      std::tuple(detail::access::give_away(futures)...), std::move(inputs), join);
+      std::tuple(detail::private_access::give_away(futures)...), std::move(inputs), join);
 }
 
 // As above for a range of futures. The value is a vector; for futures of void, the result is a future of
@@ -156,10 +156,10 @@ auto when_all(R&& futures) {
   using values = typename detail::vector_of<value>::type;
   detail::counted_inputs inputs;
   std::vector<detail::outcome_owner<value>> owners;
-  for (auto& each : futures) inputs.states.push_back(detail::access::internals(each));
+  for (auto& each : futures) inputs.states.push_back(detail::private_access::internals(each));
   inputs.arrivals.resize(inputs.states.size());
   owners.reserve(inputs.states.size());
-  for (auto& each : futures) owners.push_back(detail::access::give_away(each));
+  for (auto& each : futures) owners.push_back(detail::private_access::give_away(each));
   const auto join = [](auto& all) -> values {
     if constexpr (!std::is_void_v<values>) {
       values taken;
@@ -188,7 +188,7 @@ template <class... T>
   requires(sizeof...(T) > 0)
 future<first_ready<std::tuple<future<T>...>>> when_any(future<T>... futures) {
   using value = first_ready<std::tuple<future<T>...>>;
-  detail::fixed_inputs<sizeof...(T)> inputs{{detail::access::internals(futures)...}, {}};
+  detail::fixed_inputs<sizeof...(T)> inputs{{detail::private_access::internals(futures)...}, {}};
   return detail::started<detail::any_outcome<value, decltype(inputs)>>(
       value{0, std::tuple(std::move(futures)...)}, std::move(inputs));
 }
@@ -199,7 +199,7 @@ template <range_of_futures R>
 auto when_any(R&& futures) {
   using value = first_ready<std::vector<std::ranges::range_value_t<R>>>;
   detail::counted_inputs inputs;
-  for (auto& each : futures) inputs.states.push_back(detail::access::internals(each));
+  for (auto& each : futures) inputs.states.push_back(detail::private_access::internals(each));
   if (inputs.states.empty())
     detail::throw_error(misuse("teff::when_any: of no futures, none can be the first"));
   inputs.arrivals.resize(inputs.states.size());

@@ -242,7 +242,7 @@ class communicator {
 
  private:
   friend class detail::replay_ranks;
-  friend struct detail::access;
+  friend struct detail::private_access;
   [[nodiscard]] detail::communicator_core& internals() const noexcept { return source_->core(); }
   [[nodiscard]] detail::message_source& source() const noexcept { return *source_; }
   // `kind`: its name in texts.

@@ -13,7 +13,7 @@
 //   worker, they run on the workers of default_runtime().
 #pragma once
 
-#include <teff/detail/access.hpp>
+#include <teff/detail/private_access.hpp>
 #include <teff/detail/scheduler/job.hpp>
 #include <teff/detail/scheduler/run_call.hpp>
 #include <teff/error.hpp>
@@ -150,7 +150,7 @@ class runtime {
   [[nodiscard]] teff::counters counters(unsigned worker) const;
 
  private:
-  friend struct detail::access;
+  friend struct detail::private_access;
   [[nodiscard]] detail::scheduler& internals() noexcept { return *scheduler_; }
 
   std::unique_ptr<detail::scheduler, void (*)(detail::scheduler*) noexcept> scheduler_;

@@ -159,9 +159,9 @@ template <std::copyable Key, class Hash = key_hash<Key>>
 class task_graph {
  public:
   explicit task_graph(runtime& rt)
-      : graph_(
-            std::make_shared<detail::keyed_graph<Key, Hash>>(detail::access::internals(rt), rt.workers())) {
-    detail::attach(detail::access::internals(rt), graph_);
+      : graph_(std::make_shared<detail::keyed_graph<Key, Hash>>(detail::private_access::internals(rt),
+                                                                rt.workers())) {
+    detail::attach(detail::private_access::internals(rt), graph_);
   }
   // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
   // run, and says so on stderr. Then destroys the functions that were set, unless a recording keeps them. A

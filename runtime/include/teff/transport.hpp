@@ -5,9 +5,9 @@
 // classes.
 #pragma once
 
-#include <teff/detail/access.hpp>
 #include <teff/detail/message/packet.hpp>
 #include <teff/detail/platform/doorbell.hpp>
+#include <teff/detail/private_access.hpp>
 #include <teff/detail/standard_library.hpp>
 
 #include <cstddef>
@@ -129,7 +129,7 @@ class transport {
   [[nodiscard]] virtual std::shared_ptr<std::byte> map_memory(int of, const memory_name& name);
 
  private:
-  friend struct detail::access;
+  friend struct detail::private_access;
   [[nodiscard]] unsigned count_next(const std::string& kind);
 
   std::mutex counting_;  // guards what follows

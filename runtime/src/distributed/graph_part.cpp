@@ -17,9 +17,9 @@ graph_part::graph_part(communicator& like)
 graph_part::~graph_part() {
   leave();
   messages_->tell_trace();
-  detach(access::internals(runtime_), *messages_);
+  detach(private_access::internals(runtime_), *messages_);
   tasks_->abandon_if_unfinished();
-  detach(access::internals(runtime_), *tasks_);
+  detach(private_access::internals(runtime_), *tasks_);
 }
 
 void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
@@ -31,9 +31,9 @@ void graph_part::tie(std::shared_ptr<task_source_base> tasks) {
         if (me.awaits_rest_.exchange(false, std::memory_order_seq_cst)) me.messages_->look_again();
       },
       this);
-  attach(access::internals(runtime_), tasks_);
-  attach(access::internals(runtime_), messages_);
-  published(access::internals(runtime_));  // it may ask to be polled, or listened to
+  attach(private_access::internals(runtime_), tasks_);
+  attach(private_access::internals(runtime_), messages_);
+  published(private_access::internals(runtime_));  // it may ask to be polled, or listened to
 }
 
 std::uint32_t graph_part::add(registered_message added) {
@@ -47,7 +47,7 @@ std::uint32_t graph_part::add(registered_message added) {
 // it. It leaves when all others do.
 void graph_part::leave() noexcept {
   try {
-    expect_own_process(access::internals(runtime_));
+    expect_own_process(private_access::internals(runtime_));
     leaves_ = true;
     do {
       expect_begun();

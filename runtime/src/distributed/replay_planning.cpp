@@ -38,16 +38,16 @@ replay_ranks::replay_ranks(communicator& like)
       tell_times_(messages_.on([this](int from, std::uint64_t times) {
         if (!leaves_) expect_same_times(from, times);
       })),
-      channel_(watchdog::open(transport_, access::source(messages_).name())),
+      channel_(watchdog::open(transport_, private_access::source(messages_).name())),
       planning_(std::make_unique<planned>(messages_, transport_.ranks())) {
-  access::source(messages_).describe([this] { return waits_in_words(); });
+  private_access::source(messages_).describe([this] { return waits_in_words(); });
   channel_->on_arrival([this] { ring_own(); });
 }
 
 replay_ranks::~replay_ranks() {
   leave();
   channel_->on_arrival(nullptr);
-  watchdog::close(std::move(channel_), access::source(messages_).name(), transport_.rank(),
+  watchdog::close(std::move(channel_), private_access::source(messages_).name(), transport_.rank(),
                   transport_.ranks());
 }
 
@@ -62,7 +62,7 @@ void replay_ranks::plan(rank_lists lists) {
   compile(all);
   std::vector<std::uint32_t> tasks;
   for (const auto& each : all.lists) tasks.push_back(static_cast<std::uint32_t>(each.size()));
-  core_.emplace(access::internals(runtime_), replay_plan(tasks, {}, true));
+  core_.emplace(private_access::internals(runtime_), replay_plan(tasks, {}, true));
   planning_.reset();
 }
 

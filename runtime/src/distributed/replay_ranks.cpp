@@ -111,7 +111,7 @@ void replay_ranks::expect_same_times(int rank, std::uint64_t times) const {
 // Others may be in a replay, or about to begin one.
 void replay_ranks::leave() noexcept {
   leaves_ = true;
-  access::source(messages_).leave("teff::distributed_replay", [this] {
+  private_access::source(messages_).leave("teff::distributed_replay", [this] {
     if (failed_ == nullptr) return;
     failure_spread_.store(false, std::memory_order_relaxed);
     spread_failure();
@@ -245,7 +245,7 @@ void replay_ranks::ended(std::size_t part, std::size_t step, std::uint64_t itera
 }
 
 void replay_ranks::fail(std::exception_ptr why, const std::string& where) noexcept {
-  access::internals(messages_).fail(std::move(why), where);
+  private_access::internals(messages_).fail(std::move(why), where);
   spread_failure();
 }
 

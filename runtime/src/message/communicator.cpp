@@ -42,14 +42,14 @@ communicator::communicator(runtime& rt, transport& through, const communicator_o
     : runtime_(rt),
       transport_(through),
       source_(std::make_shared<detail::message_source>(rt, through, window_of(how), kind)) {
-  detail::attach(detail::access::internals(rt), source_);
-  detail::published(detail::access::internals(rt));  // it may ask to be polled, or listened to
+  detail::attach(detail::private_access::internals(rt), source_);
+  detail::published(detail::private_access::internals(rt));  // it may ask to be polled, or listened to
 }
 
 communicator::~communicator() {
   source_->leave("teff::communicator");
   source_->tell_trace();
-  detail::detach(detail::access::internals(runtime_), *source_);
+  detail::detach(detail::private_access::internals(runtime_), *source_);
 }
 
 int communicator::rank() const noexcept {

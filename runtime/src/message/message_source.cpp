@@ -34,13 +34,13 @@ message_source::message_source(runtime& rt, transport& through, std::size_t wind
     : runtime_(rt),
       part_(part),
       kind_(std::move(kind)),
-      number_(access::count_next(through, kind_)),
+      number_(private_access::count_next(through, kind_)),
       listens_until_(next_time_that_never_comes()),
-      waiters_(access::internals(rt)),
+      waiters_(private_access::internals(rt)),
       core_(through, *this, window, looks_before_counts) {
-  if (auto* const trace = access::internals(rt).traced(); trace != nullptr)
+  if (auto* const trace = private_access::internals(rt).traced(); trace != nullptr)
     trace->belong_to(through.rank(), through.ranks());
-  if (through.is_crowded(rt.workers())) access::internals(rt).share_cores();
+  if (through.is_crowded(rt.workers())) private_access::internals(rt).share_cores();
 }
 
 void message_source::send(int to, std::uint32_t number, std::size_t size,
@@ -135,7 +135,7 @@ void message_source::wait_for_end() {
 void message_source::leave(const std::string& who, const std::function<void()>& failed) noexcept {
   if (core_.ranks() == 1 || std::exchange(leaves_, true)) return;
   try {
-    expect_own_process(access::internals(runtime_));
+    expect_own_process(private_access::internals(runtime_));
     const watchdog observes([this] { return state(); }, watchdog::where_nothing_runs);
     core_.leave();
     do {
@@ -159,7 +159,7 @@ message_counters message_source::counters() {
 }
 
 void message_source::tell_trace() noexcept {
-  auto* const trace = access::internals(runtime_).traced();
+  auto* const trace = private_access::internals(runtime_).traced();
   if (trace == nullptr) return;
   try {
     trace->add_messages(kind_, counters());
@@ -210,7 +210,7 @@ void message_source::poll(unsigned /*worker*/) noexcept {
 }
 
 void message_source::work_came() noexcept {
-  published(access::internals(runtime_));
+  published(private_access::internals(runtime_));
 }
 
 bool message_source::at_rest() noexcept {
@@ -224,21 +224,21 @@ std::uint64_t message_source::left() noexcept {
 }
 
 bool message_source::is_traced() noexcept {
-  return access::internals(runtime_).traced() != nullptr;
+  return private_access::internals(runtime_).traced() != nullptr;
 }
 
 std::string message_source::clock_question(bool begins) {
-  auto* const trace = access::internals(runtime_).traced();
+  auto* const trace = private_access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_question(begins);
 }
 
 std::string message_source::clock_answer(std::string_view question) {
-  auto* const trace = access::internals(runtime_).traced();
+  auto* const trace = private_access::internals(runtime_).traced();
   return trace == nullptr ? std::string() : trace->clock_answer(question);
 }
 
 void message_source::take_clock_answer(std::string_view answer) {
-  if (auto* const trace = access::internals(runtime_).traced(); trace != nullptr)
+  if (auto* const trace = private_access::internals(runtime_).traced(); trace != nullptr)
     trace->take_clock_answer(answer);
 }
 

@@ -56,13 +56,13 @@ runtime* made_here() noexcept {
 
 bool is_shut_down() noexcept {
   auto* const kept = made_here();
-  return kept != nullptr && detail::access::internals(*kept).is_shut_down();
+  return kept != nullptr && detail::private_access::internals(*kept).is_shut_down();
 }
 
 // The runtime itself is never destroyed: threads that run on after the end of main may still use it.
 void shut_down_at_exit() noexcept {
   exits.store(true, std::memory_order_relaxed);
-  if (auto* const kept = made_here()) detail::access::internals(*kept).shut_down_at_exit();
+  if (auto* const kept = made_here()) detail::private_access::internals(*kept).shut_down_at_exit();
 }
 
 // Whether a loop or join that the calling thread begins, which is no worker, runs in order on that thread.
@@ -91,14 +91,14 @@ namespace detail {
 
 bool run_on_default_runtime(awaited_job& job) {
   if (runs_in_order()) return false;
-  if (detail::access::internals(default_runtime()).run_unless_shut_down(job)) return true;
+  if (detail::private_access::internals(default_runtime()).run_unless_shut_down(job)) return true;
   if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
   return false;
 }
 
 scheduler* begin_outside() {
   if (runs_in_order()) return nullptr;
-  auto& runtime = detail::access::internals(default_runtime());
+  auto& runtime = detail::private_access::internals(default_runtime());
   if (runtime.begin_call_unless_shut_down()) return &runtime;
   if (!exits.load(std::memory_order_relaxed)) throw runtime_was_shut_down();
   return nullptr;

@@ -57,7 +57,7 @@ class replay_ranks {
   // For its messages: the phases of planning, and the ends of replays, are the epochs.
   [[nodiscard]] communicator& messages() noexcept { return messages_; }
   [[nodiscard]] const communicator& messages() const noexcept { return messages_; }
-  [[nodiscard]] scheduler& workers() const noexcept { return access::internals(runtime_); }
+  [[nodiscard]] scheduler& workers() const noexcept { return private_access::internals(runtime_); }
 
   // The name of a task in errors; as long as this lives.
   void name_tasks(std::function<std::string(const rank_task&)> name) { name_of_ = std::move(name); }

@@ -2,9 +2,9 @@
 // future.
 #pragma once
 
-#include <teff/detail/access.hpp>
 #include <teff/detail/exceptions.hpp>
 #include <teff/detail/future/outcome.hpp>
+#include <teff/detail/private_access.hpp>
 #include <teff/detail/scheduler/made_of_others.hpp>
 #include <teff/detail/scheduler/source.hpp>
 #include <teff/detail/scheduler/tracing.hpp>
@@ -111,7 +111,7 @@ class submitted final : public outcome<T>, job {
 
 template <class T>
 future<T> future_of(outcome_owner<T> outcome) noexcept {
-  return access::future_of<future<T>>(std::move(outcome));
+  return private_access::future_of<future<T>>(std::move(outcome));
 }
 
 template <class F, class T = std::invoke_result_t<F>>
@@ -119,7 +119,7 @@ future<T> submitted_to(scheduler& runtime, F f) {
   auto made = outcome_owner<T>(new submitted<F, T>(runtime, std::move(f)));
   undo_if_thrown([&] { begin_call(runtime); }, [&] { made->release(); });  // as the queue
   static_cast<submitted<F, T>*>(made.get())->submit();
-  return access::future_of<future<T>>(std::move(made));
+  return private_access::future_of<future<T>>(std::move(made));
 }
 
 // A closure that is not called if stop was requested.

@@ -4,7 +4,7 @@
 namespace teff::detail {
 
 // A friend of these classes.
-struct access {
+struct private_access {
   // The scheduler of a runtime, the core of a communicator, the outcome of a future.
   template <class T>
   static decltype(auto) internals(T& of) {
