@@ -435,7 +435,7 @@ TEST(distributed_replay, tasks_without_a_worker_are_spread_over_the_workers) {
   g.add(100, 8, {}, 1);
   for (int i = 0; i < 8; ++i) g.add(i, 8, {});
   std::array<std::atomic<int>, 3> ran{};
-  g.replay(1, [&](int, const replayed_task&) { ++ran[worker_index()]; });
+  g.replay(1, [&](int, const replayed_task&) { ++ran[*worker_index()]; });
   for (const auto& each : ran) EXPECT_EQ(each, 3);
 }
 
