@@ -11,7 +11,7 @@
 namespace teff::detail {
 
 // Counts down events whose number is known only when the count is closed. The thread that closes it counts
-// the events in a variable of its own until then, so it does not touch the count.
+// the events in a plain variable until then, so it does not touch the count.
 template <template <class> class Atomic = std::atomic>
 class open_count {
  public:
