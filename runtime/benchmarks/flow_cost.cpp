@@ -1,5 +1,4 @@
-// What it costs to make, run and retire a task of a flow: nanoseconds a task. Arguments: workers (2), tasks
-// (10^6).
+// The cost to make, run and retire a task of a flow, in nanoseconds. Arguments: workers (2), tasks (10^6).
 #include <teff/flow.hpp>
 
 #include <algorithm>

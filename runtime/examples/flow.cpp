@@ -1,4 +1,5 @@
-// A blocked heat equation as data flow: each task names the blocks that it reads and the one that it writes.
+// A blocked heat equation as data flow: each task names the blocks that it reads and the block that it
+// writes.
 #include <teff/flow.hpp>
 
 #include <cmath>

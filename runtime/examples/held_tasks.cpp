@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-// Answers questions one after the other, on a thread of its own.
+// Answers questions one after the other, on its thread.
 class server {
  public:
   server() : thread_([this] { answer_all(); }) {}

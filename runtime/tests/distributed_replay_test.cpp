@@ -29,7 +29,7 @@ using key = std::array<int, 2>;
 template <class Body>
 concept is_a_body_of_ranks = requires(distributed_replay<key>& g, Body& body) { g.replay(1, body); };
 
-// What is const for a body is so for a generic one too.
+// An argument that is const for a body is const for a generic body, too.
 TEST(distributed_replay, takes_every_body_that_can_be_called_with_what_is_const) {
   loopback job(1);
   on_ranks(job, 1, [](transport& through, runtime& rt) {
@@ -361,7 +361,8 @@ TEST(distributed_replay, tasks_that_wait_for_each_other_in_one_iteration_are_nam
   });
 }
 
-// Rank 0 reads what rank 1 makes, and so on: of those that differ, who runs more would wait for ever.
+// Rank 0 reads the values of rank 1, and so on. If two ranks ran different numbers of iterations, the rank
+// with more would wait for ever.
 TEST(distributed_replay, that_is_to_run_unequally_often_is_refused_and_names_who_differs) {
   on_jobs([](transport& through, runtime& rt) {
     communicator comm(rt, through);

@@ -1,5 +1,5 @@
-// The pieces of the dependence system on their interleavings: a task begins once, when all that it waits for
-// has ended and not before; a lock has one holder; turns come in order.
+// The pieces of the dependence system on their interleavings. A task begins once, and not before the groups
+// that it waits for have ended. A lock has one holder. Turns come in order.
 #include <gtest/gtest.h>
 #include <teff/detail/flow/access_group.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 using checked::checker;
 using checked::plain;
 
-// Faults to be found.
+// Faults that the checker must find.
 template <class T>
 struct without_release : checked::atomic<T> {
   using checked::atomic<T>::atomic;
@@ -38,7 +38,7 @@ struct without_acquire : checked::atomic<T> {
     return checked::atomic<T>::compare_exchange_strong(expected, desired, std::memory_order_release);
   }
 };
-// Two steps in the place of one.
+// Two steps instead of one read-modify-write.
 template <class T>
 struct not_atomic : checked::atomic<T> {
   using checked::atomic<T>::atomic;
@@ -103,7 +103,7 @@ struct written_and_read {
   }
 };
 
-// `counts_wrongly`: the creator says that the readers are one.
+// `counts_wrongly`: the creator closes the group of two readers with a total of one.
 template <template <class> class Atomic>
 checker::outcome check_groups(int preemptions, bool counts_wrongly = false) {
   using world = written_and_read<Atomic>;

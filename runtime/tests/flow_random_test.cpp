@@ -1,4 +1,5 @@
-// Random programs of a flow: each ends as the same program does in which every task runs where it is made.
+// Random programs of a flow. Each has the result of the same program in which every task runs where it is
+// made.
 #include <gtest/gtest.h>
 #include <teff/flow.hpp>
 
@@ -50,7 +51,7 @@ class random_program {
     made.number = random_();
     if (below(6) == 0 && nested_) return make_nested(std::move(made));
     if (below(6) == 0) {
-      // What adds touches nothing else.
+      // A task that adds has no other access.
       made.accesses.push_back(make_access(0, size_));
       made.accesses.back().rows = 1;
       made.accesses.back().mode = below(2) == 0 ? touched::adds : touched::updates;
@@ -90,7 +91,7 @@ class random_program {
       }
       made.rows = 1;
     }
-    // Few different ranges, so that exact ones are common, too.
+    // Few different ranges, so many accesses name a known range exactly.
     made.count = 1 + below(size);
     if (below(2) == 0) made.count = (size + 3) / 4;
     made.first = begin + below(size - made.count + 1);

@@ -1,4 +1,4 @@
-// fork() in a program with runtimes: what the child process may do, and that the parent does not notice.
+// fork() in a program with runtimes: the calls that the child process may make. The parent notices none.
 #include "workers.hpp"
 
 #include <sched.h>
@@ -18,8 +18,7 @@
 namespace teff::test {
 namespace {
 
-// The sanitizer's allocator has locks of its own, which threads of the parent may hold when the child is
-// made.
+// The sanitizer's allocator has locks. Threads of the parent may hold them when the child is made.
 constexpr bool allocator_may_hang = under_address_sanitizer;
 
 // In a child process: ends it with 0 if `child()` returns "", else prints that and ends it with 1. A child
@@ -64,7 +63,7 @@ future<int> of_no_runtime() {
   co_return 4;
 }
 
-// A child that uses a runtime of its own, as anybody does. Not under ThreadSanitizer, which takes the child's
+// A child that makes and uses a runtime. Not under ThreadSanitizer, which takes the child's
 // threads for the parent's.
 std::string works_with_its_own() {
   if (under_thread_sanitizer) return "";
@@ -294,7 +293,7 @@ TEST(forked_process, that_returns_from_its_task_ends) {
   });
 }
 
-// Whoever fulfils from outside holds a lock of the graph's now and then.
+// A thread that fulfils from outside holds a lock of the graph now and then.
 TEST(forked_process, that_returns_from_its_task_in_a_graph_takes_no_lock_of_it) {
   for (int round = 0; round < (under_thread_sanitizer ? 3 : 20); ++round) {
     runtime rt{{.workers = 3}};
@@ -335,7 +334,7 @@ TEST(forked_process, of_a_task_of_a_graph_gets_a_named_error_from_the_graph) {
   });
 }
 
-// Whatever lock of the library another thread holds at the moment.
+// Another thread may hold any lock of the library at the fork.
 TEST(forked_process, finds_no_lock_held) {
   if (allocator_may_hang) GTEST_SKIP() << "AddressSanitizer";
   std::atomic<bool> enough{false};
@@ -429,7 +428,7 @@ TEST(forked_process, of_a_guest_that_returns_from_its_task_ends) {
   ASSERT_EQ(::getpid(), parent);
   EXPECT_EQ(end_of(process), EXIT_FAILURE);
 
-  // Who waits for a graph runs its tasks as a guest.
+  // A thread that waits for a graph runs its tasks as a guest.
   task_graph<int> graph{rt};
   graph.indegree([](int) { return 1; }).body([&](int) { fork_in_task(); });
   for (int i = 0; i < 10; ++i) {
@@ -442,7 +441,7 @@ TEST(forked_process, of_a_guest_that_returns_from_its_task_ends) {
 
 // ---- The default runtime ----
 
-// In a process of its own, which can end.
+// In a child process, which can end.
 TEST(forked_process, loops_in_order_when_its_default_runtime_was_shut_down_at_its_exit) {
   if (under_thread_sanitizer || allocator_may_hang) GTEST_SKIP();
   const auto ends = in_child([]() -> std::string {

@@ -20,8 +20,8 @@ using checked::futex;
 using detail::entered;
 using detail::wake_for;
 
-// Pieces of work for any worker, and others for worker 0 only. What a worker's thread or guest may touch is
-// one variable, whose races the checker finds.
+// Pieces of work for any worker, and others for worker 0 only. One variable stands for
+// the data that a worker's thread or guest may touch. The checker finds races on it.
 struct world {
   explicit world(unsigned workers) : gate(workers) { futex::wakes.clear(); }
   detail::idle_gate<futex> gate;
@@ -66,8 +66,8 @@ struct world {
     gate.wake(0);
   }
 
-  // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
-  // until it has found so many pieces.
+  // The steps of worker_loop.cpp and worker_park.cpp at the top of a worker's stack, without the spinning.
+  // The worker returns when it has found `pieces` pieces.
   void search(unsigned me, int pieces) {
     for (int found = 0; found < pieces; ++found) {
       gate.start_search();

@@ -220,8 +220,8 @@ TEST(guests, that_wait_for_a_graph_run_its_tasks) {
   EXPECT_EQ(ran, 50 * 100);
 }
 
-// What a guest has fulfilled is settled when it leaves, and not when its worker next runs the graph: that may
-// be never.
+// The dependences that a guest has fulfilled are settled when it leaves. Its worker may never run the graph
+// again.
 TEST(guests, leave_nothing_open_of_a_graph_whose_keys_they_fulfilled) {
   runtime rt{{.workers = 2, .bind = false}};
   wait_until_parked(rt);
@@ -289,7 +289,7 @@ TEST(guests, that_wait_for_a_graph_run_no_call_of_another_thread) {
       while (!waited) std::this_thread::yield();
     });
   });
-  graph.wait();  // whoever runs the call meanwhile needs this thread to go on
+  graph.wait();  // the thread that runs the call meanwhile needs this thread to go on
   waited = true;
   caller.join();
 }
@@ -313,7 +313,8 @@ TEST(guests, take_part_in_a_replay_as_the_first_worker) {
   }
 }
 
-// One of two threads has the seat; the other one's call is submitted, and a worker's own thread runs it.
+// Two threads call, and the first has the seat. The second thread submits its call, and a worker's thread
+// runs the call.
 TEST(guests, a_thread_that_finds_the_seat_taken_has_its_call_run_by_a_worker) {
   for (const unsigned workers : {2U, 3U}) {
     runtime rt{{.workers = workers}};
@@ -348,7 +349,8 @@ TEST(guests, requests_of_a_thread_that_waits_for_none_run_on_all_workers_at_once
   }
 }
 
-// The only worker is called for the first; whoever comes for the second must not take its place: it waits.
+// The program calls the only worker for the first request. A thread that waits for the second request must
+// not take the worker's place.
 TEST(guests, an_older_request_begins_before_one_that_is_waited_for) {
   for (const int spin : {0, 50}) {
     runtime rt{{.workers = 1, .spin = std::chrono::microseconds(spin)}};

@@ -16,7 +16,7 @@ namespace {
 using detail::job;
 using detail::job_queue;
 
-// What was pushed by which thread, as its how-manieth, and how often it was taken out.
+// A job with the thread that pushed it, its number among the jobs of that thread, and how often it was taken.
 struct numbered : job {
   std::size_t by = 0;
   std::size_t number = 0;

@@ -66,7 +66,7 @@ TEST(parallel_graph, runs_each_task_of_random_graphs_once_and_after_its_predeces
   });
 }
 
-// Counters of few tasks lie elsewhere than those of many.
+// The counters of few tasks lie elsewhere than the counters of many tasks.
 TEST(parallel_graph, runs_few_tasks_as_it_does_many) {
   on_runtimes([](runtime& rt) {
     for (int tasks = 1; tasks < 40; ++tasks) {

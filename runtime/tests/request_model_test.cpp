@@ -1,4 +1,4 @@
-// What futures and requests rest on, on its interleavings: no continuation is lost or called twice, and no
+// The lists of continuations and requests on their interleavings. No continuation is lost or called twice. No
 // request stays in the queue while the only worker sleeps.
 #include <gtest/gtest.h>
 #include <teff/detail/future/continuations.hpp>

@@ -23,8 +23,8 @@ using detail::wake_for;
 
 constexpr int far = 5;  // it never comes
 
-// A source with something to poll for, at a time or when its bell is rung. What a worker's thread or guest
-// may touch is one variable, whose races the checker finds.
+// A source with something to poll for, at a time or when its bell is rung. One variable stands
+// for the data that a worker's thread or guest may touch. The checker finds races on it.
 struct world {
   explicit world(unsigned count) : gate(count), workers(count) {
     futex::wakes.clear();
@@ -59,8 +59,8 @@ struct world {
     return true;
   }
 
-  // What worker_loop.cpp and worker_park.cpp do at the top of a worker's own stack, without the spinning:
-  // until the source was polled.
+  // The steps of worker_loop.cpp and worker_park.cpp at the top of a worker's stack, without the spinning.
+  // The worker returns when a worker has polled the source.
   void serve(unsigned me) {
     gate.start_search();
     while (polled.load() == 0 && !poll_in_time()) {

@@ -1,5 +1,5 @@
-// teff::flow: one thread makes all tasks, which name the outputs that they read and write. With --replay, one
-// period of timesteps is recorded while it runs, and replayed as often as it fits.
+// teff::flow: one thread makes all tasks. Each task names the outputs that it reads and writes. With
+// --replay, the flow records one period of timesteps while it runs, and replays it as often as it fits.
 #include <teff/flow.hpp>
 #include <teff/version.hpp>
 
@@ -20,7 +20,7 @@ namespace {
 using namespace teff::bench;
 using namespace teff::graphs;
 
-// A task that overwrites an output waits for those that read it: with eight timesteps kept, they have ended.
+// A task that overwrites an output waits for its readers. With eight timesteps kept, they have ended.
 // The tasks of a period name the same outputs each time, so a replay keeps two.
 constexpr std::int64_t kept = 8;
 constexpr std::int64_t kept_replayed = 2;
@@ -53,7 +53,7 @@ class execution {
   }
 
  private:
-  /// The tasks of timestep 0 name no inputs, as those later in the stretch do.
+  /// Moves the period past timestep 0, whose tasks name no inputs.
   static period with_inputs(period all) {
     if (all.repeats > 0 && all.first == 0) all = {all.length, all.length, all.repeats - 1};
     return all;
@@ -71,7 +71,8 @@ class execution {
     flow_.wait();
   }
 
-  /// The tasks of the timesteps [first, end); `later`: at each further call they are so many timesteps later.
+  /// Makes the tasks of the timesteps [first, end). At each further call, a body runs `later` timesteps
+  /// later.
   void make(std::int64_t first, std::int64_t end, std::int64_t later) {
     for (std::int64_t timestep = first; timestep < end; ++timestep)
       for (std::size_t index = 0; index < work_.graphs(); ++index) {

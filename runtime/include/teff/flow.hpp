@@ -1,4 +1,4 @@
-// flow: tasks that say what they touch, in a program that reads as a sequential one.
+// flow: each task names the memory that it reads and writes, so a program reads as a sequential one.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -26,27 +26,28 @@
 
 namespace teff {
 
-// How a task of a flow is run.
+// How the library runs a task of a flow.
 struct task_options {
   // Of the tasks that are ready on one worker, the one with the highest priority runs first.
   int priority = 0;
-  // The only worker that runs the task, modulo the number of workers. Nothing: any worker.
+  // The number of the worker that runs the task, modulo the number of workers. Nothing: any worker. Two cases
+  // ignore it: the flow is checked, or a body makes a ready task while more than 4096 tasks are outstanding.
   std::optional<unsigned> place{};
 };
 
-// Tasks of a flow that have run once, and can be run again at hardly any cost a task: what each waits for was
-// found when they were recorded.
+// Tasks of a flow that have run once, and can run again at hardly any cost a task. record() has found which
+// tasks wait for which.
 //
-// - A replay calls the same bodies again, on the workers that ran them, as if the tasks were made again in
-// the
-//   same order, so often. Iterations overlap as far as the accesses allow. A body that counts its calls knows
-//   the iteration.
+// - A replay calls the same bodies again, on the workers that ran them. The result is as if the program made
+//   the tasks again, in the same order, once an iteration. Iterations overlap as far as the accesses allow.
+//   A body that counts its calls knows the iteration.
 // - A runtime runs one replay at a time. No other task of the flow may touch the same memory meanwhile.
-// - What the tasks named outlives the recording. The runtime does, too; the flow need not.
+// - The memory that the tasks name must outlive the recording, and so must the runtime. The flow need not.
 class flow_recording {
  public:
-  // Returns when all iterations have ended. Throws the first exception of a body: no further body is called
-  // then. Throws not_replayable if a body makes a task, runtime_was_shut_down.
+  // Returns when all iterations have ended. Throws the first exception of a body, and the workers begin no
+  // further body then. Throws not_replayable if a body makes a task of the flow. Throws
+  // runtime_was_shut_down.
   void replay(std::uint64_t times = 1) { all_->replay(times); }
   // How many tasks an iteration has.
   [[nodiscard]] std::size_t tasks() const noexcept { return all_->tasks(); }
@@ -57,9 +58,9 @@ class flow_recording {
   std::unique_ptr<detail::flow_recording> all_;
 };
 
-// Tasks that run as the accesses to memory which they name allow: a task begins when the tasks made before
-// it, with which it shares memory that one of them writes, have ended. So the result is that of the same
-// program in which each task runs where it is made.
+// Tasks that name the memory which they read and write. Two tasks are dependent if they share memory that
+// either of them writes. A task begins when the tasks that were made before it, and on which it depends, have
+// ended. So the result is that of the same program in which each task runs where it is made.
 //
 //   teff::flow f{rt};
 //   for (int step = 0; step < steps; ++step)
@@ -67,12 +68,12 @@ class flow_recording {
 //       f.task(teff::in(x[i - 1]), teff::in(x[i + 1]), teff::inout(x[i]), [&, i] { relax(i); });
 //   f.wait();
 //
-// - One thread at a time makes the tasks of a flow, and waits. Within the body of a task, the thread of that
-//   body makes tasks that run inside it: their accesses are compared with each other's, and the task ends
-//   when they all have. They may touch what the task has named, and what belongs to it alone.
-// - task() may run this or other tasks before it returns: on a runtime of one worker as soon as they are
-// ready,
-//   else when some thousands are outstanding. So a program may make any number of tasks in bounded memory.
+// - One thread at a time makes the tasks of a flow, and waits.
+// - A body may make inner tasks. They wait for each other only, and their task ends when they all have. They
+//   may touch the memory that their task names, and memory that belongs to their task alone.
+// - task() may run this or other tasks before it returns. The worker of a runtime with one worker runs each
+//   ready task at once. Otherwise the thread runs tasks when more than 4096 bodies are outstanding. So a
+//   program may make any number of tasks in bounded memory.
 // - A runtime outlives its flows, and the memory that a task names outlives the task.
 // - If a body throws, tasks that have not begun are dropped, and wait() throws the first exception.
 class flow {
@@ -81,8 +82,7 @@ class flow {
       : core_(std::make_shared<detail::flow_core>(detail::private_access::internals(rt), rt.workers())) {
     detail::attach(detail::private_access::internals(rt), core_);
   }
-  // If tasks are left that wait() has not waited for, drops those that have not begun, waits for those that
-  // run, and says so on stderr.
+  // If tasks are left, says so on stderr, drops the tasks that have not begun, and waits for the others.
   ~flow() {
     core_->abandon_if_unfinished();
     if (core_->has_runtime()) detail::detach(core_->runtime(), *core_);
@@ -90,15 +90,15 @@ class flow {
   flow(const flow&) = delete;
   flow& operator=(const flow&) = delete;
 
-  // Makes a task: `what` are its accesses, also as ranges of them, then what it does. The body is copied or
-  // moved, called on a worker, and destroyed when the task has ended. It is given the private copies of its
-  // reductions, in their order.
+  // Makes a task. `what` are its accesses, or ranges of accesses, and last its body. The flow copies or moves
+  // the body, calls it on a worker, and destroys it when the task has ended. The arguments of the body are
+  // the private copies of its reductions, in their order.
   //
   //   f.task(teff::in(a), teff::inout(b), [&] { b += a; });
   //   f.task(std::span<const teff::access>(list), teff::out(c), [&] { ... });  // a list known at run time
   //
-  // Throws misuse if an access overlaps a reduction of the same task, runtime_was_shut_down, std::bad_alloc,
-  // and what copying the body throws.
+  // Throws misuse if an access overlaps a reduction of the same task. Throws not_replayable if the body of a
+  // replayed task calls it. Throws runtime_was_shut_down, std::bad_alloc, and what copying the body throws.
   template <class... What>
     requires(sizeof...(What) != 0 &&
              !std::same_as<std::remove_cvref_t<detail::first_of<What...>>, task_options>)
@@ -112,17 +112,18 @@ class flow {
          std::make_index_sequence<sizeof...(What) - 1>());
   }
 
-  // Returns when all tasks have ended. A worker runs tasks meanwhile, those of this flow first; a thread that
-  // is no worker takes part as one if it can. Throws the first exception of a body; misuse within a task of
-  // the flow; graph_waits_for_itself where it could never return; runtime_was_shut_down. Then the flow can be
-  // used again.
+  // Returns when all tasks have ended. A worker that waits runs tasks meanwhile, the tasks of this flow
+  // first. Another thread that waits takes part as a worker if it can. Throws the first exception of a body.
+  // The program can use the flow again afterwards. Throws misuse if a task of the flow calls it. Throws
+  // graph_waits_for_itself if it could never return, and runtime_was_shut_down.
   void wait() {
     expect_outside("teff::flow::wait");
     if (core_->checker != nullptr) core_->checker->forget();
     core_->wait();
   }
-  // Returns when the accesses could begin: when what the tasks so far do to that memory is done. Tasks that
-  // touch other memory may still run. Throws as wait(), but no exception of a body: wait() does.
+  // Returns when a task with these accesses could begin. Tasks that touch other memory may still run. Throws
+  // as wait(), but leaves the exceptions of bodies to wait(). Throws not_replayable while the flow is
+  // recorded.
   template <class... Accesses>
     requires(sizeof...(Accesses) != 0)
   void wait(Accesses&&... accesses) {
@@ -143,7 +144,7 @@ class flow {
       }
       telling(std::atomic<bool>* to_set, detail::flow_core* of) : begun(to_set), core(of) {}
       telling(telling&& other) noexcept : begun(std::exchange(other.begun, nullptr)), core(other.core) {}
-      void operator()() const noexcept {}  // the end tells, which comes if the task is dropped, too
+      void operator()() const noexcept {}  // the destructor tells, as the task may be dropped
     };
     task(std::forward<Accesses>(accesses)..., telling(&begun, core));
     core->help_until([](const void* what) { return static_cast<const std::atomic<bool>*>(what)->load(); },
@@ -151,10 +152,13 @@ class flow {
   }
 
   // Calls make(), runs the tasks that it makes, and returns them as a recording when they have ended. Throws
-  // not_replayable if one of their bodies makes tasks; what make() and wait() throw.
+  // not_replayable if a body of these tasks makes tasks. Throws what make() and wait() throw. A flow that is
+  // checked records no tasks.
   //
-  //   auto step = f.record([&] { for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); });
-  //   }); step.replay(99);
+  //   auto step = f.record([&] {
+  //     for (int i = 0; i < n; ++i) f.task(teff::inout(x[i]), [&, i] { relax(i); });
+  //   });
+  //   step.replay(99);
   template <class Make>
     requires std::is_invocable_v<Make&>
   [[nodiscard]] flow_recording record(Make&& make) {
@@ -171,18 +175,19 @@ class flow {
     return flow_recording(std::move(all));
   }
 
-  // From now on each task runs where it is made, in order, and is checked: it may write only what it names as
-  // written, of all that tasks have named since the last wait(), and a task made in it may name only what it
-  // names. wait() throws misuse, which names the task, the address and the way out. Slow: contents are copied
-  // and compared before and after each body, which sees each byte, where page protection would see whole
-  // pages and make system calls fail. A read of what a task does not name is not found. Waits as wait(), and
-  // throws as that.
+  // Waits as wait(), and throws as wait(). From then on each task runs where it is made, in order, and the
+  // flow checks it. The check covers all memory that tasks have named since the last wait(). It fails if a
+  // body changes a byte of it that the task does not name as written. It fails if an inner task names memory
+  // that its task does not name. wait() then throws misuse with the task, the address and the way out.
+  //
+  // The check is slow: it copies that memory before each body, and compares it afterwards. It finds no
+  // undeclared read, and no write to memory that no task has named.
   void check(bool on) {
     wait();
     core_->checker = on ? std::make_unique<detail::flow_checker>() : nullptr;
   }
 
-  // Drops the tasks that have not begun, until wait() has returned.
+  // Until wait() has returned, the flow drops the tasks that have not begun, and the tasks made later.
   void cancel() noexcept { core_->fail(nullptr); }
 
  private:

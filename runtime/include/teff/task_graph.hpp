@@ -67,8 +67,7 @@ inline constexpr unsigned anywhere = detail::any_worker;
 // a timer, the last of some parts. `task_graph::hold_end()` makes it, in the body; any thread may release it.
 //
 //   g.body([&](int k) {
-//     server.ask(k, [&, k, held = g.hold_end()](answer a) mutable {  // called later, on a thread of the
-//     server
+//     server.ask(k, [&, k, held = g.hold_end()](answer a) mutable {  // called later, by the server's thread
 //       keep(k, a);
 //       g.fulfill(k + 1);                                            // while the end of k is held
 //       held.release();
@@ -80,7 +79,8 @@ inline constexpr unsigned anywhere = detail::any_worker;
 // - A thread that releases a handle may fulfil keys before, as the body may. After the last release the graph
 //   may be gone.
 // - Until the task has ended, another fulfilment of its key is one too many.
-// - A failure of the graph releases no handle: wait() and the graph's destructor wait for all of them.
+// - A failure of the graph releases no handle: wait() and the graph's destructor wait for all of them. If the
+//   program keeps a handle and never releases it, they sleep for ever, and report nothing.
 // - The graph outlives its handles.
 class held_task {
  public:

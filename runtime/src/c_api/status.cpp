@@ -13,7 +13,7 @@ namespace teff::detail::c_api {
 
 namespace {
 
-// Made at the first error: a plugin's thread-locals share some hundred bytes with those of other plugins.
+// Made at the first error, since all plugins of a program share some hundred bytes for thread-locals.
 thread_local std::unique_ptr<error_text> last_error;
 constinit thread_local int last_status = teff_ok;  // that the text is of
 

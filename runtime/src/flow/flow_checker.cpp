@@ -57,7 +57,7 @@ std::optional<std::string> flow_checker::run(flow_task& task, std::span<const ac
     bool inner;
     ~leave() {
       of.running_.pop_back();
-      // What inner tasks have named may be gone with the task.
+      // The memory that inner tasks have named may be gone with the task.
       if (!inner) of.known_.resize(std::min(of.known_.size(), known));
     }
   } const leaving{*this, known + named.size(), running_.size() > 1};

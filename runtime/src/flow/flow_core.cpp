@@ -67,8 +67,8 @@ flow_task& flow_core::make(const maker& by, std::size_t members, std::size_t byt
 }
 
 void flow_core::release(flow_task& task, flow_pool& pool) noexcept {
-  // Acquire: what others did with the task. Release: what the caller did. The last reference is the caller's,
-  // so nobody else can take it: no read-modify-write then.
+  // Acquire: the work of other threads on the task. Release: the caller's work on it. If the caller has the
+  // only reference, no other thread can take it. The read-modify-write is left out then.
   if (task.references.load(std::memory_order_acquire) != 1 &&
       task.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
@@ -88,7 +88,7 @@ void flow_core::let_go(const maker& by, flow_task& task) noexcept {
 
 // ---- Running ----
 
-// It takes the locks of its commutative accesses, in the order of their addresses, then is ready.
+// The task takes the locks of its commutative accesses in the order of their addresses. Then it is ready.
 void flow_core::can_begin(const maker& by, flow_task& task) noexcept {
   while (task.has_locks) {
     flow_member* next = nullptr;
@@ -109,7 +109,7 @@ void flow_core::make_task_ready(const maker& by, flow_task& task) {
   if (task.place != any_worker) {
     const unsigned place = task.place % this->workers();
     if (by.on != nullptr && by.on->index == place) {
-      if (by.on->running == nullptr) {  // an item of its own, which ends when the worker has run out of work
+      if (by.on->running == nullptr) {  // an own item, which ends when the worker has run out of work
         this->account(place).begin_one();
         ++by.on->items_received;
       }
@@ -183,7 +183,7 @@ std::uint64_t flow_core::outstanding() const noexcept {
 void flow_core::count_ran(flow_worker& here, flow_task& task) noexcept {
   task.counted = true;
   flow_counts::raise(here.counts.ran);
-  this->runtime().fences().here();  // against make_room(): one of the two sees the other
+  this->runtime().fences().here();  // pairs with make_room(): one of the threads sees the other
   if (want_room_.load(std::memory_order_relaxed) != 0 && has_room()) [[unlikely]]
     wake_helpers();
 }
@@ -202,7 +202,7 @@ void flow_core::end(flow_worker& here, ready_node& node) noexcept {
   here.runs_what_it_receives = outer;
 }
 
-// What the task's end waits for beside its body.
+// The parts, beside the body, that the task's end waits for.
 void flow_core::end_parts(flow_task& task, releasing& all) noexcept {
   if (task.inner != nullptr)
     catch_all([&] { close_domain(task, all.by); }, [this] { this->fail(std::current_exception()); });
@@ -250,7 +250,7 @@ std::string flow_core::text_of(flow_task& task) {
 
 // ---- Room ----
 
-// Too many tasks are outstanding: the thread that makes them runs some, or waits.
+// If too many tasks are outstanding, the creator runs some, or waits.
 void flow_core::make_room(const maker& by) {
   if (by.parent != nullptr) {
     by.on->crowded = outstanding() > most_outstanding;
@@ -262,7 +262,7 @@ void flow_core::make_room(const maker& by) {
     }
   if (has_room()) return;
   want_room_.fetch_add(1, std::memory_order_relaxed);
-  this->runtime().fences().everywhere();  // against count_ran()
+  this->runtime().fences().everywhere();  // pairs with count_ran()
   const auto has_room_now = [](const void* core) { return static_cast<const flow_core*>(core)->has_room(); };
   undo_if_thrown([&] { help_until(has_room_now, this); },
                  [this] { want_room_.fetch_sub(1, std::memory_order_relaxed); });

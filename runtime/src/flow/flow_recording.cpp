@@ -12,10 +12,10 @@ namespace teff::detail {
 
 namespace {
 
-// Which tasks of a list wait for which, by the list alone: the flow has forgotten it.
+// Which tasks of a list wait for which. The flow has forgotten this, so only the list says it.
 class dependences {
  public:
-  // Calls edge(from, to) for what the access of task `to` waits for.
+  // Calls edge(from, to) for each task `from` that the access of task `to` waits for.
   template <class Edge>
   void add(std::size_t to, const access& what, Edge edge) {
     for (std::size_t row = 0; what.bytes != 0 && row < what.rows; ++row) {
@@ -42,7 +42,7 @@ class dependences {
     for (const auto from : range.before)
       if (from != to) edge(from, to);
   }
-  // The range that begins there: each reaches to the next.
+  // The range that begins at `at`. Each range reaches to the next.
   ranges::iterator cut(std::uintptr_t at) {
     const auto after = ranges_.upper_bound(at);
     if (after != ranges_.begin() && std::prev(after)->first == at) return std::prev(after);
@@ -80,8 +80,8 @@ void flow_recording::finish(bool failed) {
 
   std::unordered_map<const flow_task*, std::size_t> number;
   for (std::size_t i = 0; i < made_.size(); ++i) number.emplace(made_[i].task, i);
-  // Each worker's tasks in the order in which they were made, as all dependences go: so the lists and they
-  // have no cycle.
+  // Each list has a worker's tasks in the order of their making. All dependences follow this order, so lists
+  // and dependences have no cycle.
   std::vector<std::uint32_t> counts;
   std::vector<replay_task> places(made_.size());
   for (std::uint32_t worker = 0; worker < logs_.size(); ++worker) {
@@ -94,7 +94,7 @@ void flow_recording::finish(bool failed) {
     for (std::uint32_t i = 0; i < log.size(); ++i) places[number[log[i]]] = {worker, i};
     counts.push_back(static_cast<std::uint32_t>(log.size()));
   }
-  // Twice the same list: what the second half waits for in the first goes from an iteration to the next.
+  // The same list twice. A dependence of the second half on the first leads from an iteration to the next.
   std::vector<replay_edge> edges;
   dependences all;
   const auto size = made_.size();

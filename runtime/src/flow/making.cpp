@@ -30,7 +30,7 @@ struct flow_core::addition {
   flow_task& task;
   flow_domain& domain;
   std::span<const access> accesses;
-  std::uint32_t pushed = 0;      // on lists of what it waits for
+  std::uint32_t pushed = 0;      // members on lists of groups that the task waits for
   std::uint32_t references = 1;  // as in the task
 
   // A member that lies in the task while there is room, or beside it. Throws std::bad_alloc.
@@ -56,7 +56,7 @@ void flow_core::close(flow_range& range, const maker& by) noexcept {
   range.open = false;
   if (auto* const newest = std::exchange(range.newest, nullptr)) release(*newest->task, by.pool);
   if (!range.last->members.close(range.joined)) return;
-  static_cast<void>(range.last->waiting.release());  // only the thread that is here adds to it, later
+  static_cast<void>(range.last->waiting.release());  // empty: only this thread adds to it
   release(*range.last->task, by.pool);
 }
 
@@ -77,7 +77,7 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
     member.lock = range.last->lock;
     ++range.joined;
   } else {
-    // The range was cut in two while readers had it: its further readers wait for the same as they.
+    // The range was cut in two while readers had it. Its further readers wait for the same group as these.
     const bool goes_on = range.last != nullptr && !range.open && range.mode == member.mode &&
                          (member.mode == access_mode::in || member.mode == access_mode::concurrent);
     if (range.open) close(range, by);
@@ -126,7 +126,7 @@ void flow_core::join(addition& to, flow_member& member, flow_range& range, const
     waits = list != nullptr && list->add(member);
     if (!waits) {
       member.weak->parts = 0;
-      static_cast<void>(member.weak->gate.release());  // nobody waits for it yet
+      static_cast<void>(member.weak->gate.release());  // no task waits for it yet
     }
   } else if (list != nullptr && list->add(member)) {
     waits = true;
@@ -176,8 +176,7 @@ void flow_core::add(addition& to, const access& what, std::uintptr_t begin, std:
   for (auto* const each : parts) place(*each, parts.size() == 1);
 }
 
-// Accesses of one task that touch the same memory: the strongest counts there, so that no task waits for
-// itself.
+// Accesses of one task that touch the same memory: the strongest counts, so no task waits for itself.
 void flow_core::add_overlapping(addition& to) {
   struct piece {
     std::uintptr_t begin;
@@ -240,7 +239,7 @@ flow_domain& flow_core::domain_of(const maker& by) {
   return *(by.parent->inner = made.release());
 }
 
-// The body of `parent` has ended: the last groups on each of its weak accesses end that.
+// The body of `parent` has ended. Each of its weak accesses ends with the last groups on its range.
 void flow_core::close_domain(flow_task& parent, const maker& by) {
   const std::unique_ptr<flow_domain> domain(std::exchange(parent.inner, nullptr));
   domain->each([&](flow_range& range) {
@@ -279,7 +278,7 @@ void flow_core::place_after(addition& to) {
 
 namespace {
 
-// Of a task that could not be made.
+// The body of a task that could not be made.
 constexpr flow_body nothing{[](flow_task&) {}, [](flow_task&) noexcept {}, nullptr,
                             []() noexcept { return ""; }};
 
@@ -300,7 +299,7 @@ void flow_core::submit(const maker& by, flow_task& task, std::span<const access>
   std::exception_ptr error;
   catch_all([&] { place_after(to); },
             [&] {
-              // What it has joined has to end.
+              // The groups that it has joined must still end.
               error = std::current_exception();
               task.body->destroy(task);
               task.body = &nothing;
@@ -340,7 +339,7 @@ void flow_core::run_checked(const maker& by, flow_task& task, std::span<const ac
   drop(by, task);
 }
 
-// Forgets the ranges on which nothing goes on.
+// Forgets the ranges whose last group has ended.
 void flow_core::sweep(flow_domain& domain, const maker& by) {
   domain.sweep([&](flow_range& range) {
     const bool idle = range.last == nullptr || (range.open ? range.last->members.has_seen(range.joined)

@@ -1,4 +1,4 @@
-// What follows from the end of a task: its groups end, what waits for them may begin, its parent may end.
+// The end of a task: its groups end, their waiters may begin, and its parent may end.
 #pragma once
 
 #include <teff/detail/flow/flow_core.hpp>
@@ -7,7 +7,7 @@
 
 namespace teff::detail {
 
-// Each list that is released is worked off before the next one, so that no chain of ends is a recursion.
+// Released waiters go on one list, which run() works off. So a chain of ends is no recursion.
 struct flow_core::releasing {
   flow_core& core;
   const maker& by;

@@ -98,7 +98,7 @@ class futex_vector {
     const auto woken = ::syscall(number, all.data(), size, 0U, &at, CLOCK_MONOTONIC);
     if (woken >= 0) return woken == 0;
     if (errno == EINTR) return true;
-    // One of the words has changed already: the worker's own, or that of a bell. Any other error counts as a
+    // With EAGAIN, the worker's word or the word of a bell has changed already. Any other error counts as a
     // bell's ringing: the memory of a bell may be gone with its channel, and the worker forgets it then.
     return errno == EAGAIN && word.load(std::memory_order_relaxed) != expected;
   }

@@ -30,8 +30,8 @@ class nearest_first {
   [[nodiscard]] auto begin() const noexcept { return others_.begin(); }
   [[nodiscard]] auto end() const noexcept { return others_.end(); }
 
-  // Calls look(other) until it says true: those of one distance after those nearer, from one on that `random`
-  // chooses.
+  // Calls look(other) until it returns true. It takes the nearest workers first, and begins at a worker that
+  // `random` chooses among the workers of one distance.
   template <class Look>
   void look_at_each(std::uint64_t random, Look look) const {
     look_at(random, others_.size(), look);

@@ -223,7 +223,7 @@ class worker {
   const std::uint32_t sleeper_;  // to bells
   slot_array slots_;
   std::atomic<local_deque*> deque_{nullptr};  // in the storage of the thread that is the worker
-  local_deque* own_deque_ = nullptr;          // in that of its own thread
+  local_deque* own_deque_ = nullptr;          // in the storage of the worker's thread
   std::atomic<std::uint32_t> looks_{0};       // at others' deques; odd: one is in progress
   job_queue inbox_;
   std::size_t next_source_ = 0;            // where it looks first

@@ -188,9 +188,9 @@ may_run worker::may_run_now() const noexcept {
   return activities_.any() ? may_run::sources : may_run::everything;
 }
 
-// The loop of a worker that has nothing of its own to do until `done()`: it runs what it finds within
-// `limit`, else it spins for a while, else it sleeps. It looks at `awaited` first: of a stolen slot, it
-// steals from the thief (leapfrogging).
+// The loop of a worker that waits until `done()`. It runs the work within `limit` that it finds, spins for a
+// while if it finds none, and then sleeps. It looks at `awaited` first: if a thief has the awaited slot, the
+// worker steals from that thief (leapfrogging).
 template <class Done>
 void worker::work_until(Done done, may_run limit, awaited_work awaited, waits where) noexcept {
   constexpr unsigned looks_between_clock_readings = 16;
@@ -250,8 +250,8 @@ void worker::begin_search(waiting& mine) noexcept {
 }
 
 // A worker is not bound by its affinity mask, which threads and processes that a task begins would inherit.
-// So the system may wake or move the worker to the processor of another one. The two would share that from
-// then on: each would wait for the other's turn to end, some milliseconds a time.
+// So the system may wake or move the worker to the processor of another worker. The two workers would share
+// the processor from then on. Each would wait some milliseconds a time until the system runs it again.
 void worker::keep_to_own_processor() const noexcept {
   const auto* const here = all_.worker_of_this_processor();
   if (here != nullptr && here != this && !all_.gate().is_asleep(here->index()))

@@ -1,4 +1,4 @@
-// What a task of a flow touches, and how: in, out, inout, commutative, concurrent, reduction; sections; weak.
+// The accesses of a flow's task: in, out, inout, commutative, concurrent, reduction, weak, and sections.
 #pragma once
 
 #include <teff/detail/exceptions.hpp>
@@ -22,8 +22,8 @@ namespace detail {
 enum class access_mode : std::uint8_t { in, write, concurrent, commutative, reduction };
 }  // namespace detail
 
-// A part of memory that a task touches, and how. in() and the functions below make it; a list of them, known
-// when the program runs, can be passed to flow::task() as a span.
+// A part of memory that a task touches, and how. in() and the functions below make it. A program that
+// computes a list of accesses passes it to flow::task() as a span.
 class access {
  public:
   // ---- For parts of libteff ----
@@ -73,7 +73,7 @@ template <class What>
 
 [[noreturn, gnu::cold]] void refuse_section(std::size_t end, std::size_t size);
 
-// What a reduction's private copy starts as, where the program does not say.
+// The value with which a reduction's private copy starts, unless the program gives one.
 template <class T, class Op>
 [[nodiscard]] constexpr T identity_of() {
   if constexpr (std::same_as<Op, std::multiplies<>> || std::same_as<Op, std::multiplies<T>>)
@@ -82,7 +82,7 @@ template <class T, class Op>
     return T();
 }
 
-// A reduction that a task takes part in, until the task is made: then its private copy is.
+// A task's part in a reduction, until the task is made. The task's closure then has a private copy.
 template <class T, class Op, bool Array>
 struct reduction_access {
   std::span<T> of;
@@ -90,19 +90,19 @@ struct reduction_access {
   T identity;
 };
 
-// Says which operation a reduction has: the address is one for each type.
+// Its address identifies the type and the operation of a reduction.
 template <class T, class Op>
 inline constexpr char operation_tag = 0;
 
 }  // namespace detail
 
-// The task reads it. `what`: an object; a contiguous range, such as a vector or a span, for its elements; or
-// a section(). What a task names must outlive the task.
+// The task reads it. `what` is an object, a contiguous range such as a vector or a span, or a section(). A
+// range stands for its elements. The memory that a task names must outlive the task.
 template <class What>
 [[nodiscard]] access in(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::in);
 }
-// The task writes all of it, and reads nothing of what it held.
+// The task writes all of it, and does not read its old value.
 template <class What>
 [[nodiscard]] access out(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::write);
@@ -112,25 +112,24 @@ template <class What>
 [[nodiscard]] access inout(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::write);
 }
-// The task updates it. Tasks in a row that do so run one after the other, in any order.
+// The task updates it. Commutative tasks in a row run one after the other, in any order.
 template <class What>
 [[nodiscard]] access commutative(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::commutative);
 }
-// The task updates it, and sees to it that this is safe beside the others in a row that do so: they run at
-// the same time.
+// The task updates it. Concurrent tasks in a row run at the same time, so their bodies must synchronise.
 template <class What>
 [[nodiscard]] access concurrent(What&& what) noexcept {
   return detail::access_to(std::forward<What>(what), detail::access_mode::concurrent);
 }
 
-// The task adds to it: `op` combines what the tasks in a row have computed, in the order of their making, so
-// the result has the same bits on any number of workers. The body is given, for each reduction, a private
-// copy that starts as `identity`: a T& for an object, a std::span<T> for a range.
+// The task adds to it. Each reduction gives the body a private copy that starts as `identity`. The argument
+// is a T& for an object, and a std::span<T> for a range. `op` combines the copies of the tasks in a row, in
+// the order of their making. So the result has the same bits on any number of workers.
 //
 //   f.task(teff::in(block), teff::reduction(sum), [&](double& mine) { for (double x : block) mine += x; });
 //
-// `op(into, from)` returns the combined value.
+// `op(into, from)` returns the combined value. `identity` is T(1) for std::multiplies, and T() otherwise.
 template <class T, class Op = std::plus<>>
   requires(!detail::elements<T&>)
 [[nodiscard]] auto reduction(T& object, Op op = {}, T identity = detail::identity_of<T, Op>()) {
@@ -141,8 +140,9 @@ template <detail::elements R, class Op = std::plus<>, class T = std::ranges::ran
   return detail::reduction_access<T, Op, true>{std::span<T>(range), std::move(op), std::move(identity)};
 }
 
-// The task touches it in tasks of its own only: it begins without waiting for it, and what waits for it goes
-// on as soon as the body has ended and the inner tasks that touch it have.
+// Only inner tasks of the task touch it. The task begins without waiting for it. A later task that waits for
+// it begins when the body has ended, and all inner tasks that touch the access have. The access ends as a
+// whole: no part of it is released earlier.
 [[nodiscard]] inline access weak(access of) noexcept {
   of.weak = true;
   return of;
@@ -156,8 +156,8 @@ template <detail::elements R>
     detail::refuse_section(first + count, of.size());
   return of.subspan(first, count);
 }
-// Rows of `count` elements: the first begins at element `first`, each further one `stride` elements after the
-// one before. Throws misuse if they are not all in the range.
+// Rows of `count` elements. The first row begins at element `first`, and each further row `stride` elements
+// after the row before. Throws misuse if they are not all in the range.
 //
 //   f.task(teff::inout(teff::section(matrix, row * n + column, 64, 64, n)), [=] { update(row, column); });
 template <detail::elements R>

@@ -1,5 +1,5 @@
-// The pieces of the dependence system (src/flow/README.md): a count whose total is known late, a list of what
-// waits for an event, a lock that is handed on, and turns that go round in order.
+// The pieces of the dependence system (src/flow/README.md): a count whose total is known late, a list of
+// waiters, a lock that its holder hands on, and turns in order.
 //
 // tests/flow_model_test.cpp checks this very code.
 #pragma once
@@ -10,21 +10,21 @@
 
 namespace teff::detail {
 
-// Counts down events whose number is known only when it is closed. The thread that closes it counts the
-// events for itself meanwhile, so it does not touch this.
+// Counts down events whose number is known only when the count is closed. The thread that closes it counts
+// the events in a plain variable until then, so it does not touch the count.
 template <template <class> class Atomic = std::atomic>
 class open_count {
  public:
   // One event. True: the count is closed, and this was the last.
   [[nodiscard]] bool end_one() noexcept {
-    // Release: what led to the event. Acquire: what led to the others.
+    // Release: the caller's work before the event, to the last event. Acquire: the work before the others.
     return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
   // There are `total` events in all. True: all have happened.
   [[nodiscard]] bool close(std::uint32_t total) noexcept {
     return left_.fetch_sub(open - total, std::memory_order_acq_rel) == open - total;
   }
-  // Before it is closed: whether all of `total` events have happened. Acquire: what led to them.
+  // Before it is closed: whether all of `total` events have happened. Acquire: pairs with end_one().
   [[nodiscard]] bool has_seen(std::uint32_t total) const noexcept {
     return left_.load(std::memory_order_acquire) == open - total;
   }
@@ -34,11 +34,11 @@ class open_count {
   Atomic<std::uint32_t> left_{open};
 };
 
-// What waits for an event that happens once. `Waiter` has a member `next`. One thread adds.
+// The waiters for an event that happens once. `Waiter` has a member `next`. One thread adds.
 template <class Waiter, template <class> class Atomic = std::atomic>
 class release_list {
  public:
-  // False: the event has happened, and the caller sees all that led to it.
+  // False: the event has happened, and the caller sees all work before it.
   [[nodiscard]] bool add(Waiter& waiter) noexcept {
     // Acquire: pairs with release().
     auto* newest = newest_.load(std::memory_order_acquire);
@@ -50,9 +50,9 @@ class release_list {
                                               std::memory_order_acquire));
     return true;
   }
-  // The event has happened. Returns what waited, the newest first, linked by `next`.
+  // The event has happened. Returns the waiters, the newest first, linked by `next`.
   [[nodiscard]] Waiter* release() noexcept {
-    // Release: what led to the event, to add(). Acquire: the waiters.
+    // Release: the work before the event, to add(). Acquire: the waiters, from add().
     return newest_.exchange(released(), std::memory_order_acq_rel);
   }
   [[nodiscard]] bool is_released() const noexcept {
@@ -65,7 +65,7 @@ class release_list {
   Atomic<Waiter*> newest_{nullptr};
 };
 
-// A lock whose holder hands it to the next that waits. No thread blocks.
+// A lock whose holder hands it to the next waiter. No thread blocks.
 template <class Waiter, template <class> class Atomic = std::atomic>
 class handed_lock {
  public:
@@ -75,7 +75,7 @@ class handed_lock {
     for (;;) {
       waiter.next = newest == held() ? nullptr : newest;
       auto* const wanted = newest == nullptr ? held() : &waiter;
-      // Acquire: what the holder before did. Release: the waiter, to hand_on().
+      // Acquire: the work of the holder before, from hand_on(). Release: the waiter, to hand_on().
       if (newest_.compare_exchange_strong(newest, wanted, std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
         return wanted == held();
@@ -85,7 +85,7 @@ class handed_lock {
   [[nodiscard]] Waiter* hand_on() noexcept {
     if (queue_ == nullptr) {
       auto* newest = held();
-      // Release: what the holder did. Acquire: the waiters.
+      // Release: the holder's work, to take(). Acquire: the waiters, from take().
       if (newest_.compare_exchange_strong(newest, nullptr, std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
         return nullptr;
@@ -99,7 +99,7 @@ class handed_lock {
   // Never dereferenced.
   static Waiter* held() noexcept { return reinterpret_cast<Waiter*>(1); }
   Atomic<Waiter*> newest_{nullptr};
-  Waiter* queue_ = nullptr;  // the holder's: those that have waited for longest
+  Waiter* queue_ = nullptr;  // touched by the holder: the waiters that have waited longest
 };
 
 // A member of a row whose turns come in order, when the member is done and the one before it has had its
@@ -111,11 +111,11 @@ class turn_taker {
   [[nodiscard]] bool done() noexcept {
     return state_.exchange(is_done, std::memory_order_acq_rel) == its_turn;
   }
-  // Those before it have had their turns. True: the member is done, so it takes its turn now.
+  // The members before it have had their turns. True: the member is done, so it takes its turn now.
   [[nodiscard]] bool reach() noexcept {
     return state_.exchange(its_turn, std::memory_order_acq_rel) == is_done;
   }
-  // After its turn: the member that follows; null: it has none yet, and follow() will say that it was late.
+  // After its turn. Returns the member that follows. Null: none follows yet, and follow() will return true.
   [[nodiscard]] turn_taker* pass() noexcept {
     auto* const next = next_.exchange(passed(), std::memory_order_acq_rel);
     return next == passed() ? nullptr : next;
@@ -127,7 +127,7 @@ class turn_taker {
   }
 
  private:
-  // All exchanges acquire and release: what each member did, to those after it.
+  // All exchanges acquire and release: the work of each member, to the members after it.
   static constexpr int is_done = 1;
   static constexpr int its_turn = 2;
   static turn_taker* passed() noexcept { return reinterpret_cast<turn_taker*>(1); }  // never dereferenced

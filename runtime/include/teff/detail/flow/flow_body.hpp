@@ -47,7 +47,7 @@ struct reduction_copy : reduction_part {
         me.of[i] = me.op(std::move(me.of[i]), std::move(me.values[i]));
     };
   }
-  // What the body is given: made when that begins.
+  // The argument of the body. The caller is about to begin the body.
   decltype(auto) given() {
     values.assign(of.size(), identity);
     if constexpr (Array) {

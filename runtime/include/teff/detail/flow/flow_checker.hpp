@@ -1,4 +1,4 @@
-// Runs the tasks of a flow in order, and compares what each has written with what it named (flow::check).
+// Runs the tasks of a flow in order, and compares the writes of each with its accesses (flow::check).
 #pragma once
 
 #include <teff/detail/flow/flow_task.hpp>
@@ -12,11 +12,11 @@
 
 namespace teff::detail {
 
-// Used by one thread at a time: the one that makes the tasks.
+// Only the thread that makes the tasks uses it.
 class flow_checker {
  public:
-  // Runs the body now. Returns what the task did that it had not named, if anything. Throws what the body
-  // throws.
+  // Runs the body now. Returns a text about the first access that the task did not name, if there is any.
+  // Throws what the body throws.
   [[nodiscard]] std::optional<std::string> run(flow_task& task, std::span<const access> accesses);
   // A task is running.
   [[nodiscard]] bool is_within() const noexcept { return !running_.empty(); }
@@ -33,7 +33,7 @@ class flow_checker {
   [[nodiscard]] static ranges without(ranges all, const ranges& removed);
 
   ranges known_;                        // of tasks so far
-  std::vector<const ranges*> running_;  // what each running task may touch, the innermost last
+  std::vector<const ranges*> running_;  // the accesses of each running task, the innermost last
 };
 
 }  // namespace teff::detail

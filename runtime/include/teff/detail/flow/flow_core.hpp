@@ -42,7 +42,7 @@ class flow_inbox {
   std::atomic<ready_node*> newest_{nullptr};
 };
 
-// How many tasks a thread has made and how many bodies it has run: only that thread writes it.
+// How many tasks a thread has made, and how many bodies it has run. Only that thread writes the counts.
 struct flow_counts {
   std::atomic<std::uint64_t> made{0};
   std::atomic<std::uint64_t> ran{0};
@@ -61,7 +61,7 @@ struct alignas(128) flow_worker : source_worker {
   flow_pool pool;
   flow_counts counts;
   bool crowded = false;                    // tasks made within tasks run at once
-  std::vector<flow_task*>* log = nullptr;  // of a recording: what runs, in this order
+  std::vector<flow_task*>* log = nullptr;  // of a recording: the tasks that run here, in this order
   alignas(128) flow_inbox inbox;           // tasks placed here
 };
 
@@ -72,10 +72,10 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   flow_core(scheduler& runtime, unsigned workers);
   ~flow_core() override;
 
-  // The thread that makes tasks, and among which.
+  // The thread that makes tasks, and their domain.
   struct maker {
-    flow_worker* on;    // null: a thread that is no worker of the runtime
-    flow_task* parent;  // null: among those of the flow itself
+    flow_worker* on;    // null: the thread is no worker of the runtime
+    flow_task* parent;  // null: the flow itself
     flow_pool& pool;
     flow_counts& counts;
     bool ends = false;  // it ends a task just now
@@ -87,8 +87,8 @@ class flow_core final : public task_source<flow_core, flow_worker> {
                                 std::size_t alignment);
   // Of a task whose closure could not be made.
   static void drop(const maker& by, flow_task& task) noexcept { by.pool.give(&task, task.block); }
-  // Puts the task after those that touched the same before, and runs it when it may: maybe before this
-  // returns. Throws misuse of accesses that can't be, std::bad_alloc.
+  // Puts the task after the earlier tasks that it depends on. The task may run before this returns. Throws
+  // misuse if an access overlaps a reduction of the task, not_replayable in a replayed body, std::bad_alloc.
   void submit(const maker& by, flow_task& task, std::span<const access> accesses);
 
   // A task of the flow is running on the calling thread.
@@ -96,19 +96,19 @@ class flow_core final : public task_source<flow_core, flow_worker> {
     return (running_on.of == this && running_on.state->running != nullptr) || replayed == this ||
            (checker != nullptr && checker->is_within());
   }
-  // Returns when what(this) is true, which tasks of the flow bring about; the calling thread may run some.
+  // Returns when what(of) is true. The calling thread may run tasks of the flow meanwhile.
   void help_until(bool (*what)(const void*), const void* of) { wait_for_tasks_.wait_until(what, of, *this); }
   void wake_helpers() noexcept {
     if (wait_for_tasks_.any()) wait_for_tasks_.wake();
   }
-  // The names of a task and of what it touches.
+  // The name of a task and the modes of its accesses.
   [[nodiscard]] static std::string text_of(flow_task& task);
   [[nodiscard]] static std::string task_text(std::string name);
   [[nodiscard]] flow_worker& worker(unsigned index) noexcept { return *states_[index]; }
   // A recording lets go of a task.
   void let_go(const maker& by, flow_task& task) noexcept;
 
-  // Runs the task now, in order, and fails where it does what it has not named.
+  // Runs the task now, in order. The flow fails if the task breaks its accesses.
   void run_checked(const maker& by, flow_task& task, std::span<const access> accesses);
   std::unique_ptr<flow_checker> checker;  // null: the flow is not checked
   // The list of the recording in progress, of the flow's own tasks in the order of their making; or null.
@@ -164,7 +164,7 @@ class flow_core final : public task_source<flow_core, flow_worker> {
   [[nodiscard]] std::uint64_t outstanding() const noexcept;
   [[nodiscard]] bool has_room() const noexcept { return outstanding() <= most_outstanding / 2; }
 
-  // So many tasks wait or run; then the thread that makes more runs some first.
+  // With more tasks than this waiting or running, the creator runs some before it makes another.
   static constexpr std::uint64_t most_outstanding = 4096;
   static constexpr std::uint64_t made_between_looks = 64;
 

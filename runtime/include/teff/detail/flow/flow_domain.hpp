@@ -10,7 +10,7 @@
 
 namespace teff::detail {
 
-// A range that no task has named a part of: all tasks touch all of it, or nothing.
+// A range of which no task has named a part only. Each task touches all of it or nothing.
 struct flow_range {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -24,7 +24,7 @@ struct flow_range {
   weak_part* weak = nullptr;      // the weak access of the parent that it is a part of
 };
 
-// Touched by one thread at a time, which makes the tasks of the domain.
+// Only the creator touches it: the thread that makes the tasks of the domain.
 class flow_domain {
  public:
   // The range, if it is one. Null: it is none, or several, or a part of one.
@@ -36,8 +36,8 @@ class flow_domain {
       if (slots_[at].begin == begin) return found->end == end ? found : nullptr;
     }
   }
-  // The ranges that together are [begin, end), in `to`: where it cuts one in two, split(left, right) is
-  // called for the copies. Throws std::bad_alloc.
+  // Puts the ranges that together are [begin, end) into `to`. It may cut a range in two, and then calls
+  // split(left, right) for the copies. Throws std::bad_alloc.
   template <class Split>
   void cover(std::uintptr_t begin, std::uintptr_t end, std::vector<flow_range*>& to, Split split);
   // A range that overlaps no other. Throws std::bad_alloc.

@@ -9,7 +9,7 @@
 
 namespace teff::detail {
 
-// AddressSanitizer is to see what uses a task that is gone.
+// Without pools, AddressSanitizer finds the use of a task that is gone.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool flow_keeps_blocks = false;
 #elif defined(__has_feature)
@@ -30,13 +30,13 @@ struct flow_exchange {
   node_exchange<flow_block<576>> large;
 };
 
-// One thread's at a time. A block may be given to another pool of the same exchange.
+// One thread at a time uses it. A thread may give a block to another pool of the same exchange.
 class flow_pool {
  public:
   explicit flow_pool(flow_exchange& others)
       : small_(others.small), middle_(others.middle), large_(others.large) {}
 
-  // Of at least so many bytes, which it sets to the block's size. Throws std::bad_alloc.
+  // Returns a block of at least `bytes`, and sets `bytes` to its size. Throws std::bad_alloc.
   [[nodiscard]] void* take(std::uint32_t& bytes) {
     if (!flow_keeps_blocks) return ::operator new(bytes, alignment);
     if (bytes <= 192) {

@@ -1,4 +1,4 @@
-// A recorded part of a flow, which can be run again (src/flow/README.md, "Record and replay").
+// A recorded part of a flow, which can run again (src/flow/README.md, "Record and replay").
 #pragma once
 
 #include <teff/detail/flow/flow_core.hpp>
@@ -26,7 +26,7 @@ class flow_recording {
   flow_recording(const flow_recording&) = delete;
   flow_recording& operator=(const flow_recording&) = delete;
 
-  // The flow is at rest again: plans the replay, or forgets the tasks where `failed`. Throws std::bad_alloc.
+  // The flow is at rest again. Plans the replay unless `failed`. Throws not_replayable, std::bad_alloc.
   void finish(bool failed);
   void replay(std::uint64_t times);
   [[nodiscard]] std::size_t tasks() const noexcept { return made_.size(); }

@@ -1,4 +1,4 @@
-// What a flow keeps of a task (src/flow/README.md).
+// The data that a flow keeps of a task (src/flow/README.md).
 #pragma once
 
 #include <teff/detail/flow/access.hpp>
@@ -16,7 +16,7 @@ class flow_domain;
 struct flow_member;
 struct flow_task;
 
-// What waits for a group of accesses to end, or for the end of what a weak access stands behind.
+// The kinds of waiter for the end of a group of accesses.
 enum class waiter_kind : std::uint8_t {
   access,  // a task that may not begin before
   group,   // a later group of the same kind, which ends no earlier
@@ -40,14 +40,14 @@ struct weak_part {
   std::uint32_t parts = 0;
 };
 
-// What a reduction does with the private copy of a task.
+// A task's part in a reduction: combine() adds its private copy to the result.
 struct reduction_part : turn_taker<> {
   void (*combine)(reduction_part&) = nullptr;
   flow_member* member = nullptr;
 };
 
-// A task's access to one range, and its place in a group: accesses in a row of which none waits for another.
-// The group lies in the member that began it.
+// A task's access to one range, and its place in a group. No access of a group waits for another of the
+// group. The group lies in the member that began it.
 struct flow_member : flow_waiter {
   access_mode mode;
   bool leads = false;    // a group lies here
@@ -60,7 +60,7 @@ struct flow_member : flow_waiter {
   handed_lock<flow_waiter>* lock = nullptr;  // the group's, of a commutative one; the leader owns it
   // The group.
   release_list<flow_waiter> waiting;
-  open_count<> members;  // that have not ended; a writer is alone, and has no use for it
+  open_count<> members;  // that have not ended; unused in the group of a writer, which is alone
 };
 
 // How a task of some type runs.
@@ -75,10 +75,10 @@ struct flow_body {
 struct flow_task : ready_node {
   std::uint32_t count;   // of members that lie in it
   std::uint32_t room;    // for so many
-  open_count<> missing;  // what it waits for
-  open_count<> unended;  // what its end waits for: tasks made in it, reductions, weak accesses
-  // What keeps its memory: the task, until it has ended, and its groups, until they have ended and its
-  // domain's table has let go of them.
+  open_count<> missing;  // groups that it waits for
+  open_count<> unended;  // parts that its end waits for: inner tasks, reductions, weak accesses
+  // They keep its memory: the task until it has ended, and its groups until they have ended and its domain's
+  // table has forgotten them.
   std::atomic<std::uint32_t> references;
   std::uint32_t awaited = 0;  // how much `unended` will count
   unsigned place;

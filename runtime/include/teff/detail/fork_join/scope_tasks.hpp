@@ -27,7 +27,7 @@ class scope_tasks {
   using scope = typename Worker::scope;
 
  public:
-  // One of this scope's tasks has ended. `by` ran it: a scope at its end, or a thief. This scope may be gone
+  // A task of this scope has ended. `by` ran it: a scope at its end, or a thief. This scope may be gone
   // when this returns.
   void ended(const scope* by) noexcept {
     if (by == thief<scope>) {

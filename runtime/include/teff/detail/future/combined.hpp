@@ -36,7 +36,7 @@ struct input_arrival : continuation {
   std::size_t index = 0;
 };
 
-// One of each for every input, in order: so many as are known to the compiler, or to the program.
+// The state of each input, in order. The number of inputs is known to the compiler, or only to the program.
 template <std::size_t Count>
 struct fixed_inputs {
   std::array<shared_outcome*, Count> states;

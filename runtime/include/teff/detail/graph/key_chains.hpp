@@ -26,9 +26,12 @@ namespace teff::detail {
 // puts the chain back. So all changes of a key have one order, and a worker that is interrupted while it has
 // a chain stops no other from counting.
 //
-// `Node` has: Node* next, in the chain; next_in_line, a pointer to it or to its base, of its own while it is
-// ready or a request; std::size_t hash; int received, needed; bool ended and Atomic<bool> ran, false at
-// first; and `bool same_key(const Node&)`.
+// `Node` has these members:
+// - Node* next: in the chain
+// - next_in_line: a pointer to a Node or to its base; the line of ready nodes or requests uses it
+// - std::size_t hash; int received, needed
+// - bool ended, Atomic<bool> ran: false at first
+// - bool same_key(const Node&)
 template <class Node, template <class> class Atomic = std::atomic>
 class key_chains {
  public:
@@ -153,8 +156,8 @@ class key_chains {
     const std::size_t mask;
     const unsigned spread;
     const zeroed_array<Atomic<word>> words;
-    Atomic<table*> next{nullptr};                // the larger one, while and after it grows
-    std::unique_ptr<table> larger;               // the same, for the destructor; set by whoever made it
+    Atomic<table*> next{nullptr};   // the larger one, while and after it grows
+    std::unique_ptr<table> larger;  // the same, for the destructor; the thread that made it sets it
     alignas(64) Atomic<std::size_t> to_move{0};  // the next bucket that somebody moves
     Atomic<std::size_t> left;                    // buckets that were not moved
   };

@@ -69,9 +69,9 @@ class message_source final : public polled_source, private message_host {
   void run_epoch(void (*body)(void* what), void* what);
   // The second half of that, for a body that has ended.
   void wait_for_end();
-  // Before `who` is destroyed: other ranks may wait in epochs that this rank is not going to begin. It takes
-  // part in these and fails them, until all ranks leave. `failed` is called within each. Afterwards it does
-  // nothing.
+  // Called before the destruction of the object that `who` names. Other ranks may wait in epochs that this
+  // rank is not going to begin. This rank takes part in these epochs and fails them, until all ranks leave.
+  // `failed` is called within each. Afterwards it does nothing.
   void leave(const std::string& who, const std::function<void()>& failed = {}) noexcept;
   void look_again() noexcept { core_.look_again(); }
   [[nodiscard]] message_counters counters();

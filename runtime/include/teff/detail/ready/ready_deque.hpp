@@ -1,5 +1,5 @@
 // A deque of pointers: its owner pushes and takes at one end, thieves steal at the other (Chase & Lev, 2005).
-// The memory orders are those of Lê et al., 2013, with sequentially consistent operations for fences.
+// The memory orders follow Lê et al., 2013, with sequentially consistent operations for fences.
 //
 // src/ready/README.md. tests/graph_model_test.cpp checks this very code.
 #pragma once

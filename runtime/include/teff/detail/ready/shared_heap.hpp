@@ -15,7 +15,7 @@ namespace teff::detail {
 // It takes a lock: tasks whose order matters are large enough for that.
 class shared_heap {
  public:
-  // Makes room for one more task of this thread; others that push make room for theirs. Throws
+  // Makes room for one more task of this thread. Each thread that pushes makes room first. Throws
   // std::bad_alloc.
   void make_room();
   // Throws std::bad_alloc.

@@ -38,7 +38,7 @@ inline constexpr std::uint32_t moved_out = 3;    // a scope's task left the slot
 inline constexpr std::uint32_t first_thief = 8;  // 8 + index of the worker that runs it
 }  // namespace slot_state
 
-// What a thief keeps of the stolen slots that it has run, for fork_join (src/fork_join/stolen_tasks.hpp).
+// A thief's record of the stolen slots that it has run, for fork_join (src/fork_join/stolen_tasks.hpp).
 template <class Slot, class Scope>
 struct stolen_record {
   // Tasks that have ended, all of one scope, which has not been told.

@@ -62,8 +62,8 @@ class split_deque {
   }
 
   // Whether a thief asks for public work, or the deque is watched: one branch tells the owner whether anybody
-  // is interested. Relaxed: what orders it after push() is the barrier that the thief has every thread
-  // execute (expose()).
+  // is interested. Relaxed: the barrier that the thief has every thread execute (expose()) orders
+  // it after push().
   [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) != 0; }
   // Whether a thief asks for public work; if so, call share().
   [[nodiscard]] bool asked_to_share() const noexcept {

@@ -79,7 +79,7 @@ class task_source : public task_source_base {
   }
   // The same, but for other workers to find at once. Throws std::bad_alloc; then the source has failed.
   void share(Worker& here, ready_node* ready);
-  // Runs a ready task now, on the calling worker, whatever that is in the middle of.
+  // Runs a ready task now, on the calling worker, even in the middle of another task.
   void run_at_once(Worker& here, ready_node* task) noexcept {
     const auto outer = std::exchange(running_on, {this, &here});
     execute(here, task);

@@ -61,7 +61,7 @@ class task_source_base : public source {
   [[nodiscard]] std::exception_ptr failure() noexcept;
   // A listener for rest is told soon.
   bool is_quiet() noexcept override { return told_of_rest_ == nullptr && at_rest(); }
-  // From now on workers that see that the source rests call told(whom), again and again. Set before the
+  // From now on each worker that finds the source at rest calls told(whom), again and again. Set before the
   // source is attached.
   void tell_of_rest(void (*told)(void* whom) noexcept, void* whom) noexcept;
 

@@ -1,4 +1,4 @@
-// What a trace records, and the functions that record it (src/trace/README.md).
+// The events of a trace, and the functions that record them (src/trace/README.md).
 #pragma once
 
 #include <cstdint>
