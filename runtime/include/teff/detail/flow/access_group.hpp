@@ -1,5 +1,5 @@
-// The pieces of the dependence system (src/flow/README.md): a count whose total is known late, a list of
-// waiters, a lock that its holder hands on, and turns in order.
+// The pieces of the dependence system (src/flow/README.md): open_count, release_list, handed_lock,
+// turn_taker.
 //
 // tests/flow_model_test.cpp checks this very code.
 #pragma once
