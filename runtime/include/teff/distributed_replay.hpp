@@ -80,9 +80,9 @@ concept body_of_replayed_task = std::is_invocable_v<Body&, const Key&, const rep
 //   outputs of other workers or ranks that a task reads, and for the readers of an output that a task would
 //   overwrite. It waits for nothing else. A task reads no output that its worker makes later in the same
 //   iteration, nor an output that would wait for the task's output.
-// - The ranks of a node share the memory of the outputs, so readers there copy nothing. A rank sends an
-// output
-//   to other nodes when the task has ended. It keeps as many outputs as the readers need.
+// - An output lies where its readers find it. If ranks of a node share memory, it lies there, and its readers
+//   copy nothing. The rank sends it to all other readers when the task has ended. It keeps as many outputs as
+//   the readers need.
 // - A step costs no allocation, no hashing and no counting. Nothing else runs on the workers meanwhile.
 // - All ranks call plan() and replay() equally often, with the same `times`, and replay several of these in
 //   the same order. If it is destroyed on one rank while others use it, say by an exception, these get

@@ -1,5 +1,4 @@
-// The pieces of the dependence system (src/flow/README.md): open_count, release_list, handed_lock,
-// turn_taker.
+// The lock-free pieces of the dependence system (src/flow/README.md, "Groups").
 //
 // tests/flow_model_test.cpp checks this very code.
 #pragma once
